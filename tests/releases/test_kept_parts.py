@@ -4,6 +4,7 @@ import base64
 import json
 import struct
 import uuid
+import zlib
 
 import numpy as np
 import pyarrow as pa
@@ -238,6 +239,116 @@ def test_codes_of_cells_in_bytes_and_large_numbers_are_not_kept():
     ]
     for kept in (codes, packed(">q", codes)):
         assert "gives positions away" in refused(lat, lon, cell=kept)
+
+
+def texts(lat, lon):
+    return [f"{y:.6f},{x:.6f}" for y, x in zip(lat, lon, strict=True)]
+
+
+def signed(lat, lon):
+    """Return JSON web tokens, with numbers and signatures of their own."""
+    heads = plain64([b'{"alg":"HS256","typ":"JWT"}'] * len(lat))
+    bodies = [json.dumps({"sub": k * 7919, "at": each}).encode() for k, each in enumerate(texts(lat, lon))]
+    ends = [uuid.uuid5(uuid.NAMESPACE_DNS, str(k)).bytes * 2 for k in range(len(lat))]
+    return [".".join(each) for each in zip(heads, url64(bodies), url64(ends), strict=True)]
+
+
+def protobuf(lat, lon):
+    """Return messages with a name of any length, a latitude, a time and a longitude."""
+    return [
+        bytes([10, 3 + k % 4]) + b"abcdef"[: 3 + k % 4] + b"\x11" + struct.pack("<d", y)
+        + b"\x18\x80\xe2\xcf\xaa\x06\x29" + struct.pack("<d", x)
+        for k, (y, x) in enumerate(zip(lat, lon, strict=True))
+    ]  # fmt: skip
+
+
+def messagepack(lat, lon):
+    return [
+        b"\x83\xa3lat\xcb" + struct.pack(">d", y) + b"\xa4name\xa3abc\xa3lng\xcb" + struct.pack(">d", x)
+        for y, x in zip(lat, lon, strict=True)
+    ]
+
+
+def bson(lat, lon):
+    return [
+        b"\x01lat\0" + struct.pack("<d", y) + b"\x10n\0\x07\0\0\0\x01lon\0" + struct.pack("<d", x)
+        for y, x in zip(lat, lon, strict=True)
+    ]
+
+
+def php(lat, lon):
+    return [f'a:2:{{s:3:"lat";d:{y:.8f};s:3:"lng";d:{x:.8f};}}' for y, x in zip(lat, lon, strict=True)]
+
+
+def entries(lat, lon):
+    return [
+        json.dumps([{"key": "lat", "value": y}, {"key": "lng", "value": x}]) for y, x in zip(lat, lon, strict=True)
+    ]
+
+
+INSIDE = {
+    "base64 behind a name": lambda lat, lon: [f"loc={each}" for each in plain64(encoded(texts(lat, lon)))],
+    "base64 in quotes": lambda lat, lon: [
+        f'id={k}; p="{each}"' for k, each in enumerate(plain64(packed("<dd", lat, lon)))
+    ],
+    "one of several tokens": lambda lat, lon: [
+        f"{'0123456789abcdef'[k % 16] * 8}.{each}.end" for k, each in enumerate(plain64(encoded(texts(lat, lon))))
+    ],
+    "digits between words": lambda lat, lon: [f"v1 {each} end" for each in hexed(encoded(texts(lat, lon)))],
+    "digits between colons": lambda lat, lon: [each.hex(":") for each in packed("<dd", lat, lon)],
+    "a token of the web": signed,
+    "base32": lambda lat, lon: [base64.b32encode(each).decode() for each in packed("<ff", lat, lon)],
+    "base85": lambda lat, lon: [base64.b85encode(each).decode() for each in packed("<dd", lat, lon)],
+    "compressed": lambda lat, lon: plain64([zlib.compress(each) for each in encoded(texts(lat, lon))]),
+    "UTF-16": lambda lat, lon: [each.encode("utf-16") for each in texts(lat, lon)],
+    "Latin-1": lambda lat, lon: [f"près de {each}".encode("latin-1") for each in texts(lat, lon)],
+    "far behind": lambda lat, lon: [
+        (f"{k:04d}" * 30).encode() + b"\xff" + each for k, each in enumerate(packed("<dd", lat, lon))
+    ],
+    "behind many numbers": lambda lat, lon: [
+        ",".join(str(round(17.31 * (k + place) % 90, 2)) for place in range(14)) + f",{each}"
+        for k, each in enumerate(texts(lat, lon))
+    ],
+    "protocol buffers": protobuf,
+    "MessagePack": messagepack,
+    "BSON": bson,
+    "PHP": php,
+    "entries": entries,
+}
+
+
+@pytest.mark.parametrize("rows", [3, 30])
+@pytest.mark.parametrize("form", INSIDE)
+def test_positions_inside_other_values_are_not_kept(form, rows):
+    _, lat, lon, *_ = people(rows)
+    assert "holds positions" in refused(lat, lon, of=INSIDE[form](lat, lon))
+
+
+@pytest.mark.parametrize(
+    "form", ["protocol buffers", "MessagePack", "BSON", "PHP", "entries", "UTF-16", "a token of the web"]
+)
+def test_the_other_end_inside_other_values_is_not_kept(form):
+    _, lat, lon, *end = people(40)
+    assert "never kept" in refused(lat, lon, to=INSIDE[form](*end))
+    if form in ("MessagePack", "BSON", "PHP", "entries"):
+        assert "of other places" in refused(lat, lon, to=INSIDE[form](end[0] + 60, end[1] - 140))
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        "POINT EMPTY",
+        '{"type": "Point", "coordinates": []}',
+        b"\x01\x01\x00\x00\x00" + struct.pack("<dd", np.nan, np.nan),
+        b"\x00\x00\x00\x00\x01" + struct.pack(">dd", np.nan, np.nan),
+    ],
+)
+def test_geometries_without_points_are_kept_unless_others_have_some(empty):
+    _, lat, lon, *_ = people(5)
+    check_kept({"kept": pa.array([empty] * 5)}, lat, lon, 700.0)
+    point = "POINT (7 8)" if isinstance(empty, str) else wkb(lat[:1], lon[:1])[0]
+    with pytest.raises(InputError, match="never kept"):
+        check_kept({"kept": pa.array([empty] * 4 + [point])}, lat, lon, 700.0)
 
 
 def harmless(rng, rows):

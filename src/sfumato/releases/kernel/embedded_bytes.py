@@ -13,7 +13,7 @@ from ...core.arrays import Floats
 
 _ODD: Final = 0.05  # share of the values that may be something else
 _LONGEST: Final = 64  # bytes from the front that are looked at
-_LAST: Final = 16  # bytes from the end, where values have several lengths
+_LAST: Final = 48  # bytes from the end, where values have several lengths
 _NUMBERS: Final = ("<f8", ">f8", "<f4", ">f4", "<i8", ">i8", "<i4", ">i4")
 _SMALL: Final = 1e-6  # size of floats below which bytes were hardly meant as one
 _LARGE: Final = 1e9  # likewise above

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from .embedded_bytes import first_pair, packed_numbers
 from .embedded_texts import ends_of, is_binary, is_readable, is_text, parts_of, texts_of
+from .place_codes import IS_GEOHASH, geohash, plus_code
 
 _FEW: Final = 10  # texts with three decimals from which numbers are looked at, whatever the other texts are
 _ODD: Final = 0.05  # share of the texts that may be something else
 _NAMES: Final = 8  # values of numbers that are names next to letters
-_NUMBERS: Final = 12  # of one value that are looked at
+_NUMBERS: Final = 40  # of one value that are looked at
 _SHAPE: Final = re.compile(
     r"\s*(?:SRID=\d+;)?\s*(?:MULTI)?(?:POINT|LINESTRING|POLYGON|GEOMETRYCOLLECTION)\s*(?:ZM|Z|M)?\s*(?:\(|EMPTY)"
     r"|\s*\{.*\"coordinates\"",
@@ -26,19 +27,16 @@ _NUMBER: Final = re.compile(r"(?:(?<![\d.)])[+-])?(?:\d+\.\d+(?:[eE][+-]?\d+)?|\
 _ANGLE: Final = re.compile(r"(\d+)\s*°\s*(\d+(?:\.\d+)?)\s*['′’]\s*(?:(\d+(?:\.\d+)?)\s*(?:\"|″|”|''))?")
 _EXACT: Final = re.compile(r"\.\d{4}")
 _DECIMALS: Final = re.compile(r"\d[.,]\d{3}")
-_GEOHASH: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
-_IS_GEOHASH: Final = re.compile(f"[{_GEOHASH}]{{5,12}}", re.IGNORECASE)
-_PLUS: Final = "23456789CFGHJMPQRVWX"
-_IS_PLUS: Final = re.compile(f"([{_PLUS}]{{8}})\\+([{_PLUS}]{{2}})?.*", re.IGNORECASE | re.DOTALL)
 
 
 def _are_shapes(column: Any) -> bool:
-    """Return whether all texts or bytes of a plain column are geometries, well-known or in GeoJSON."""
+    """Return whether all texts or bytes of a plain column are geometries, of which some have points."""
     if is_binary(column.type):
-        values = [value for value in column.to_pylist() if value]
-        return bool(values) and all(map(first_pair, values))
+        pairs = [first_pair(value) for value in column.to_pylist() if value]
+        return all(pairs) and any(pair and np.isfinite(pair).all() for pair in pairs)
     texts = [text for text in texts_of(column) if text] if is_text(column.type) else []
-    return bool(texts) and all(_SHAPE.match(text) for text in texts)
+    shapes = [_SHAPE.match(text) for text in texts]
+    return all(shapes) and any(re.search(r"[(\[]\s*[-+\d.]", text) for text in texts)
 
 
 def has_shapes(parts: Sequence[tuple[str, Any]]) -> bool:
@@ -91,10 +89,10 @@ def _numbers_in(column: Any) -> Iterator[Floats]:
             yield from _written([re.sub(r"(?<=\d),(?=\d)", ".", text) for text in texts])
         yield from _angles(texts)
         for parts in (texts, *parts_of(texts)):
-            for decode in (_geohash, _plus_code):
+            for decode in (geohash, plus_code):
                 yield from _pairs([decode(text) for text in parts])
-        for ends in ends_of(texts, _IS_GEOHASH):
-            yield from _pairs([_geohash(text) for text in ends])
+        for ends in ends_of(texts, IS_GEOHASH):
+            yield from _pairs([geohash(text) for text in ends])
     if is_binary(kind) and not is_readable(values := column.to_pylist()):
         yield from _pairs([first_pair(value) if value else None for value in values])
 
@@ -135,34 +133,6 @@ def _pairs(pairs: Sequence[tuple[float, float] | None]) -> Iterator[Floats]:
     if any(pairs):
         for place in range(2):
             yield np.array([np.nan if pair is None else pair[place] for pair in pairs])
-
-
-def _geohash(text: str) -> tuple[float, float] | None:
-    """Return latitude and longitude of the middle of a geohash."""
-    if not _IS_GEOHASH.fullmatch(text):
-        return None
-    bits = "".join(f"{_GEOHASH.index(each):05b}" for each in text.lower())
-    return 180 * _share(bits[1::2]) - 90, 360 * _share(bits[::2]) - 180
-
-
-def _share(bits: str) -> float:
-    return float((int(bits, 2) + 0.5) / 2 ** len(bits))
-
-
-def _plus_code(text: str) -> tuple[float, float] | None:
-    """Return latitude and longitude of the middle of a full plus code of ten digits, or of eight.
-
-    Source:
-        The Open Location Code specification.
-    """
-    found = _IS_PLUS.fullmatch(text)
-    if not found:
-        return None
-    digits = [_PLUS.index(each) for each in (found[1] + (found[2] or "")).upper()]
-    size, lat, lon = 20.0, -90.0, -180.0
-    for north, east in zip(digits[::2], digits[1::2], strict=True):
-        lat, lon, size = lat + north * size, lon + east * size, size / 20
-    return lat + 10 * size, lon + 10 * size
 
 
 def without_sentinel(values: Floats) -> NDArray[np.bool_]:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
 from .embedded_texts import is_binary, is_readable, is_text, texts_of
+from .encodings import FIRST, decode, tokens_of
 
 _DEPTH: Final = 3  # encodings and texts of JSON inside each other
 _PARTS: Final = 200  # of a column that are looked at
 _ITEMS: Final = 8  # of a list
 _FEW: Final = 10  # texts from which a form of texts is looked at, with any other texts
 _HALF: Final = 0.5  # share of the texts that must have a form
-_LEAST: Final = 4  # bytes that may hold a number
-_HEXADECIMAL: Final = re.compile(r"(?:\\x|0x)?((?:[0-9A-Fa-f]{2})+)")
-_BASE64: Final = re.compile(r"(?:data:[^,]*,)?([0-9A-Za-z+/_-]+)={0,2}")
+_LARGEST: Final = 1e9  # float above which bytes were hardly meant as one
+_SLOTS: Final = 4  # parts of texts that are decoded
 _SIGNS: Final = re.compile(r"[\s,:;|]+")
 _NAMED: Final = re.compile(
-    r"([^\W\d][\w.-]*)[\"']?\s*(?:=>|[:=>]|(?<=[\"'])\s*,)\s*[\"']?([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+    r"([^\W\d][\w.-]*)[\"']?\s*(?:=>|[:=>]|(?<=[\"'])\s*[,;])\s*(?:[dis]:(?:\d+:)?)?"
+    r"[\"']?([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
 )
+_PACKED: Final = re.compile(
+    rb"\x01(?P<name>[A-Za-z_]\w{1,30})\0(?P<double>.{8})"  # of BSON
+    rb"|[\x60-\x77\xa1-\xbf](?P<key>[A-Za-z_]\w{1,30})(?P<head>[\xca\xcb\xfa\xfb])(?=(?P<number>.{4,8}))",
+    re.DOTALL,
+)
+_PAIR: Final = ({"key", "value"}, {"name", "value"}, {"k", "v"}, {"Key", "Value"}, {"Name", "Value"})
 
 
 def parts_in(name: str, column: Any, depth: int = _DEPTH) -> Iterator[tuple[str, Any]]:
@@ -55,21 +61,41 @@ def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
     """Yield the parts of texts or bytes: what they encode, and the values in them that have names."""
     import pyarrow as pa
 
-    texts = texts_of(column)
-    if is_binary(column.type) and not is_readable(column.to_pylist()):
+    values = column.to_pylist() if is_binary(column.type) else []
+    if values and not is_readable(values):
+        yield from _of_objects(name, [_packed_names(value or b"") for value in values], depth)
         return
+    texts = texts_of(column)
     objects = [_parsed(text) for text in texts]
     if not any(objects):
         objects = [dict(_NAMED.findall(unquote(text))) for text in texts]
     yield from _of_objects(name, objects, depth)
-    ends = [[words[-1] if (words := _SIGNS.split(text)) else "" for text in texts]]
-    for written in (texts, *(each for each in ends if each != texts)):
-        for decode in (_from_hexadecimal, _from_base64):
-            values = [decode(text) for text in written]
-            if _are_many(values, texts):
-                plain = [value.decode() if value else value for value in values] if is_readable(values) else values
-                yield from parts_in(name, pa.array(plain), depth)
-                break  # hexadecimal digits may be read as base64, too
+    tokens = [tokens_of(text) for text in texts]
+    ends = [words[-1] if (words := _SIGNS.split(text)) else "" for text in texts]
+    slots = [[each[slot] if slot < len(each) else "" for each in tokens] for slot in range(_SLOTS)]
+    for number, written in enumerate((texts, ends, *slots)):
+        if number and written == texts:
+            continue
+        for encoding in FIRST:
+            decoded = [decode(encoding, text) for text in written]
+            if not _are_many(decoded, texts):
+                continue
+            readable = is_readable(decoded)
+            if number < 2 or readable:  # parts of any text decode to bytes that mean nothing
+                yield from parts_in(name, pa.array(texts_of(pa.array(decoded)) if readable else decoded), depth)
+            break  # hexadecimal digits may be read as base64, too
+
+
+def _packed_names(value: bytes) -> dict[str, float]:
+    """Return the floats behind their names in bytes of BSON, MessagePack or CBOR."""
+    found = {}
+    for match in _PACKED.finditer(value):
+        if match["name"]:
+            found[match["name"].decode()] = struct.unpack("<d", match["double"])[0]
+        elif len(match["number"]) >= (size := 4 if match["head"] in b"\xca\xfa" else 8):
+            form = ">f" if size == 4 else ">d"
+            found[match["key"].decode()] = struct.unpack(form, match["number"][:size])[0]
+    return {name: number for name, number in found.items() if abs(number) <= _LARGEST}
 
 
 def _of_objects(name: str, objects: Sequence[Any], depth: int) -> Iterator[tuple[str, Any]]:
@@ -85,8 +111,8 @@ def _of_objects(name: str, objects: Sequence[Any], depth: int) -> Iterator[tuple
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the plain values in a value, and their names; a map of Arrow is a list of pairs."""
-    if isinstance(value, list) and value and all(isinstance(each, tuple) and len(each) == 2 for each in value):
-        value = {str(key): each for key, each in value}
+    if isinstance(value, list) and (pairs := _named_pairs(value)):
+        value = pairs
     if isinstance(value, dict):
         for key, each in value.items():
             yield from _leaves(f"{name}.{key}", each)
@@ -95,6 +121,19 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from _leaves(f"{name}.{number}", each)
     elif value is not None:
         yield name, value
+
+
+def _named_pairs(value: list[Any]) -> dict[str, Any] | None:
+    """Return what a list of pairs of a name and a value says, or of names and values by turns; None for others."""
+    if value and all(isinstance(each, dict) and set(each) in _PAIR for each in value):
+        value = [tuple(each.values()) for each in ({k: each[k] for k in sorted(each)} for each in value)]
+    if value and len(value) % 2 == 0 and all(isinstance(each, str) for each in value[::2]):
+        value = list(zip(value[::2], value[1::2], strict=True))
+    pairs = all(
+        isinstance(each, tuple) or (isinstance(each, list) and len(each) == 2 and isinstance(each[0], str))
+        for each in value
+    )
+    return {str(key): each for key, each in value} if value and pairs else None
 
 
 def _array(values: Sequence[Any]) -> Any:
@@ -122,20 +161,3 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _from_hexadecimal(text: str) -> bytes | None:
-    found = _HEXADECIMAL.fullmatch(text)
-    return bytes.fromhex(found[1]) if found and len(found[1]) >= 2 * _LEAST else None
-
-
-def _from_base64(text: str) -> bytes | None:
-    """Return the bytes that a text encodes in base64 of either alphabet, with or without padding."""
-    found = _BASE64.fullmatch(text)
-    if not found or len(found[1]) % 4 == 1:
-        return None
-    try:
-        value = base64.b64decode(found[1].translate({45: 43, 95: 47}) + "=" * (-len(found[1]) % 4), validate=True)
-    except binascii.Error:
-        return None
-    return value if len(value) >= _LEAST else None

@@ -10,6 +10,8 @@ from typing import Any, Final
 _ODD: Final = 0.05  # share of the texts that may be something else
 _MOST: Final = 4  # parts from the front that are looked at
 _ENDS: Final = range(12, 4, -1)  # characters of a geohash
+_PLAIN: Final = 0.8  # share of the characters that are in ASCII
+_CODECS: Final = ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "latin-1")
 _PART: Final = re.compile(r"[0-9A-Za-z+]+")
 
 
@@ -19,8 +21,10 @@ def texts_of(column: Any) -> list[str]:
 
     if not (is_text(column.type) or is_binary(column.type)):
         return ["" if value is None else str(value) for value in column.to_pylist()]
-    as_bytes = column.cast(pa.large_binary()).to_pylist()
-    return ["" if value is None else value.decode("utf-8", "replace").strip() for value in as_bytes]
+    as_bytes = [value or b"" for value in column.cast(pa.large_binary()).to_pylist()]
+    if is_text(column.type):
+        return [value.decode("utf-8", "replace").strip() for value in as_bytes]
+    return [(readable_text(value) or value.decode("utf-8", "replace")).strip() for value in as_bytes]
 
 
 def is_text(kind: Any) -> bool:
@@ -45,14 +49,26 @@ def is_readable(values: Sequence[bytes | None]) -> bool:
         values: The bytes; None or empty where there are none.
     """
     written = [value for value in values if value]
-    return sum(map(_is_visible, written)) >= (1 - _ODD) * max(1, len(written))
+    return sum(readable_text(value) is not None for value in written) >= (1 - _ODD) * max(1, len(written))
 
 
-def _is_visible(value: bytes) -> bool:
-    try:
-        return "".join(value.decode().split()).isprintable()
-    except UnicodeDecodeError:
-        return False
+def readable_text(value: bytes) -> str | None:
+    """Return the text of visible characters that bytes are, in UTF-8, UTF-16, UTF-32 or Latin-1; None for others.
+
+    In all but UTF-8 most characters must be plain ones, which few other bytes are by chance.
+
+    Args:
+        value: The bytes.
+    """
+    for codec in _CODECS:
+        try:
+            text = value.decode(codec).removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            continue
+        plain = codec == "utf-8" or len(text.encode("ascii", "ignore")) >= _PLAIN * len(text)
+        if plain and "".join(text.split()).isprintable():
+            return text
+    return None
 
 
 def parts_of(texts: Sequence[str]) -> Iterator[list[str]]:

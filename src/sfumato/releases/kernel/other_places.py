@@ -83,7 +83,7 @@ def other_places(columns: Mapping[str, Sequence[Numbers]], lat: Floats, lon: Flo
         pair = _pair_near(every, lat, lon) or other_places_on_maps(every, lat, lon)
         if pair := pair or other_places_in_metres(every, lat, lon):
             return pair
-    return ()
+    return next((pair for floats in _packed_floats(columns) if (pair := _pair_near(floats, lat, lon))), ())
 
 
 def _pair_near(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
@@ -105,6 +105,15 @@ def _packed_pairs(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tup
                     (kind, begin), (other, after) = one.packed, two.packed
                     if kind == other and after == begin + int(kind[-1]):
                         yield [(name, one.values), (name, two.values)]
+
+
+def _packed_floats(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
+    """Yield the floats of one type in the bytes of a column, which few other bytes are, wherever they begin."""
+    for name, parts in columns.items():
+        for kind in ("<f8", ">f8", "<f4", ">f4"):
+            floats = [(name, each.values) for each in parts if each.packed is not None and each.packed[0] == kind]
+            if len(floats) > 1:
+                yield floats
 
 
 def _named_pair(columns: Mapping[str, Sequence[Numbers]]) -> tuple[str, ...]:

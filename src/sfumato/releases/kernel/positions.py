@@ -8,8 +8,7 @@ well as the mechanism's reports, or to 100 m, is refused.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -21,9 +20,11 @@ from ...rounding import amount
 from ..columns import fresh
 from .embedded_numbers import Numbers, has_shapes, numbers_in, without_sentinel
 from .embedded_parts import parts_in
-from .embedded_texts import are_rising, is_binary, is_text, parts_of, texts_of
+from .embedded_texts import is_text
 from .maps import error_on_maps_m
 from .other_places import named_so, other_places, refusal_of_places
+from .row_positions import rows_are_located
+from .value_groups import metres, note_of_values
 
 _LOOKED_AT: Final = 1_000  # rows whose numbers are looked at
 _FILLED: Final = 100  # of them that have a value, for each column
@@ -48,16 +49,7 @@ _DISTINCT: Final = 20  # different values that a surface must fit, where others 
 _FLAT: Final = 1e-14  # variance of numbers of size one that are all the same
 _DENSE: Final = 20  # counters rise by fewer than this from row to row
 _SHARP: Final = 0.5  # of the error without the column, from which it says little
-_ONE_WAY: Final = 0.25  # the same where only one direction counts
-_REPEATED: Final = 0.02  # share of the rows that must have a value of others
-_LEAST_ROWS: Final = 50  # that must have a value of others: fewer are near each other by chance
-_CODES: Final = 10_000  # rows whose codes are looked at
-_MIXED: Final = 4  # random groups of the same sizes
-_LARGE: Final = 2**53  # whole number from which it is hardly an amount, but may be a code
-_LONGEST: Final = 24  # characters of codes that are looked at
-_UNIQUE: Final = 0.9  # values per row from which a column is as good as a name of the row
 _DEGREE_M: Final = 111_200.0
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def check_kept(
@@ -75,6 +67,8 @@ def check_kept(
     Raises:
         InputError: If one does, by a thousand rows for numbers and fifty thousand for values.
     """
+    import pyarrow as pa
+
     rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
     if not rows.size or not kept:
         return ()
@@ -91,6 +85,9 @@ def check_kept(
         numbers = numbers_of[name]
         most_m = _LEAST_M if name == users else limit_m
         located_m = 0.0 if has_shapes(columns[name]) else _by_numbers(numbers, lat[few], lon[few], most_m)
+        whole = columns[name] if pa.types.is_nested(column.type) else columns[name][:1]
+        if located_m is None and rows_are_located(whole, lat[few], lon[few], most_m):
+            located_m = 0.0
         if located_m is None and (name in others or named_so(numbers, lat[few], lon[few])):
             raise refusal_of_places(name, others)
         if located_m is not None:
@@ -101,7 +98,7 @@ def check_kept(
             )
         if name == users:
             continue
-        note = _by_values(name, fresh(column, name, many), lat[many], lon[many], limit_m)
+        note = note_of_values(name, fresh(column, name, many), lat[many], lon[many], limit_m)
         notes += [note] if note else []
     return tuple(notes)
 
@@ -153,7 +150,7 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
         return None
     values = values / largest
     many = len(values) >= _MANY
-    errors = (_surface_error_m(each, *_metres(lat, lon), limit_m) for each in (values, values**2)[: 1 + many])
+    errors = (_surface_error_m(each, *metres(lat, lon), limit_m) for each in (values, values**2)[: 1 + many])
     return min((error for error in errors if error is not None), default=None)
 
 
@@ -169,7 +166,7 @@ def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) ->
         return None
     whole = (values == np.round(values)).all()
     middle = np.cos(np.radians(np.median(lat)))
-    errors = [] if _counts(values) else [_error_of_copy_m(values, *_metres(lat, lon))]
+    errors = [] if _counts(values) else [_error_of_copy_m(values, *metres(lat, lon))]
     if not whole or np.abs(values).max() >= min(_PARTS):
         errors.append(error_on_maps_m(values, lat, lon))
         errors += [
@@ -267,127 +264,6 @@ def _is_exact(surface: Floats, values: Floats) -> bool:
             places = np.unique(np.column_stack([surface[rows, 1:3], values[rows]]).round(9), axis=0)
             return len(places) >= _DISTINCT  # fewer are fitted by any surface
     return False
-
-
-def _by_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: float) -> str:
-    """Return what the values of a column give away of positions, in words; nothing where that is little.
-
-    Raises:
-        InputError: If they locate rows to the limit.
-    """
-    rows, notes = len(column), ""
-    x, y = _metres(lat, lon)
-    compared = f"{'the reports to' if limit_m > _LEAST_M else 'the limit is'} {amount(limit_m, 'm')}"
-    for number, groups in enumerate(_groupings(column)):
-        values = len(np.unique(groups))
-        if number == 0 and rows >= 2 * _FEW and values >= _UNIQUE * rows:
-            notes = f"the column {name!r} is nearly unique: its values identify single rows"
-        every = -(-rows // len(groups))
-        error_m, blind_m, one_way = _apart_m(groups, x[::every], y[::every])
-        if not np.isfinite(error_m):
-            continue
-        if error_m <= limit_m and error_m <= (_ONE_WAY if one_way else _SHARP) * blind_m:
-            raise InputError(
-                f"the column {name!r} gives positions away: it locates rows to {amount(error_m, 'm')}"
-                f"{' in one direction' if one_way else ''}, {compared}.",
-                "replace its values by coarser ones",
-                f"leave it out of {argument('keep')}",
-                f"if it names people, call it the users with {argument('release.user', name)}.",
-            )
-        if number == 0 and not one_way and error_m <= _SHARP * blind_m:
-            notes = (
-                f"the column {name!r} locates rows to {amount(error_m, 'm')}, {compared}; without it "
-                f"they are located to {amount(blind_m, 'm')}"
-            )
-    return notes
-
-
-def _groupings(column: Any) -> Iterator[NDArray[np.intp]]:
-    """Yield the number of each row's value, and of codes also of what values begin with, longest first."""
-    import pyarrow as pa
-
-    encoded = (pa.array(texts_of(column)) if pa.types.is_nested(column.type) else column).dictionary_encode()
-    indices = encoded.indices.fill_null(len(encoded.dictionary))
-    yield indices.to_numpy(zero_copy_only=False).astype(np.intp)
-    if len(encoded.dictionary) < len(column) / 4:
-        return
-    texts = _codes(column)[:: -(-len(column) // _CODES)]
-    if not texts or _DATE.match(texts[0]):
-        return  # times
-    yield from _beginnings(texts)
-    for parts in parts_of(texts):
-        yield np.unique(parts, return_inverse=True)[1].astype(np.intp).reshape(-1)
-        if len(set(parts)) >= len(parts) / 4:
-            yield from _beginnings(parts)
-
-
-def _codes(column: Any) -> list[str]:
-    """Return texts, and bytes and whole numbers of 54 to 64 bits in hexadecimal digits; none of other columns."""
-    import pyarrow as pa
-
-    if is_text(column.type):
-        return texts_of(column)
-    if is_binary(column.type):
-        return [(value or b"").hex() for value in column.to_pylist()]
-    if not pa.types.is_integer(column.type):
-        return []
-    numbers = [value for value in column.to_pylist() if value is not None]
-    large = sum(abs(number) >= _LARGE for number in numbers) > (1 - _ODD) * len(numbers)
-    return ["" if each is None else f"{each % 2**64:016x}" for each in column.to_pylist()] if large else []
-
-
-def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
-    """Yield the number of what each code begins with, longest first; none of numbers of rows."""
-    if are_rising(texts):
-        return
-    first, last = min(texts), max(texts)
-    shared = next((k for k, (one, two) in enumerate(zip(first, last, strict=False)) if one != two), len(first))
-    codes = np.array([text[shared : shared + _LONGEST] for text in texts])
-    for size in range(_LONGEST - 1, 0, -1):
-        begins, groups = np.unique(codes.astype(f"<U{size}"), return_inverse=True)
-        if len(begins) <= _SITES:
-            return
-        yield groups.astype(np.intp).reshape(-1)
-
-
-def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, float, bool]:
-    """Return the median distance of a row from the mean of the others of its group, and that without groups.
-
-    Returns:
-        Both distances in metres, infinite where too few rows have a value of others, and whether they are along
-        one direction, in which the groups locate rows better than in the plane.
-    """
-    sizes = np.bincount(groups)
-    repeated = sizes[groups] > 1
-    if repeated.sum() < max(_LEAST_ROWS, _REPEATED * len(groups)):
-        return np.inf, np.inf, False
-    own, at = groups[repeated], np.array([x[repeated], y[repeated]])
-    rng = np.random.default_rng(0)
-    near = _residuals(own, at)
-    blind = np.hstack([_residuals(own, at[:, rng.permutation(at.shape[1])]) for _ in range(_MIXED)])
-    found = [(float(np.median(np.hypot(*near))), float(np.median(np.hypot(*blind))), False)]
-    for angle in np.linspace(0, np.pi, 12 if repeated.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False):
-        way = np.array([np.cos(angle), np.sin(angle)])
-        found.append((float(np.median(np.abs(way @ near))), float(np.median(np.abs(way @ blind))), True))
-    shares = [
-        (error / blind if blind > 0 else np.inf) / (_ONE_WAY if one else _SHARP) for error, blind, one in found
-    ]
-    return found[0] if shares[0] <= 1 else found[int(np.argmin(shares))]
-
-
-def _residuals(groups: NDArray[np.intp], at: Floats) -> Floats:
-    """Return the vectors from the mean of the others of each row's group to the row, array (2, n)."""
-    sizes = np.bincount(groups)
-    sums = np.array([np.bincount(groups, weights=each, minlength=len(sizes)) for each in at])
-    found: Floats = at - (sums[:, groups] - at) / (sizes[groups] - 1)
-    return found
-
-
-def _metres(lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
-    """Return east and north of the rows' middle, metres, as far as a sphere has a plane."""
-    middle = float(np.median(lat))
-    east = np.mod(lon - np.median(lon) + 180, 360) - 180
-    return east * _DEGREE_M * np.cos(np.radians(middle)), (lat - middle) * _DEGREE_M
 
 
 def _counts(values: Floats) -> bool:
