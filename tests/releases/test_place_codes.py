@@ -137,9 +137,9 @@ def test_codes_of_an_unknown_kind_are_not_kept_in_few_rows(form):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [3, 30, 300])
+@pytest.mark.parametrize("rows", [3, 30])
 def test_harmless_codes_are_kept(rows):
-    for seed in range(6):
+    for seed in range(2):
         rng, lat, lon = places(rows, seed)
         alphabets = ["0123456789", "0123", "01", "0123456789abcdef", "0123456789bcdefghjkmnpqrstuvwxyz"]
         alphabets += ["ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "".join(map(chr, range(63, 127)))]
