@@ -110,7 +110,7 @@ def solved(run: Run, limit_s: float) -> dict[str, Any]:
     import numpy as np
 
     import sfumato as sf
-    from sfumato.geo.steps import implying_pairs
+    from sfumato.geo.vertices import implying_pairs
 
     from .registry import Instance
 

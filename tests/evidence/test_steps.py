@@ -11,7 +11,7 @@ from sfumato.errors import InputError
 from sfumato.evidence import VertexPrivacy, prove_coordinate_privacy, prove_metric_privacy
 from sfumato.evidence.coordinates import prove_steps
 from sfumato.geo import Lattice
-from sfumato.geo.steps import implying_pairs
+from sfumato.geo.vertices import implying_pairs
 
 CRS = sf.Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km").crs or ""
 

@@ -14,7 +14,7 @@ from ..core.arguments import checked
 from ..core.guarantees import Asked
 from ..errors import InputError, python
 from ..geo import Lattice
-from ..geo.steps import implying_pairs
+from ..geo.vertices import implying_pairs
 from ..rounding import down, up
 from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
 from .slope import Steepest

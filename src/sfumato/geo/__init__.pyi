@@ -1,7 +1,5 @@
-from .cells import Cells as Cells
-from .chosen import ChosenPlaces as ChosenPlaces
-from .chosen import among as among
 from .city import synthetic_city as synthetic_city
+from .covering import MOST_CELLS as MOST_CELLS
 from .described import places_from as places_from
 from .even import repeat_by_weight as repeat_by_weight
 from .even import spread_evenly as spread_evenly
@@ -15,14 +13,16 @@ from .formats import no_files as no_files
 from .grid import Grid as Grid
 from .hexagons import Hexagons as Hexagons
 from .lattice import Lattice as Lattice
+from .places import Cells as Cells
+from .places import ChosenPlaces as ChosenPlaces
 from .places import Places as Places
-from .polygon import Polygon as Polygon
+from .places import among as among
 from .projection import Projection as Projection
 from .read import FORMATS as FORMATS
 from .read import check_skip as check_skip
 from .read import check_table_of_text as check_table_of_text
 from .read import read_visits as read_visits
 from .read import rows_without_columns as rows_without_columns
+from .region import Polygon as Polygon
 from .region import Region as Region
-from .sizes import MOST_CELLS as MOST_CELLS
 from .visits import Visits as Visits

@@ -16,10 +16,10 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.units import length_m, show
 from ..errors import InputError, MissingExtraError, argument
-from .cells import Cells
+from .covering import MOST_CELLS, area_of, check_size
+from .places import Cells
 from .projection import Projection
 from .region import Region
-from .sizes import MOST_CELLS, area_of, check_size
 from .visits import Visits
 
 _MARGIN = 1e-7  # degrees, a centimetre: a region without extent is a polygon still

@@ -16,21 +16,19 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
 from ..core.units import show
 from ..errors import InputError, argument
-from .chosen import ChosenPlaces
 from .convex import ConvexPart, convex_triangles, served_polygon, served_rectangle, well_inside
-from .covering import Covering, Length
-from .places import Places
+from .covering import MOST_CELLS, Covering, Length
+from .places import ChosenPlaces, Places
 from .projection import Projection
 from .region import Region
 from .single import SinglePoint
-from .sizes import MOST_CELLS
-from .steps import LatticeSteps
 from .vertex_weights import SNAP_BITS, Draw, Rounding, nearest_vertices, snapped, vertices_drawn, weights_of
 from .vertices import (
     KINDS,
     TRIANGLE,
     Integers,
     Kind,
+    LatticeSteps,
     VertexTable,
     whole,
 )

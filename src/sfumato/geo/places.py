@@ -1,10 +1,10 @@
-"""Places on the ground: what grids, hexagons and lattices share."""
+"""Places on the ground: what grids, hexagons and lattices share, cells of the first two, and choices of places."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Loss, LossPoints, Space, naming, units
 from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Floats, integer, numbers, readonly
+from ..core.distances import great_circle_m
 from ..core.space import WGS84
 from ..errors import DataError, InputError, argument, python, row_value
 from ..rounding import counted
@@ -23,6 +24,9 @@ from .visits import Visits
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+_BLOCK: Final = 1 << 10  # points at a time, each with its distance to every place
 
 TRUE_POINT: Final = naming.TRUE_POINT
 """How the names of losses end that are counted from true points."""
@@ -236,3 +240,119 @@ class Places(Space, ABC):
         if self.coordinates is None:
             raise InputError("the cells have no centres.", "build them with covering().")
         return self.coordinates
+
+
+class Cells(Places):
+    """Cells on the ground; each visit falls into one of them, or outside."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
+        """Return the position of the cell of each point, array (n,); -1 outside all cells.
+
+        Args:
+            lat: Latitudes, array (n,) in degrees.
+            lon: Longitudes, array (n,) in degrees.
+        """
+
+    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:  # noqa: ARG002
+        """Return the position of the cell of each point, array (n,); -1 outside all cells. Nothing is drawn."""
+        return self.locate(lat, lon)
+
+    def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
+        """Return points, those outside moved to the nearest centre; see `Places.nearest`."""
+        north, east = numbers(lat, "the latitude").ravel(), numbers(lon, "the longitude").ravel()
+        away = np.flatnonzero((self.locate(north, east) < 0) & (np.abs(north) <= 90) & np.isfinite(east))
+        centres = self.latlon
+        for start in range(0, len(away), _BLOCK):
+            some = away[start : start + _BLOCK]
+            distances = great_circle_m(np.column_stack([north[some], east[some]]), centres)
+            north[some], east[some] = centres[np.argmin(distances, axis=1)].T
+        return north, east
+
+    def singly(self) -> OnePoint:
+        """Return what leaves single points to `locate`."""
+        return _Located()
+
+    def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
+        """Return the cell of each point, for certain."""
+        positions = self.locate(lat, lon)[:, None]
+        return Rounding(positions, np.ones(positions.shape))
+
+
+class _Located:
+    """Single points of cells: nothing is faster than to look them up."""
+
+    def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:  # noqa: ARG002
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ChosenPlaces(Space):
+    """Some places of a grid, hexagons or a lattice, as reports. They keep their labels and coordinates.
+
+    Args:
+        places: All places.
+        chosen: Positions of the chosen ones, ascending, array (k,).
+
+    Attributes:
+        places: All places.
+        chosen: Positions of the chosen ones, array (k,).
+
+    Raises:
+        InputError: If the positions are not those of places, or not ascending.
+    """
+
+    places: Places = field(init=False)
+    chosen: NDArray[np.intp] = field(init=False)
+
+    @checked
+    def __init__(self, places: Places, chosen: ArrayLike) -> None:
+        given = np.asarray(chosen)
+        found = [integer(position) for position in given.tolist()] if given.ndim == 1 else []
+        if not found or None in found:
+            raise InputError("the chosen places are not a list of positions.", "pass whole numbers from 0.")
+        positions = given.astype(np.intp)
+        if (np.diff(positions) <= 0).any() or positions[0] < 0 or positions[-1] >= len(places):
+            raise InputError(
+                f"the chosen places are not ascending positions from 0 to {len(places) - 1:,}.",
+                "sort them, and give each once.",
+            )
+        coordinates = None if places.coordinates is None else places.coordinates[positions]
+        labels = [places.labels[position] for position in positions]
+        Space.__init__(self, labels, coordinates, places.unit, places.crs)
+        object.__setattr__(self, "places", places)
+        object.__setattr__(self, "chosen", readonly(positions))
+
+    def confirms_coordinates(self, secrets: Space) -> bool:
+        """Whether coordinates follow: those of reports do from the places that rows are matched with."""
+        return secrets == self.places
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.places, self.chosen)
+
+    def __repr__(self) -> str:
+        return f"{len(self)} of the places of a {self.places!r}"
+
+    @property
+    def latlon(self) -> Floats:
+        """The chosen places as latitude and longitude in degrees, array (k, 2)."""
+        return readonly(self.places.latlon[self.chosen])
+
+
+def among(space: Space, chosen: NDArray[np.intp]) -> Space | None:
+    """Return some members of a space as one of their own; None where its kind has no such parts.
+
+    Args:
+        space: The space.
+        chosen: Positions, ascending.
+    """
+    if isinstance(space, Places):
+        return ChosenPlaces(space, chosen)
+    if isinstance(space, ChosenPlaces):
+        return ChosenPlaces(space.places, space.chosen[chosen])
+    if type(space) is not Space:
+        return None
+    coordinates = None if space.coordinates is None else space.coordinates[chosen]
+    return Space([space.labels[position] for position in chosen], coordinates, space.unit, space.crs)

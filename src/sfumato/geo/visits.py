@@ -16,8 +16,7 @@ from ..core.frozen import Frozen
 from ..errors import DataError, InputError, argument, row_value
 from ..rounding import counted
 from ..tables import Objects, Times, one_spelling, spelled
-from .polygon import Polygon
-from .region import Region
+from .region import Polygon, Region
 
 NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
 """The mention of the arguments that name the columns of places."""
