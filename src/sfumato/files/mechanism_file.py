@@ -16,10 +16,10 @@ from ..evidence import LinearConstraint, Optimality, as_dict, bound_to, check_op
 from ..evidence.constraints import as_constraints
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .archive import read_archive
+from .checks import check_sound
 from .claims import json_of
 from .decoding import MOST_CONSTRAINTS, MOST_GUARANTEES, Contents
 from .manifest import DAMAGED
-from .sound import check_sound
 from .stated import UNCONFIRMED_LOSS, stated
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from scipy.stats import ks_2samp
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.files import NoiseFile, read_any
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases.budget import Blur, BudgetError, Ledger
@@ -122,12 +121,11 @@ def test_noise_and_its_file_remember_the_same_places_and_other_noise_does_not(tm
     visits = sf.Visits(np.linspace(48.84, 48.88, 30), np.linspace(2.3, 2.38, 30))
     noise = CoordinateNoise.for_visits(visits, "1/km")
     sf.save(noise, tmp_path / "n.sfm")
-    read = read_any(tmp_path / "n.sfm")
-    assert isinstance(read, NoiseFile)
+    read = sf.load(tmp_path / "n.sfm")
+    assert isinstance(read, CoordinateNoise)
     ledger = Ledger.create(tmp_path / "l.db", "9/km")
     reports = [
-        Blur(each, ledger, each.promise).report("ada", *HOME, place="home").tolist()
-        for each in (noise, read.noise)
+        Blur(each, ledger, each.promise).report("ada", *HOME, place="home").tolist() for each in (noise, read)
     ]
     assert reports[0] == reports[1]
     assert ledger.balance("ada").spent == 1
