@@ -100,7 +100,6 @@ CALLS: dict[str, Call] = {
     ),
     "save": Call(sf.save, {"content": MECHANISM, "path": "o.sfm"}),
     "load": Call(sf.load, {"path": "f.sfm"}),
-    "load_tupling": Call(sf.files.load_tupling, {"path": "t.sfm"}),
     "read_mechanism_file": Call(sf.read_mechanism_file, {"path": "f.sfm"}),
     "read_matrix": Call(sf.read_matrix, {"path": "m.npy"}),
     "export_table": Call(sf.export_table, {"mechanism": MECHANISM, "path": "o.parquet"}),

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.files import NoiseFile
+from sfumato.files import MechanismFile
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.report.document import report_file
@@ -30,7 +30,7 @@ def folders(tmp_path):
     prior = sf.Prior.from_visits(cells, visits)
     sf.save(sf.MechanismFile(sf.Mechanism(np.eye(4) * 0.6 + 0.1, cells, cells), prior), tmp_path / "m.sfm")
     noise = CoordinateNoise("10/km", "20 m", Projection(48.85, 2.35), "9 km")
-    sf.save(NoiseFile(noise, prior, "rides"), tmp_path / "n.sfm")
+    sf.save(MechanismFile(noise, prior, source="rides"), tmp_path / "n.sfm")
 
 
 @pytest.mark.usefixtures("folders")

@@ -11,7 +11,6 @@ import sfumato as sf
 from sfumato.core import CoordinatePrivacy
 from sfumato.core.frozen import Frozen
 from sfumato.evidence import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
-from sfumato.files import NoiseFile
 from sfumato.geo import Polygon, Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
@@ -83,7 +82,7 @@ THINGS = {
     "coordinate noise": NOISE,
     "lattice noise": NOISE.noise,
     "points with slack": NOISE.promise,
-    "file of noise": NoiseFile(NOISE, None, "nobody", {"loss": 1}),
+    "file of noise": sf.MechanismFile(NOISE, claims={"loss": 1}, source="nobody"),
     "plane table": TABLE,
     "window of a plane table": TABLE.windows[0],
     "file of tuples": sf.MechanismFile(TUPLING, guarantees=[TuplePrivacy(2.0, 0.5)]),

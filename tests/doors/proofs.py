@@ -23,21 +23,22 @@ def tupling() -> sf.MechanismFile:
 
 def read(path: Path) -> Any:
     """Return all that a file holds."""
-    return sf.files.read_any(path)
+    return sf.read_mechanism_file(path)
 
 
 def proved(path: Path) -> dict[str, Any]:
     """Return what is proved of each promise of a file; where integers decide, to the last bit."""
     file = read(path)
-    if isinstance(file, sf.files.NoiseFile):
-        return {"noise": [file.proof.upper, file.proof.slack_m, file.proof.reach_m, file.proof.holds]}
-    epsilons, distortions = sf.evidence.prove(file.mechanism, file.prior, file.guarantees)
+    if not file.has_matrix:
+        proof = file.noise_proof
+        return {"noise": [proof.upper, proof.slack_m, proof.reach_m, proof.holds]}
+    epsilons, distortions = sf.evidence.prove(file.report_channel, file.prior, file.guarantees)
     facts: dict[str, Any] = {
         "epsilon": [[each.claimed, each.upper, list(each.worst_pair), each.holds] for each in epsilons],
         "distortion": [[each.claimed, each.lower, each.holds] for each in distortions],
     }
     if file.constraints:
-        proofs = [sf.evidence.prove_constraint(file.mechanism, each) for each in file.constraints]
+        proofs = [sf.evidence.prove_constraint(file.report_channel, each) for each in file.constraints]
         facts["constraints"] = [[each.upper, each.holds] for each in proofs]
     if file.optimality is not None:
         facts["bound"] = sf.evidence.prove_optimality(

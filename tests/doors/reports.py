@@ -26,7 +26,7 @@ ANSWERS: Final = sf.Space(range(6))
 DRAWS: Final[dict[str, tuple[Callable[[], Any], list[int]]]] = {
     "matrix": (lambda: sf.load(FILES["design hours"]), [0, 3, 7] * 8),
     "matrix of 126 bits": (lambda: sf.Mechanism([[0.5, 0.5 - 2**-70, 2**-70], [0.25, 0.75, 0.0]]), [0, 1] * 8),
-    "tupling": (lambda: sf.files.load_tupling(FILES["design tuple"]), [0, 1]),
+    "tupling": (lambda: sf.load(FILES["design tuple"]), [0, 1]),
     "discrete Laplace": (lambda: LAPLACE, [0, 100, -5] * 8),
     "discrete Gaussian": (lambda: sf.mechanisms.DiscreteGaussian(4, 2), [0, 100, -5] * 8),
     "staircase": (lambda: sf.mechanisms.Staircase(1, 3), [0, 100, -5] * 8),

@@ -571,10 +571,10 @@ def test_no_lie_is_believed(forgery, forge, audited):
 def test_release_and_a_ledger_say_nothing_that_is_not_so(forgery, forge, tmp_path):
     """They refuse a forgery, promise nothing, or an epsilon that brute force finds for the honest distances."""
     held = read_mechanism_file(forge(forgery))
-    table = pa.table({"secret": [str(held.mechanism.secrets.labels[0])]})
+    table = pa.table({"secret": [str(held.report_channel.secrets.labels[0])]})
     believed: list[float] = []
     with suppress(InputError):
-        said = prepare(held.tupling or held.mechanism, table, tmp_path / "out.csv", column="secret").promises[0]
+        said = prepare(held.mechanism, table, tmp_path / "out.csv", column="secret").promises[0]
         if not said.endswith("nothing is promised of reports."):
             stated = re.fullmatch(
                 r"Proved from the integers: epsilon (\S+)/km, euclidean, for numbers in km\.", said

@@ -1,13 +1,14 @@
 """Files of noise for coordinates: written, read back, and forged."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.files import NoiseFile, load, read_any, read_mechanism_file, save
+from sfumato.files import MechanismFile, load, read_mechanism_file, save
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 
@@ -18,23 +19,23 @@ RAW = CoordinateNoise("1/km", "2 m", PLANE, "30 km")
 X = np.random.default_rng(1).normal(size=(12, 2)) * 800
 NOISE = CoordinateNoise("1/km", "2 m", PLANE, "30 km").for_places(X, np.ones(12), fineness=0.5)
 CELLS = sf.Grid.covering("4 km x 4 km around 48.86,2.34", cell="1 km")
-FULL = NoiseFile(NOISE, sf.Prior.uniform(CELLS), "12 visits of nobody", {"loss": 1.5})
+FULL = MechanismFile(NOISE, sf.Prior.uniform(CELLS), claims={"loss": 1.5}, source="12 visits of nobody")
 
 
-@pytest.mark.parametrize("content", [RAW, NOISE, FULL, NoiseFile(RAW, sf.Prior.uniform(CELLS))])
+@pytest.mark.parametrize("content", [RAW, NOISE, FULL, MechanismFile(RAW, sf.Prior.uniform(CELLS))])
 def test_what_is_written_is_read_back_in_the_same_bytes(content, tmp_path):
     save(content, tmp_path / "a.sfm")
-    again = read_any(tmp_path / "a.sfm")
-    assert isinstance(again, NoiseFile)
+    again = read_mechanism_file(tmp_path / "a.sfm")
+    assert not again.has_matrix
     save(again, tmp_path / "b.sfm")
     assert (tmp_path / "a.sfm").read_bytes() == (tmp_path / "b.sfm").read_bytes()
-    noise = content if isinstance(content, CoordinateNoise) else content.noise
+    noise = content if isinstance(content, CoordinateNoise) else content.mechanism
     found = load(tmp_path / "a.sfm")
     assert isinstance(found, CoordinateNoise)
     assert repr(found) == repr(noise)
     np.testing.assert_array_equal(found.simulate(X, seed=3), noise.simulate(X, seed=3))
-    assert again.proof.holds
-    if isinstance(content, NoiseFile):
+    assert again.noise_proof.holds
+    if isinstance(content, MechanismFile):
         assert (again.source, again.claims) == (content.source, content.claims)
         assert (again.prior is None) == (content.prior is None)
 
@@ -52,32 +53,49 @@ def test_the_noise_is_the_same_to_the_last_bit(epsilon, step, tmp_path):
 
 def test_commands_for_matrices_say_what_to_do(tmp_path):
     save(NOISE, tmp_path / "a.sfm")
-    with pytest.raises(FileError, match="has no matrix") as caught:
-        read_mechanism_file(tmp_path / "a.sfm")
+    with pytest.raises(InputError, match="has no matrix") as caught:
+        read_mechanism_file(tmp_path / "a.sfm").report_channel  # noqa: B018
     assert "design" in str(caught.value)
-    with pytest.raises(FileError, match="has no matrix"):
-        sf.files.load_tupling(tmp_path / "a.sfm")
 
 
 def test_what_a_file_cannot_hold():
     with pytest.raises(InputError, match="for points of a plane"):
-        NoiseFile(CoordinateNoise("1/km"))
+        MechanismFile(CoordinateNoise("1/km"))
     with pytest.raises(InputError, match="not cells on the ground"):
-        NoiseFile(RAW, sf.Prior.uniform(sf.Space("ab")))
+        MechanismFile(RAW, sf.Prior.uniform(sf.Space("ab")))
     far = sf.Grid.covering("4 km x 4 km around 50,2.34", cell="1 km")
     with pytest.raises(InputError, match="farther than 30 km"):
-        NoiseFile(RAW, sf.Prior.uniform(far))
+        MechanismFile(RAW, sf.Prior.uniform(far))
     with pytest.raises(InputError, match="at most 300"):
-        NoiseFile(RAW, source="x" * 301)
+        MechanismFile(RAW, source="x" * 301)
     with pytest.raises(InputError, match="JSON"):
-        NoiseFile(RAW, claims={"a": math.nan})
+        MechanismFile(RAW, claims={"a": math.nan})
+
+
+def test_noise_has_its_own_promise_and_nothing_of_a_matrix():
+    held = MechanismFile(RAW)
+    assert MechanismFile(RAW, guarantees=held.guarantees).guarantees[0].slack_m == RAW.promise.slack_m
+    with pytest.raises(InputError, match="whose recipe decides what it promises"):
+        MechanismFile(RAW, guarantees=sf.CoordinatePrivacy("1/km"))
+    matrix: dict[str, Any] = {"loss": np.eye(2), "constraints": sf.optimal.LinearConstraint(np.ones((2, 2)), 4.0)}
+    for name, value in matrix.items():
+        with pytest.raises(InputError, match=f"{name}= was given with a CoordinateNoise"):
+            MechanismFile(RAW, **{name: value})
+    coin = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
+    with pytest.raises(InputError, match="no table of places"):
+        MechanismFile(coin, source="12 visits")
+    with pytest.raises(InputError, match="not noise for coordinates"):
+        MechanismFile(coin).noise_proof  # noqa: B018
+    wrong: Any = coin.matrix
+    with pytest.raises(InputError, match="a Mechanism, Tupling or CoordinateNoise is needed"):
+        MechanismFile(wrong)
 
 
 def test_whose_places_the_table_was_made_of_is_said():
-    assert NoiseFile(RAW).whose == ""
+    assert MechanismFile(RAW).whose == ""
     assert "made of '12 visits of nobody'; anyone who sees reports or the file can see where" in FULL.whose
-    assert "made of places that the file does not name" in NoiseFile(NOISE).whose
-    assert "\x1b" not in NoiseFile(NOISE, source="\x1b[31mred").whose
+    assert "made of places that the file does not name" in MechanismFile(NOISE).whose
+    assert "\x1b" not in MechanismFile(NOISE, source="\x1b[31mred").whose
 
 
 def noise(**entries):
@@ -145,7 +163,7 @@ def test_lies_are_refused(lie, tmp_path):
     change(forger)
     forged(tmp_path / "b.sfm", forger.manifest, forger.members)
     with pytest.raises(FileError, match=says):
-        read_any(tmp_path / "b.sfm")
+        read_mechanism_file(tmp_path / "b.sfm")
 
 
 def test_another_table_is_another_mechanism_with_the_same_promise(tmp_path):
@@ -154,6 +172,6 @@ def test_another_table_is_another_mechanism_with_the_same_promise(tmp_path):
     forger = Forger(*opened(tmp_path / "a.sfm"))
     table("targets", lambda a: a + 5.0)(forger)
     forged(tmp_path / "b.sfm", forger.manifest, forger.members)
-    again = read_any(tmp_path / "b.sfm")
-    assert isinstance(again, NoiseFile)
-    assert again.proof.holds
+    again = read_mechanism_file(tmp_path / "b.sfm")
+    assert not again.has_matrix
+    assert again.noise_proof.holds

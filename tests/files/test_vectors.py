@@ -16,7 +16,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import FileError
 from sfumato.evidence import prove_constraint, prove_metric_privacy
-from sfumato.files import MechanismFile, NoiseFile, archive, read_any
+from sfumato.files import archive, read_mechanism_file
 from tests.conftest import EXAMPLES
 
 from .vectors.__main__ import FOLDER, write
@@ -49,7 +49,7 @@ def test_the_vectors_come_out_in_the_same_bytes(tmp_path, monkeypatch, reader):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_sfumato_reads_what_is_expected(name):
-    assert held_by(read_any(path_of(name))) == EXPECTED[name]
+    assert held_by(read_mechanism_file(path_of(name))) == EXPECTED[name]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -122,18 +122,17 @@ def _promise(entry: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "noise"])
 def test_both_prove_the_same(name, reader):
-    plain, ours = reader.Sfm(path_of(name)), read_any(path_of(name))
-    assert isinstance(ours, MechanismFile)
+    plain, ours = reader.Sfm(path_of(name)), read_mechanism_file(path_of(name))
     pairs = [(each, guarantee) for each, guarantee in zip(plain.guarantees, ours.guarantees, strict=False)]
     pairs = [(each, guarantee) for each, guarantee in pairs if "distances" in each]
     for each, guarantee in pairs:
         assert isinstance(guarantee, sf.MetricPrivacy)
-        proof = prove_metric_privacy(ours.mechanism, guarantee)
+        proof = prove_metric_privacy(ours.report_channel, guarantee)
         bound = reader.epsilon_above(plain.weights, each["steps"], each["epsilon"])
         assert (bound <= each["epsilon"]) == proof.holds == (name != "unproved")
         assert bound == pytest.approx(proof.upper, rel=1e-12)
     n = len(plain.secrets)
-    proof = prove_metric_privacy(ours.mechanism, sf.MetricPrivacy(1, sf.hamming(ours.mechanism.secrets)))
+    proof = prove_metric_privacy(ours.report_channel, sf.MetricPrivacy(1, sf.hamming(ours.report_channel.secrets)))
     bound = reader.epsilon_above(plain.weights, [[float(s != t) for t in range(n)] for s in range(n)])
     assert bound == pytest.approx(proof.upper, rel=1e-12)
     ratio = EXPECTED[name]["largest_ratio"]
@@ -142,21 +141,19 @@ def test_both_prove_the_same(name, reader):
 
 
 def test_both_prove_the_same_of_noise(reader):
-    ours = read_any(path_of("noise"))
-    assert isinstance(ours, NoiseFile)
+    ours = read_mechanism_file(path_of("noise"))
     bound = reader.noise_epsilon(reader.Sfm(path_of("noise")).noise)
-    assert ours.proof.holds
-    assert bound <= Fraction(ours.noise.epsilon)
-    assert float(bound) == pytest.approx(ours.proof.upper, rel=1e-15)
+    assert ours.noise_proof.holds
+    assert bound <= Fraction(ours.mechanism.epsilon)
+    assert float(bound) == pytest.approx(ours.noise_proof.upper, rel=1e-15)
 
 
 def test_both_prove_the_same_of_linear_constraints(reader, capsys):
-    ours, plain = read_any(path_of("constrained")), reader.Sfm(path_of("constrained"))
-    assert isinstance(ours, MechanismFile)
+    ours, plain = read_mechanism_file(path_of("constrained")), reader.Sfm(path_of("constrained"))
     (constraint,) = ours.constraints
     (entry,) = plain.constraints
     assert reader.weighted_sum(plain.weights, entry["coefficients"]) == Fraction(1, 2)
-    assert prove_constraint(ours.mechanism, constraint).upper == 0.5
+    assert prove_constraint(ours.report_channel, constraint).upper == 0.5
     assert reader.main([str(path_of("constrained"))]) == 0
     assert "linear constraint: at most 0.5; proved: 0.5\n" in capsys.readouterr().out
     less = {**entry, "at_most": 0.4999}
@@ -194,7 +191,7 @@ def test_reports_have_the_probabilities_of_their_integers(reader, monkeypatch):
 @pytest.mark.parametrize("name", REFUSED)
 def test_sfumato_refuses(name):
     with pytest.raises(FileError, match=REFUSED[name].says):
-        read_any(FOLDER / "refused" / f"{name}.sfm")
+        read_mechanism_file(FOLDER / "refused" / f"{name}.sfm")
 
 
 @pytest.mark.parametrize("name", REFUSED)

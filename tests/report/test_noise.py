@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.files import NoiseFile
+from sfumato.files import MechanismFile
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.optimal.coordinates import certify_noise
@@ -17,7 +17,7 @@ PLANE = Projection(48.86, 2.34)
 X = np.random.default_rng(4).normal(size=(20, 2)) * 900
 NOISE = CoordinateNoise("1/km", "2 m", PLANE, "30 km").for_places(X, np.ones(20), fineness=0.3)
 CELLS = sf.Grid.covering("4 km x 3 km around 48.86,2.34", cell="1 km")
-HELD = NoiseFile(NOISE, sf.Prior.uniform(CELLS), "20 places of nobody", {"loss": 1})
+HELD = MechanismFile(NOISE, sf.Prior.uniform(CELLS), claims={"loss": 1}, source="20 places of nobody")
 
 
 def metres(text):
@@ -46,7 +46,7 @@ def test_every_section():
 
 
 def test_the_factor_covers_the_slack():
-    text = summarise_noise(NoiseFile(NOISE)).markdown()
+    text = summarise_noise(MechanismFile(NOISE)).markdown()
     factor = re.search(r"That is ([0-9.]+) times", text)
     assert factor is not None
     assert float(factor[1]) >= np.exp(1 + 2.83e-3) - 1e-3
@@ -60,7 +60,7 @@ def test_what_the_recipe_does_not_decide_is_listed_with_its_reason():
     unchecked = text.split("## Not checked")[1]
     assert "depend on where people truly are, which the recipe does not say" in unchecked
     assert "The promise holds with any table." in unchecked
-    bare = summarise_noise(NoiseFile(CoordinateNoise("1/km", "2 m", NOISE.projection))).markdown()
+    bare = summarise_noise(MechanismFile(CoordinateNoise("1/km", "2 m", NOISE.projection))).markdown()
     assert "table" not in bare
 
 
@@ -88,4 +88,4 @@ def test_maps_are_of_cells(tmp_path):
     figure = noise_maps(HELD)
     assert len(figure.axes) == 6
     with pytest.raises(InputError, match="no prior on cells"):
-        noise_maps(NoiseFile(NOISE))
+        noise_maps(MechanismFile(NOISE))

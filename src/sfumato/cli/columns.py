@@ -16,7 +16,7 @@ from .messages import option, say
 
 if TYPE_CHECKING:
     from ..core import Mechanism, Prior, Space
-    from ..files import MechanismFile, NoiseFile
+    from ..files import MechanismFile
 
 _RANGE: Final = re.compile(r"\s*([-+]?\d{1,16})\s*\.\.\s*([-+]?\d{1,16})\s*(?::\s*(\d{1,16}))?\s*")
 _MOST_LABELS: Final = 1_000
@@ -123,18 +123,18 @@ def file_name(column: str) -> str:
     return f"{found[:80] or 'column'}.sfm"
 
 
-def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[str, MechanismFile | NoiseFile]:
+def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[str, MechanismFile]:
     """Return the mechanism files of columns in a folder, by the names of the columns.
 
     Args:
         folder: The folder, as ``sfumato design`` writes it for several columns.
         columns: The columns; by default all files are taken, for columns of their names.
-        trust: ``trust_distances`` and ``signed_by``, as of `sfumato.files.read_any`.
+        trust: ``trust_distances`` and ``signed_by``, as of `sfumato.read_mechanism_file`.
 
     Raises:
         InputError: If a column has no file there.
     """
-    from ..files import read_any
+    from ..files import read_mechanism_file
 
     paths = {name: folder / file_name(name) for name in columns} or {
         path.stem: path for path in sorted(folder.glob("*.sfm"))
@@ -147,20 +147,18 @@ def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[st
             + (f" {file_name(missing[0])!r} for the column {missing[0]!r}." if missing else " (.sfm)."),
             f"it holds {there}." if there else "check the path.",
         )
-    return {name: read_any(path, **trust) for name, path in paths.items()}
+    return {name: read_mechanism_file(path, **trust) for name, path in paths.items()}
 
 
-def matrix_of(held: MechanismFile | NoiseFile, column: str) -> Mechanism:
+def matrix_of(held: MechanismFile, column: str) -> Mechanism:
     """Return the mechanism of a column, whose reports are single labels.
 
     Raises:
         InputError: If it is noise for coordinates, or sends its reports among dummies.
     """
-    from ..files import NoiseFile
-
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         raise InputError(f"the mechanism for {column!r} is noise for places.", "estimate it by itself.")
-    return held.alone().mechanism
+    return held.alone().report_channel
 
 
 def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior, str]:

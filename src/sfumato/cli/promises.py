@@ -8,7 +8,7 @@ from .messages import PARTIAL, say
 
 if TYPE_CHECKING:
     from ..audits import Outcome
-    from ..files import MechanismFile, NoiseFile
+    from ..files import MechanismFile
     from ..releases.budget import Blur, Ledger
     from ..report.document import ProvedPromises
 
@@ -23,19 +23,19 @@ def print_promises(held: MechanismFile) -> ProvedPromises:
     from ..report.document import ProvedPromises
     from .screen import print_summary
 
-    prior = held.prior or Prior.uniform(held.mechanism.secrets)  # metric privacy needs none
-    epsilons, distortions = prove(held.mechanism, prior, held.guarantees)
+    prior = held.prior or Prior.uniform(held.report_channel.secrets)  # metric privacy needs none
+    epsilons, distortions = prove(held.report_channel, prior, held.guarantees)
     summary = audited(held, epsilons, distortions)
     print_summary(summary)
     proved = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
-    kept = all(prove_constraint(held.mechanism, each).holds for each in held.constraints)
+    kept = all(prove_constraint(held.report_channel, each).holds for each in held.constraints)
     limits = (Outcome.HOLDS if kept else Outcome.FAILS) if held.constraints else None
     metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
     if not held.guarantees:
         return ProvedPromises(summary, None, limits)
     if not proved or not all(map(promised_pairs, metrics)):
         return ProvedPromises(summary, Outcome.FAILS, limits)
-    unconfirmed = (source_of(held.mechanism, each) is DistanceSource.UNCONFIRMED for each in held.guarantees)
+    unconfirmed = (source_of(held.report_channel, each) is DistanceSource.UNCONFIRMED for each in held.guarantees)
     return ProvedPromises(summary, Outcome.UNDECIDED if any(unconfirmed) else Outcome.HOLDS, limits)
 
 
@@ -46,7 +46,7 @@ def exit_code(outcome: Outcome | None) -> int:
     return {Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}.get(outcome, 0) if outcome is not None else 0
 
 
-def metered(held: MechanismFile | NoiseFile, ledger: Ledger) -> Blur:
+def metered(held: MechanismFile, ledger: Ledger) -> Blur:
     """Return what draws reports of a file's mechanism, and charges them in a ledger for what the file promises.
 
     Args:
@@ -58,18 +58,17 @@ def metered(held: MechanismFile | NoiseFile, ledger: Ledger) -> Blur:
     """
     from ..core import MetricPrivacy
     from ..errors import InputError, argument
-    from ..files import NoiseFile
     from ..releases.budget import Blur
 
-    if isinstance(held, NoiseFile):
-        return Blur(held.noise, ledger)
+    if not held.has_matrix:
+        return Blur(held.mechanism, ledger)
     promised = next((each for each in held.guarantees if isinstance(each, MetricPrivacy)), None)
     if promised is None or held.tupling is not None:
         raise InputError(
             "what a report of this file costs is not known: it promises no metric privacy of single reports.",
             f"leave out {argument('ledger')}.",
         )
-    return Blur(held.mechanism, ledger, promised)
+    return Blur(held.report_channel, ledger, promised)
 
 
 def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:

@@ -18,7 +18,7 @@ from .promises import exit_code
 
 if TYPE_CHECKING:
     from ..core import Space
-    from ..files import MechanismFile, NoiseFile
+    from ..files import MechanismFile
     from ..geo import Visits
     from ..report.document import OtherDesigns, Required
     from ..report.maps import Outline
@@ -59,7 +59,7 @@ class Reporting:
 
     def write(
         self,
-        held: MechanismFile | NoiseFile,
+        held: MechanismFile,
         target: Path,
         *,
         source: str,

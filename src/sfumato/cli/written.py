@@ -212,13 +212,13 @@ def write_column(
 def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
     """Write and print planar noise that loses less than a program."""
     from ..core import units
-    from ..files import NoiseFile, save
+    from ..files import MechanismFile, save
     from ..report import Section, Summary, noise_maps, summarise_noise
     from .noise import coarse_of
 
     site, target = output.site, output.target
     with working(_MEASURING):
-        held = NoiseFile.for_visits(result.mechanism, output.visits, output.source)
+        held = MechanismFile.for_visits(result.mechanism, output.visits, output.source)
         save(held, target)
         told = summarise_noise(held, result.certificate, places=output.source)
     short = ("NOT FINISHED: the program was stopped before it was decided which loses less.",)

@@ -3,15 +3,12 @@ from .grounds import Yardstick as Yardstick
 from .grounds import measured_by as measured_by
 from .grounds import promised_pairs as promised_pairs
 from .grounds import source_of as source_of
+from .loading import load as load
+from .loading import read_mechanism_file as read_mechanism_file
 from .matrix import export_table as export_table
 from .matrix import read_matrix as read_matrix
 from .measurement import as_opendp as as_opendp
 from .mechanism_file import MechanismFile as MechanismFile
-from .mechanism_file import load as load
-from .mechanism_file import load_tupling as load_tupling
-from .mechanism_file import read_any as read_any
-from .mechanism_file import read_mechanism_file as read_mechanism_file
-from .noise_file import NoiseFile as NoiseFile
 from .npy import read_npy as read_npy
 from .saving import save as save
 from .signatures import sign as sign

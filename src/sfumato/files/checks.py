@@ -1,13 +1,149 @@
-"""Units and numbers that a mechanism file may hold: units are short words, and no length is below zero."""
+"""Checks of what a mechanism file holds, for each kind of mechanism."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, units
+from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, units
+from ..core.arguments import wrong_kind
+from ..core.guarantees import Asked, as_guarantees
 from ..core.naming import check_unit
-from ..errors import InputError
-from ..evidence import Optimality
+from ..errors import InputError, python
+from ..evidence import LinearConstraint, Optimality, check_optimality
+from ..mechanisms.tupling import TuplePrivacy, Tupling
+from .decoding import MOST_CONSTRAINTS, MOST_GUARANTEES
+
+_LONGEST: Final = 300  # characters of a source
+
+
+def check_matrix(
+    mechanism: Mechanism,
+    prior: Prior | None,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    tuple_guarantees: Sequence[TuplePrivacy],
+    optimality: Optimality | None,
+    constraints: Sequence[LinearConstraint],
+    source: str,
+    *,
+    dummies: bool,
+) -> None:
+    """Refuse what does not fit a matrix, or the matrix inside a tupling.
+
+    Args:
+        mechanism: The matrix.
+        prior: The prior.
+        loss: The loss.
+        guarantees: The guarantees of one report.
+        tuple_guarantees: The guarantees of a tuple.
+        optimality: The prices.
+        constraints: The linear constraints.
+        source: Whose places a table is from.
+        dummies: Whether its reports are sent among dummies.
+
+    Raises:
+        InputError: If one of them does not.
+    """
+    promised = len(guarantees) + len(tuple_guarantees)
+    if promised > MOST_GUARANTEES:
+        raise InputError(
+            f"{promised:,} guarantees were given.", f"a mechanism file holds at most {MOST_GUARANTEES}."
+        )
+    if tuple_guarantees and not dummies:
+        raise InputError(
+            f"{tuple_guarantees[0]} was promised, but the mechanism sends no dummies.",
+            "pass a Tupling, or leave this guarantee out.",
+        )
+    if prior is not None and prior.space != mechanism.secrets:
+        mechanism.secrets.check_order(prior.space, "the prior")
+        raise InputError(
+            f"the prior is on {prior.space!r}, the mechanism on {mechanism.secrets!r}.",
+            "use a prior on the mechanism's secrets.",
+        )
+    for guarantee in guarantees:
+        guarantee.check_secrets(mechanism.secrets)
+        if isinstance(guarantee, DistortionPrivacy) and prior is None:
+            raise InputError(
+                f"the guarantee ({guarantee}) comes without a prior, and without one it means nothing.",
+                "give the prior that the attacker's error is averaged over.",
+            )
+    if len(constraints) > MOST_CONSTRAINTS:
+        raise InputError(
+            f"{len(constraints):,} linear constraints were given.",
+            f"a mechanism file holds at most {MOST_CONSTRAINTS}.",
+        )
+    for limit in constraints:
+        limit.check_shape(*mechanism.shape)
+    if optimality is not None:
+        check_optimality(mechanism, prior, loss, guarantees, optimality, constraints)
+    if source:
+        raise InputError(
+            f"a source was given with a {mechanism!r}, which has no table of places.", python("leave source= out.")
+        )
+    check_sound(mechanism, loss, guarantees, optimality)
+
+
+def check_noise(
+    noise: object,
+    prior: Prior | None,
+    guarantees: object,
+    source: str,
+    parts: Sequence[str],
+) -> tuple[Asked, ...]:
+    """Refuse what does not fit noise for coordinates; return its own promise.
+
+    Args:
+        noise: The noise.
+        prior: How often people are in each of some cells.
+        guarantees: The guarantees; None for the noise's own promise, the only one that it can have.
+        source: Whose places its table is from.
+        parts: The names of what else was given and only a matrix can have.
+
+    Raises:
+        InputError: If one of them does not.
+    """
+    from ..geo import Cells
+    from ..mechanisms.planar import CoordinateNoise
+
+    if not isinstance(noise, CoordinateNoise):
+        raise wrong_kind("mechanism", noise, (Mechanism, Tupling, CoordinateNoise))
+    if noise.projection is None:
+        raise InputError(
+            "a mechanism file holds noise for latitudes and longitudes, but this is for points of a plane.",
+            python("pass a Projection when you make it, or use CoordinateNoise.for_visits."),
+        )
+    if parts:
+        raise InputError(
+            f"{parts[0]}= was given with a {noise!r}, which has no matrix.", python(f"leave {parts[0]}= out.")
+        )
+    promise = noise.promise
+    if guarantees is not None and not _is_promise(as_guarantees(guarantees), promise):
+        raise InputError(
+            f"guarantees were given with a {noise!r}, whose recipe decides what it promises.",
+            python("leave guarantees= out."),
+        )
+    if len(source) > _LONGEST:
+        raise InputError(f"the source has {len(source):,} characters.", f"use at most {_LONGEST}.")
+    if prior is not None:
+        if not isinstance(prior.space, Cells):
+            raise InputError(
+                f"the prior is on {prior.space!r}, which are not cells on the ground.",
+                "use one on a Grid or Hexagons.",
+            )
+        if not noise.serves(*prior.space.latlon.T).all():
+            raise InputError(
+                f"a cell of the prior is farther than {noise.reach_m / 1000:,.6g} km from the centre.",
+                "use cells that the noise serves.",
+            )
+    return (promise,)
+
+
+def _is_promise(guarantees: Sequence[Asked], promise: CoordinatePrivacy) -> bool:
+    """Return whether guarantees are one promise for points with the same numbers."""
+    return len(guarantees) == 1 and all(
+        getattr(guarantees[0], name, None) == getattr(promise, name) for name in ("epsilon", "unit", "slack_m")
+    )
 
 
 def check_sound(

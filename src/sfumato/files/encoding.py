@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,44 +31,28 @@ from ..mechanisms.tupling import TuplePrivacy, Tupling
 from .arrays import MAX_ENTRIES, packed
 from .manifest import encoded_label
 
+if TYPE_CHECKING:
+    from .mechanism_file import MechanismFile
 
-def encoded(
-    mechanism: Mechanism | Tupling,
-    prior: Prior | None,
-    loss: Loss | None,
-    guarantees: tuple[Guarantee | TuplePrivacy, ...],
-    optimality: Optimality | None,
-    constraints: Sequence[LinearConstraint],
-    claims: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+
+def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members' bytes by name; equal things are stored once."""
     parts = _Parts()
-    single = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
+    if not file.has_matrix:
+        noise = {"noise": parts.noise(file.mechanism), "prior": parts.prior(file.prior), "source": file.source}
+        return {**noise, "claims": file.claims, "spaces": parts.spaces}, parts.members
+    matrix = file.report_channel
     manifest = {
-        "mechanism": parts.mechanism(single),
-        "tupling": parts.tupling(mechanism) if isinstance(mechanism, Tupling) else None,
-        "prior": None if prior is None else parts.prior(prior),
-        "loss": None if loss is None else parts.loss(loss),
-        "guarantees": [parts.guarantee(guarantee) for guarantee in guarantees],
-        "optimality": None if optimality is None else parts.optimality(optimality, single.shape),
-        "constraints": [parts.constraint(each) for each in constraints],
-        "claims": claims,
+        "mechanism": parts.mechanism(matrix),
+        "tupling": None if file.tupling is None else parts.tupling(file.tupling),
+        "prior": parts.prior(file.prior),
+        "loss": None if file.loss is None else parts.loss(file.loss),
+        "guarantees": [parts.guarantee(each) for each in (*file.guarantees, *file.tuple_guarantees)],
+        "optimality": None if file.optimality is None else parts.optimality(file.optimality, matrix.shape),
+        "constraints": [parts.constraint(each) for each in file.constraints],
+        "claims": file.claims,
     }
     return {**manifest, "spaces": parts.spaces, "metrics": parts.metrics, "losses": parts.losses}, parts.members
-
-
-def encoded_noise(
-    noise: CoordinateNoise, prior: Prior | None, source: str, claims: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the manifest of noise for coordinates, and the members' bytes by name."""
-    parts = _Parts()
-    manifest = {
-        "noise": parts.noise(noise),
-        "prior": None if prior is None else parts.prior(prior),
-        "source": source,
-        "claims": claims,
-    }
-    return {**manifest, "spaces": parts.spaces}, parts.members
 
 
 def fingerprint(part: Space | Metric) -> str:
@@ -124,7 +107,9 @@ class _Parts:
             "table": table,
         }
 
-    def prior(self, prior: Prior) -> dict[str, Any]:
+    def prior(self, prior: Prior | None) -> dict[str, Any] | None:
+        if prior is None:
+            return None
         return {"space": self.space(prior.space), "probabilities": self.array("prior", prior.probabilities)}
 
     def loss(self, loss: Loss) -> int:

@@ -1,138 +1,131 @@
-"""The mechanism file: a mechanism, what it was designed for, and what is claimed of it."""
+"""The mechanism file: a mechanism of any kind, what it was designed for, and what is claimed of it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior
+from ..core import Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arguments import checked, wrong_kind
+from ..core.frozen import Frozen
 from ..core.guarantees import Asked, as_guarantees
 from ..core.loss import AnyLoss, as_loss
-from ..errors import FileError, InputError, python
-from ..evidence import LinearConstraint, Optimality, as_dict, bound_to, check_optimality
+from ..core.naming import quote
+from ..errors import InputError, python
+from ..escaping import plain
+from ..evidence import LinearConstraint, Optimality, as_dict, bound_to
 from ..evidence.constraints import as_constraints
 from ..mechanisms.tupling import TuplePrivacy, Tupling
-from .archive import read_archive
-from .checks import check_sound
+from ..rounding import counted
+from .checks import check_matrix, check_noise
 from .claims import json_of
-from .decoding import MOST_CONSTRAINTS, MOST_GUARANTEES, Contents
-from .manifest import DAMAGED
 from .stated import UNCONFIRMED_LOSS, stated
 
 if TYPE_CHECKING:
+    from ..evidence import NoiseProof
+    from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
     from ..optimal import Design
-    from .noise_file import NoiseFile
+
+_SHOWN: Final = 120  # characters of a source in a sentence
+_CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MechanismFile:
+class MechanismFile(Frozen):
     """The content of one mechanism file (.sfm).
 
+    The file of noise holds its recipe, so whoever has it can draw. If there is a table, it also shows where the
+    places are that the table was made of, some of them exactly, and so does each report.
+
     Args:
-        mechanism: The mechanism, or a `Tupling` of one.
-        prior: The prior it was designed for.
-        loss: The loss it was designed for.
+        mechanism: The mechanism: a `Mechanism`, a `Tupling`, or noise for coordinates with a projection.
+        prior: The prior it was designed for: on the secrets, or for noise on cells within its reach.
+        loss: The loss it was designed for; not for noise.
         guarantees: What it promises, one or several; by default what the mechanism says of
-            itself. A `TuplePrivacy` is for a tupling only.
+            itself, which for noise is the only choice. A `TuplePrivacy` is for a tupling only.
         claims: What else its writer says about it.
-        optimality: The prices that prove how near to optimal it is.
-        constraints: The linear constraints that it was designed to keep besides.
+        optimality: The prices that prove how near to optimal it is; not for noise.
+        constraints: The linear constraints that it was designed to keep besides; not for noise.
+        source: Whose places the table and the prior of noise were made of, in a few words; only for noise.
 
     Attributes:
-        mechanism: The mechanism: its integers, secrets and observables; of a tupling the
-            inner one, which draws the true report.
-        tupling: The tupling, or None where a report is sent alone.
-        prior: The prior it was designed for, or None.
-        loss: The loss it was designed for, or None.
-        guarantees: The guarantees that one report was designed to give. They hold for a tuple
-            too, which is made from the report alone.
+        mechanism: The mechanism that reports are drawn from: a `Mechanism`, a `Tupling` or a `CoordinateNoise`.
+        guarantees: The guarantees that one report was designed to give; they hold for a tuple too, which is made
+            from the report alone. Of noise its own promise.
         tuple_guarantees: What is promised of a tuple.
-        optimality: The prices that prove how near to optimal it is, or None; they need
-            the prior and the loss.
         constraints: The linear constraints that it was designed to keep besides, on the
             mechanism's own observables.
         claims: What else its writer says about it, such as a certificate and the solver's
             log: text, finite numbers, lists and mappings, as JSON has them. Claims are
             not proofs: check one again on the integers before you rely on it.
+        source: Whose places the table and the prior were made of, as the writer states it; "" where it does not.
         stated: The distances and losses that nothing here can confirm, in words: arrays
             of the writer's own. All others were built again from the secrets and
             observables by their names, and agree with them.
 
     Raises:
         InputError: If the prior, the loss, a guarantee or a constraint is for other secrets or
-            observables; distances have the name of others; a distortion guarantee comes
-            without a prior; a unit is no short word; a length is below zero; the prices
-            belong to another objective or do not fit; or JSON cannot hold the claims.
+            observables, or for another kind of mechanism; distances have the name of others; a distortion
+            guarantee comes without a prior; a unit is no short word; a length is below zero; the prices
+            belong to another objective or do not fit; noise has no projection; the prior of noise is not on cells
+            within its reach; the source is too long; or JSON cannot hold the claims.
     """
 
-    mechanism: Mechanism
-    tupling: Tupling | None
+    mechanism: Any
     prior: Prior | None
     loss: Loss | None
-    guarantees: tuple[Guarantee, ...]
+    guarantees: tuple[Any, ...]
     tuple_guarantees: tuple[TuplePrivacy, ...]
     optimality: Optimality | None
     constraints: tuple[LinearConstraint, ...]
     claims: dict[str, Any]
+    source: str
     stated: tuple[str, ...]
+    _channel: Mechanism | None
 
     @checked
     def __init__(
         self,
-        mechanism: Mechanism | Tupling,
+        mechanism: Mechanism | Tupling | CoordinateNoise,
         prior: Prior | None = None,
         loss: AnyLoss | None = None,
         guarantees: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy] | None = None,
         claims: Mapping[str, Any] | None = None,
         optimality: Optimality | None = None,
         constraints: LinearConstraint | Iterable[LinearConstraint] = (),
+        source: str = "",
     ) -> None:
-        tupling = mechanism if isinstance(mechanism, Tupling) else None
-        mechanism = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
-        single, of_tuples = _sorted(mechanism.guarantees if guarantees is None else guarantees)
-        promised = bound_to(mechanism.secrets, single)
-        if len(promised) + len(of_tuples) > MOST_GUARANTEES:
-            raise InputError(
-                f"{len(promised) + len(of_tuples):,} guarantees were given.",
-                f"a mechanism file holds at most {MOST_GUARANTEES}.",
-            )
-        if of_tuples and tupling is None:
-            raise InputError(
-                f"{of_tuples[0]} was promised, but the mechanism sends no dummies.",
-                "pass a Tupling, or leave this guarantee out.",
-            )
-        if prior is not None and prior.space != mechanism.secrets:
-            mechanism.secrets.check_order(prior.space, "the prior")
-            raise InputError(
-                f"the prior is on {prior.space!r}, the mechanism on {mechanism.secrets!r}.",
-                "use a prior on the mechanism's secrets.",
-            )
-        for guarantee in promised:
-            guarantee.check_secrets(mechanism.secrets)
-            if isinstance(guarantee, DistortionPrivacy) and prior is None:
-                raise InputError(
-                    f"the guarantee ({guarantee}) comes without a prior, and without one it means nothing.",
-                    "give the prior that the attacker's error is averaged over.",
-                )
-        costs = None if loss is None else as_loss(loss, *mechanism.shape)
         limits = as_constraints(constraints)
-        if len(limits) > MOST_CONSTRAINTS:
-            raise InputError(
-                f"{len(limits):,} linear constraints were given.",
-                f"a mechanism file holds at most {MOST_CONSTRAINTS}.",
+        costs, channel = None, None
+        of_tuples: tuple[TuplePrivacy, ...] = ()
+        unconfirmed: tuple[str, ...] = ()
+        promised: tuple[Asked, ...]
+        if isinstance(mechanism, Mechanism | Tupling):
+            matrix = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
+            single, of_tuples = _sorted(matrix.guarantees if guarantees is None else guarantees)
+            bound = bound_to(matrix.secrets, single)
+            costs = None if loss is None else as_loss(loss, *matrix.shape)
+            check_matrix(
+                matrix,
+                prior,
+                costs,
+                bound,
+                of_tuples,
+                optimality,
+                limits,
+                source,
+                dummies=isinstance(mechanism, Tupling),
             )
-        for limit in limits:
-            limit.check_shape(*mechanism.shape)
-        if optimality is not None:
-            check_optimality(mechanism, prior, costs, promised, optimality, limits)
-        check_sound(mechanism, costs, promised, optimality)
-        metric = [each for each in promised if isinstance(each, MetricPrivacy)]
-        object.__setattr__(self, "mechanism", mechanism.promising(metric))
-        object.__setattr__(self, "tupling", tupling)
+            unconfirmed = stated(matrix, costs, bound, optimality, limits)
+            channel = matrix.promising([each for each in bound if isinstance(each, MetricPrivacy)])
+            promised = bound
+            mechanism = mechanism if isinstance(mechanism, Tupling) else channel
+        else:
+            others = {"loss": loss is not None, "optimality": optimality is not None, "constraints": bool(limits)}
+            promised = check_noise(mechanism, prior, guarantees, source, [name for name in others if others[name]])
+        object.__setattr__(self, "mechanism", mechanism)
         object.__setattr__(self, "tuple_guarantees", of_tuples)
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "loss", costs)
@@ -140,25 +133,25 @@ class MechanismFile:
         object.__setattr__(self, "optimality", optimality)
         object.__setattr__(self, "constraints", limits)
         object.__setattr__(self, "claims", json_of(claims or {}))
-        object.__setattr__(self, "stated", stated(mechanism, costs, promised, optimality, limits))
+        object.__setattr__(self, "source", plain(source))
+        object.__setattr__(self, "stated", unconfirmed)
+        object.__setattr__(self, "_channel", channel)
 
     def __repr__(self) -> str:
         held = [
             *(["a prior"] if self.prior is not None else []),
             *(["a loss"] if self.loss is not None else []),
-            *map(str, self.guarantees),
+            *(map(str, self.guarantees) if self.has_matrix else ()),
             *map(str, self.tuple_guarantees),
             *map(str, self.constraints),
             *(f"claimed {key}" for key in self.claims),
         ]
-        drawn = self.tupling or self.mechanism
-        return f"MechanismFile with a {drawn!r}" + (f"; {', '.join(held)}" if held else "")
+        return f"MechanismFile with a {self.mechanism!r}" + (f"; {', '.join(held)}" if held else "")
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        promised = (*self.guarantees, *self.tuple_guarantees)
-        drawn = self.tupling or self.mechanism
-        held = (drawn, self.prior, self.loss, promised, self.claims, self.optimality, self.constraints)
-        return type(self), held
+        promised = (*self.guarantees, *self.tuple_guarantees) if self.has_matrix else None
+        held = (self.mechanism, self.prior, self.loss, promised, self.claims, self.optimality, self.constraints)
+        return type(self), (*held, self.source)
 
     @classmethod
     @checked
@@ -199,6 +192,74 @@ class MechanismFile:
             asked.constraints,
         )
 
+    @classmethod
+    def for_visits(cls, noise: CoordinateNoise, visits: Visits, source: str = "") -> Self:
+        """Return the file of noise whose table was made of visits, with a prior on about 100 cells over them.
+
+        Args:
+            noise: The noise.
+            visits: The visits; of less than two dimensions they give no prior.
+            source: Where they come from, in a few words; by default how many they are.
+        """
+        from ..geo import Grid
+
+        region = visits.region()
+        cells = Grid.covering(visits, shape=region.shape_of(_CELLS)) if min(region.size_m) > 0 else None
+        said = source or f"{counted(len(visits), 'visit')} of one person"
+        return cls(noise, None if cells is None else Prior.from_visits(cells, visits), source=said)
+
+    @property
+    def whose(self) -> str:
+        """Whose places the table was made of, in a sentence; "" where there is no table."""
+        if self.has_matrix or self.mechanism.remap is None:
+            return ""
+        made = "It was made of places that the file does not name"
+        if self.source:
+            made = f"Its writer says that it was made of {quote(self.source, _SHOWN)}"
+        return (
+            "After the noise, a table moves each report to the best place for what it reveals. "
+            f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "
+            "If they are the protected person's own, that is a second release, which no promise here covers."
+        )
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether reports are drawn from the rows of a matrix, alone or among dummies."""
+        return self._channel is not None
+
+    @property
+    def report_channel(self) -> Mechanism:
+        """The matrix that draws one report: the mechanism itself, or the inner one of a tupling.
+
+        Raises:
+            InputError: If the file holds noise, which has no matrix.
+        """
+        if self._channel is None:
+            raise InputError(
+                f"it holds a {self.mechanism!r}, which has no matrix.",
+                "use the file of a design on cells or on a lattice.",
+            )
+        return self._channel
+
+    @property
+    def tupling(self) -> Tupling | None:
+        """The tupling, or None where a report is sent alone."""
+        return self.mechanism if isinstance(self.mechanism, Tupling) else None
+
+    @property
+    def noise_proof(self) -> NoiseProof:
+        """The proof of the promise of noise, made again from its recipe.
+
+        Raises:
+            InputError: If the file holds a matrix.
+        """
+        from ..evidence import prove_planar_noise
+
+        noise = self.mechanism
+        if self.has_matrix:
+            raise InputError(f"it holds a {noise!r}, not noise for coordinates.", python("use sf.audit."))
+        return prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
+
     @property
     def loss_is_stated(self) -> bool:
         """Whether the loss is a table of the writer's own, which nothing in the file confirms."""
@@ -214,137 +275,9 @@ class MechanismFile:
             raise InputError(
                 f"it holds a {self.tupling!r}, whose reports are tuples.",
                 "use the file of the inner mechanism",
-                python("take sf.files.load_tupling(path).inner."),
+                python("take sf.load(path).inner."),
             )
         return self
-
-
-@checked
-def read_any(
-    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
-) -> MechanismFile | NoiseFile:
-    """Return all that a mechanism file holds, be it a matrix or noise for coordinates.
-
-    Nothing in the file is run or unpickled, and nothing is unpacked to disk; sizes are
-    checked before memory is taken, checksums before anything is used. The checksums
-    find accidents, not forgeries: anyone who can change the file can change them as well.
-    A signature finds those, too.
-
-    Distances that the secrets do not confirm are marked (`Metric.stated`), and a promise by them is refused where
-    reports are drawn or charged.
-
-    Args:
-        path: The file.
-        trust_distances: Whether to take the file's word for its distances: leave them unmarked.
-        signed_by: The file of the public key by which it has to be signed (`verify`).
-
-    Raises:
-        FileError: If the file does not exist; or it is not one of a mechanism, is cut off,
-            damaged, inconsistent, written by a newer version or not signed by the key.
-        MissingExtraError: If a signature is needed and cryptography is not installed (extra ``sign``).
-    """
-    try:
-        held = Contents(*read_archive(path, signed_by))
-        if held.noisy:
-            from .noise_file import NoiseFile
-
-            return NoiseFile(*held.noise(), held.claims())
-        mechanism = held.mechanism()
-        return MechanismFile(
-            held.tupling(mechanism) or mechanism,
-            held.prior(),
-            held.loss(),
-            held.guarantees(mechanism.secrets, trusted=trust_distances),
-            held.claims(),
-            held.optimality(mechanism.shape),
-            held.constraints(),
-        )
-    except FileError as error:
-        raise FileError(f"{os.fspath(path)!r}: {error.problem}", error.hint) from error
-    except InputError as error:
-        raise FileError(
-            f"{os.fspath(path)!r}: its content is inconsistent: {error.problem}",
-            "the file is damaged or was made by another program: write it again with sfumato.",
-        ) from error
-    except RecursionError as error:
-        raise FileError(f"{os.fspath(path)!r}: its content is nested too deeply.", DAMAGED) from error
-
-
-@checked
-def read_mechanism_file(
-    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
-) -> MechanismFile:
-    """Return all that the file of a mechanism with a matrix holds; `read_any` reads noise, too.
-
-    Args:
-        path: The file.
-        trust_distances: As of `read_any`.
-        signed_by: As of `read_any`.
-
-    Raises:
-        FileError: As `read_any`, or if it holds noise for coordinates, which has no matrix.
-    """
-    held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
-    if not isinstance(held, MechanismFile):
-        raise FileError(
-            f"{os.fspath(path)!r} holds a {held.noise!r}, which has no matrix.",
-            "use the file of a design on cells or on a lattice",
-            python("read it with sf.files.read_any(path)."),
-        )
-    return held
-
-
-@checked
-def load(
-    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
-) -> Mechanism | CoordinateNoise:
-    """Return the mechanism of a mechanism file, or its noise for coordinates.
-
-    `read_any` gives all that the file holds.
-
-    Args:
-        path: The file.
-        trust_distances: Whether to take the file's word for distances that its secrets do not confirm, such as
-            travel times. Without it, a promise by such distances is refused where reports are drawn or charged.
-        signed_by: The file of the public key by which it has to be signed (`sfumato.files.verify`).
-
-    Raises:
-        FileError: As `read_any`, or if it holds a tupling: `load_tupling` returns that.
-    """
-    held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
-    if not isinstance(held, MechanismFile):
-        return held.noise
-    if held.tupling is not None:
-        raise FileError(
-            f"{os.fspath(path)!r} holds a {held.tupling!r}, whose reports are tuples.",
-            "use the file of its inner mechanism",
-            python("read it with sf.files.load_tupling(path, ...), and take its .inner."),
-        )
-    return held.mechanism
-
-
-@checked
-def load_tupling(
-    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
-) -> Tupling:
-    """Return the tupling of a mechanism file.
-
-    Args:
-        path: The file.
-        trust_distances: As of `load`.
-        signed_by: As of `load`.
-
-    Raises:
-        FileError: As `read_mechanism_file`, or if the file's reports are sent without dummies.
-    """
-    held = read_mechanism_file(path, trust_distances=trust_distances, signed_by=signed_by)
-    if held.tupling is None:
-        raise FileError(
-            f"{os.fspath(path)!r} holds a {held.mechanism!r} without dummies.",
-            "use it as a mechanism file without dummies",
-            python("read it with sf.load(path)."),
-        )
-    return held.tupling
 
 
 def _sorted(

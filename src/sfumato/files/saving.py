@@ -13,19 +13,18 @@ from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
 from ..optimal import Design, NoiseDesign
 from .archive import write_archive
-from .encoding import encoded, encoded_noise
+from .encoding import encoded
 from .mechanism_file import MechanismFile
-from .noise_file import NoiseFile
 
 _OTHERS: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet", ".png", ".html"})  # formats
 
 
 @checked
 def save(
-    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | NoiseFile | Design | NoiseDesign,
+    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | Design | NoiseDesign,
     path: str | os.PathLike[str],
 ) -> None:
-    """Write a mechanism, a design, or all of a `MechanismFile` or `NoiseFile`, to a mechanism file (.sfm).
+    """Write a mechanism, a design, or all of a `MechanismFile`, to a mechanism file (.sfm).
 
     The same content gives the same bytes. On any failure nothing half-written remains,
     and a file that existed stays as it was.
@@ -46,22 +45,8 @@ def save(
             "let the name end in .sfm",
             python("write the numbers alone with the library of that format, from mechanism.matrix."),
         )
-    if isinstance(content, NoiseDesign):
-        content = content.mechanism
-    if isinstance(content, CoordinateNoise | NoiseFile):
-        noise = content if isinstance(content, NoiseFile) else NoiseFile(content)
-        write_archive(path, *encoded_noise(noise.noise, noise.prior, noise.source, noise.claims))
-        return
     if isinstance(content, Design):
         content = MechanismFile.of_design(content)
-    file = content if isinstance(content, MechanismFile) else MechanismFile(content)
-    manifest, members = encoded(
-        file.tupling or file.mechanism,
-        file.prior,
-        file.loss,
-        (*file.guarantees, *file.tuple_guarantees),
-        file.optimality,
-        file.constraints,
-        file.claims,
-    )
-    write_archive(path, manifest, members)
+    elif isinstance(content, NoiseDesign):
+        content = MechanismFile(content.mechanism)
+    write_archive(path, *encoded(content if isinstance(content, MechanismFile) else MechanismFile(content)))

@@ -8,7 +8,7 @@ from ..core import Bracket, Mechanism, Metric, Prior, units
 from ..core.naming import quote
 from ..errors import InputError, python
 from ..evidence import NoiseCertificate
-from ..files import NoiseFile
+from ..files import MechanismFile
 from ..geo import Cells, Visits
 from ..mechanisms.planar import coarsened
 from ..rounding import amount, amount_at_least, amount_at_most, factor_at_most, up
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None, *, places: str = "") -> Summary:
+def summarise_noise(
+    held: MechanismFile, certificate: NoiseCertificate | None = None, *, places: str = ""
+) -> Summary:
     """Return noise for coordinates in words.
 
     Args:
@@ -28,7 +30,7 @@ def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None
         certificate: Its loss and the attacker's error on some places.
         places: These places in a few words: ``"4,237 visits in paris.csv"``; by default the source of the table.
     """
-    noise, proof = held.noise, held.proof
+    noise, proof = held.mechanism, held.noise_proof
     unit = proof.promise.unit
     slack = proof.promise.slack_m * units.factor("m", unit)
     times = factor_at_most(up(up(proof.promise.epsilon * up(1.0 + up(slack)))))
@@ -51,7 +53,7 @@ def summarise_noise(held: NoiseFile, certificate: NoiseCertificate | None = None
     return Summary("Noise for coordinates", tuple(sections))
 
 
-def _unchecked(held: NoiseFile, *, certified: bool) -> tuple[str, ...]:
+def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
     """Return what the recipe does not decide, and why."""
     found = []
     if not certified:
@@ -59,7 +61,7 @@ def _unchecked(held: NoiseFile, *, certified: bool) -> tuple[str, ...]:
             "What a report costs, and how far an attacker errs, depend on where people truly are, which the "
             "recipe does not say: sfumato attack estimates how far they err."
         )
-        if held.noise.remap is not None:
+        if held.mechanism.remap is not None:
             found.append(
                 "Whose places the table was made of is as the writer states it. The promise holds with any table."
             )
@@ -69,7 +71,7 @@ def _unchecked(held: NoiseFile, *, certified: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-def noise_maps(held: NoiseFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
+def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
     """Return three maps of noise for coordinates: prior, reports from one place, posterior after one report.
 
     They are of the noise seen on the cells of the file's prior.
@@ -87,7 +89,7 @@ def noise_maps(held: NoiseFile, *, outline: Outline | None = None, visits: Visit
 
 
 def noise_panels(
-    held: NoiseFile, *, outline: Outline | None = None, visits: Visits | None = None
+    held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None
 ) -> tuple[Figure, ...]:
     """Return the maps of `noise_maps` as three figures, which a page may stack.
 
@@ -103,12 +105,12 @@ def noise_panels(
     return panels(*_on_cells(held), outline=outline, visits=visits)
 
 
-def _on_cells(held: NoiseFile) -> tuple[Mechanism, Prior, Metric]:
+def _on_cells(held: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
     if held.prior is None or not isinstance(held.prior.space, Cells):
         raise InputError(
             "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")
         )
-    seen = coarsened(held.noise, held.prior.space).mechanism
+    seen = coarsened(held.mechanism, held.prior.space).mechanism
     return seen, held.prior, held.prior.space.metric("euclidean", unit="km")
 
 

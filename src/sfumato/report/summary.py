@@ -130,7 +130,7 @@ def audited(
         epsilons: One proof per metric guarantee.
         distortions: One proof per distortion guarantee.
     """
-    mechanism, prior, loss = held.mechanism, held.prior, held.loss
+    mechanism, prior, loss = held.report_channel, held.prior, held.loss
     promised = promises(mechanism, held.guarantees, epsilons, distortions)
     limits = [prove_constraint(mechanism, each) for each in held.constraints]
     nothing = "Of one report alone nothing is promised." if held.tupling is not None else _NOTHING
@@ -173,16 +173,16 @@ def _rechecked(
     bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
     if optimality.objective == "distortion" and optimality.distance is not None:
         distance = optimality.distance
-        value, unit = distortion_below(held.mechanism, prior, distance), distance.unit
+        value, unit = distortion_below(held.report_channel, prior, distance), distance.unit
         most = f"a loss of at most {amount_at_least(optimality.max_loss, loss.unit)} on average"
-        others = covered(held.mechanism.secrets, held.guarantees, held.constraints, loss=most)
+        others = covered(held.report_channel.secrets, held.guarantees, held.constraints, loss=most)
         what = (
             f"no mechanism {others} makes the best attacker{_with(distance)} err by more than "
             f"{amount_at_most(bound, unit)}"
         )
         return f"By the prices in the file, {what}; {_near(value, bound, unit)}."
     at_worst = optimality.objective == "worst-case"
-    others = covered(held.mechanism.secrets, held.guarantees, held.constraints)
+    others = covered(held.report_channel.secrets, held.guarantees, held.constraints)
     what = f"no mechanism {others} loses less than {amount_at_least(bound, loss.unit)} " + (
         "at worst" if at_worst else "on average"
     )

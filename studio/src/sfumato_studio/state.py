@@ -180,7 +180,7 @@ class Studio:
     def mechanism(self, workspace: Row, chosen: Chosen) -> Mechanism:
         """Return a mechanism to draw from or to attack: that of a file, or an interpolated one."""
         if chosen.design is not None:
-            return read_mechanism_file(self.file(workspace["id"], chosen.design["id"], ".sfm")).mechanism
+            return read_mechanism_file(self.file(workspace["id"], chosen.design["id"], ".sfm")).report_channel
         space = self.ground(workspace).space
         return Mechanism(chosen.blend.rows, space, space)
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.files import NoiseFile, read_any
 from sfumato.files.many.index import rows_of
 from sfumato.releases.fingerprint import fingerprint
 
@@ -57,13 +56,13 @@ def test_it_is_what_design_makes_of_each(made, run):
         own = folder / f"{USERS.index(name)}.csv"
         own.write_text("\n".join([text[0], *(line for line in text if line.startswith(f"{name},"))]) + "\n")
         assert run("design", own, "--spacing", "2 km", "--output", "own.sfm", "--no-picture").code == 0
-        one: Any = read_any("own.sfm")
-        many: Any = read_any(folder / "out" / rows[name].file)
-        assert type(one) is type(many)
-        assert rows[name].kind == ("noise" if isinstance(many, NoiseFile) else "program")
+        one: Any = sf.read_mechanism_file("own.sfm")
+        many: Any = sf.read_mechanism_file(folder / "out" / rows[name].file)
+        assert type(one.mechanism) is type(many.mechanism)
+        assert rows[name].kind == ("program" if many.has_matrix else "noise")
         assert np.array_equal(one.prior.probabilities, many.prior.probabilities)
-        if isinstance(one, NoiseFile):
-            assert fingerprint(one.noise) == fingerprint(many.noise)
+        if not one.has_matrix:
+            assert fingerprint(one.mechanism) == fingerprint(many.mechanism)
         else:
             assert many.mechanism.expected_loss(many.prior, many.loss) == pytest.approx(
                 one.mechanism.expected_loss(one.prior, one.loss), rel=1e-3

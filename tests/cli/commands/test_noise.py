@@ -5,7 +5,7 @@ import csv
 import pytest
 
 import sfumato as sf
-from sfumato.files import NoiseFile
+from sfumato.files import MechanismFile
 from sfumato.mechanisms.planar import CoordinateNoise
 
 
@@ -18,7 +18,9 @@ def noise(visits_file):
 def noisy(tmp_path, visits_file, noise):
     visits = sf.read_visits(visits_file)
     cells = sf.Grid.covering(visits, shape=(4, 3))
-    sf.save(NoiseFile(noise, sf.Prior.from_visits(cells, visits), "20 invented people"), tmp_path / "n.sfm")
+    sf.save(
+        MechanismFile(noise, sf.Prior.from_visits(cells, visits), source="20 invented people"), tmp_path / "n.sfm"
+    )
     sf.save(CoordinateNoise("1/km", "2 m", noise.projection), tmp_path / "raw.sfm")
 
 

@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 import sfumato as sf
-from sfumato.files import MechanismFile, load_tupling, read_mechanism_file, save
+from sfumato.files import MechanismFile, read_mechanism_file, save
 from sfumato.mechanisms import FamilyAccountant, TuplePrivacy
 
 
@@ -22,7 +22,7 @@ def test_a_number_of_dummies(run, designed):
     done = run("tuple", "m.sfm", "-o", "t.sfm", "--dummies", 5, "--source", "uniform")
     assert done.code == 0, done.err
     assert "5 dummies, so 6 queries" in done.text
-    tupling = load_tupling("t.sfm")
+    tupling = read_mechanism_file("t.sfm").mechanism
     assert tupling.inner == designed.mechanism
     assert tupling.distribution == pytest.approx([1 / 6] * 6)
     told = re.search(r"with epsilon ([\d.]+) \(the least is at least ([\d.]+)", done.text)

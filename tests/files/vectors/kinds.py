@@ -12,7 +12,7 @@ import numpy as np
 import sfumato as sf
 from sfumato.core import JointSpace, NumberBins
 from sfumato.evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
-from sfumato.files import MechanismFile, NoiseFile
+from sfumato.files import MechanismFile
 from sfumato.files.manifest import encoded_label
 from sfumato.geo import ChosenPlaces, Hexagons, Lattice, Projection
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
@@ -22,34 +22,32 @@ PLANE: Final = Projection(48.86, 2.34)
 LN3: Final = (1.0986122886681096, 1.0986122886681098)  # the floats next to the logarithm of 3
 COIN: Final = ((0.75, 0.25), (0.25, 0.75))
 
-Held = MechanismFile | NoiseFile
 
-
-def _coin() -> Held:
+def _coin() -> MechanismFile:
     return MechanismFile(sf.Mechanism(COIN))
 
 
-def _promised(epsilon: float) -> Held:
+def _promised(epsilon: float) -> MechanismFile:
     space = sf.Space(["yes", "no"])
     response = sf.Mechanism(COIN, space)
     return MechanismFile(response, guarantees=[sf.MetricPrivacy(epsilon, sf.hamming(space))])
 
 
-def _fine() -> Held:
+def _fine() -> MechanismFile:
     rare = 2.0**-40
     return MechanismFile(
         sf.Mechanism([[1 - 3 * rare, 3 * rare], [1 - rare, rare]], None, sf.Space(["none", "one"]))
     )
 
 
-def _labels() -> Held:
+def _labels() -> MechanismFile:
     sets = (frozenset({"b", "a"}), frozenset({frozenset(), ("a", 1)}))
     space = sf.Space([None, True, 0, 2**60, -0.5, 1e300, math.inf, math.nan, "é\n", ("a", (1, 2.0)), *sets])
     rows = [[0.5, 0.5], [0.625, 0.375]] * 6
     return MechanismFile(sf.Mechanism(rows, space), guarantees=[sf.MetricPrivacy(0.5, sf.hamming(space))])
 
 
-def _places() -> Held:
+def _places() -> MechanismFile:
     places = sf.Space(["home", "work", "shop"], [[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]], unit="km")
     groups = places.grouped([["home", "work"], ["shop"]])
     metric = places.metric("euclidean")
@@ -68,19 +66,19 @@ def _places() -> Held:
     )
 
 
-def _grid() -> Held:
+def _grid() -> MechanismFile:
     grid = sf.Grid(3, 2, (1000.0, 1000.0), (-1500.0, -1000.0), PLANE.crs)
     rows = [[0.5, 0.25, 0.25], [0.375, 0.375, 0.25], [0.25, 0.5, 0.25]]
     mechanism = sf.Mechanism([*rows, *rows], grid, ChosenPlaces(grid, [0, 2, 5]))
     return MechanismFile(mechanism, guarantees=[sf.MetricPrivacy(0.5, grid.metric("euclidean", "km"))])
 
 
-def _hexagons() -> Held:
+def _hexagons() -> MechanismFile:
     cells = ["881fb46623fffff", "881fb46625fffff", "881fb46627fffff"]
     return MechanismFile(sf.Mechanism(np.full((3, 2), 0.5), Hexagons(cells, PLANE.crs)))
 
 
-def _lattice() -> Held:
+def _lattice() -> MechanismFile:
     """A triangle of three rows, whose visits were at two places."""
     vertices = [(a, b) for b in range(3) for a in range(3 - b)]
     lattice = Lattice(vertices, 1000.0, (-1000.0, -500.0), PLANE.crs, "triangular")
@@ -93,24 +91,24 @@ def _lattice() -> Held:
     return MechanismFile(few, prior, guarantees=[sf.CoordinatePrivacy("0.9/km"), error])
 
 
-def _square() -> Held:
+def _square() -> MechanismFile:
     lattice = Lattice([(a, b) for b in (-1, 0, 1) for a in range(3)], 250.0, (0.0, 0.0), PLANE.crs)
     rows = [[0.5, 0.5], [0.4375, 0.5625], [0.5, 0.5]] * 3
     return MechanismFile(sf.Mechanism(rows, lattice), guarantees=[sf.CoordinatePrivacy("2/km")])
 
 
-def _joint() -> Held:
+def _joint() -> MechanismFile:
     joint = JointSpace({"diagnosis": sf.Space(["flu", "none"]), "age": NumberBins(18, 5, 2, "year")})
     rows = [[0.4375, 0.1875, 0.1875, 0.1875]]
     rows += [[0.1875 if o != s else 0.4375 for o in range(4)] for s in range(1, 4)]
     return MechanismFile(sf.Mechanism(rows, joint), guarantees=[sf.MetricPrivacy(1.0, sf.hamming(joint))])
 
 
-def _tuples() -> Held:
+def _tuples() -> MechanismFile:
     return MechanismFile(Tupling(sf.Mechanism(COIN), 3, [0.5, 0.5]), guarantees=[TuplePrivacy(1.2, 0.01)])
 
 
-def _priced() -> Held:
+def _priced() -> MechanismFile:
     """Randomised response with the prices that prove it optimal, also among a third report."""
     space, more = sf.Space("ab"), sf.Space("abc")
     given = sf.Mechanism(COIN, space)
@@ -126,7 +124,7 @@ def _priced() -> Held:
     )
 
 
-def _constrained() -> Held:
+def _constrained() -> MechanismFile:
     """The truth, but for a limit on one report, with the price of this limit; two attackers have no price."""
     space = sf.Space("ab")
     none = np.empty(0, dtype=np.intp)
@@ -142,15 +140,15 @@ def _constrained() -> Held:
     )
 
 
-def _noise() -> Held:
+def _noise() -> MechanismFile:
     frames = np.array([[-1, -1, 1, 2, 2], [-2, -2, 1, 4, 4]])
     targets = np.column_stack([np.arange(20.0), -np.arange(20.0) / 2])
     noise = CoordinateNoise("1/km", "2 m", PLANE, "30 km", PlaneRemap.from_arrays(frames, targets))
     cells = sf.Grid(2, 1, (1000.0, 500.0), (-1000.0, -250.0), PLANE.crs)
-    return NoiseFile(noise, sf.Prior(cells, [0.25, 0.75]), "20 visits of nobody", {"loss": 1.5})
+    return MechanismFile(noise, sf.Prior(cells, [0.25, 0.75]), claims={"loss": 1.5}, source="20 visits of nobody")
 
 
-KINDS: Final[Mapping[str, Callable[[], Held]]] = {
+KINDS: Final[Mapping[str, Callable[[], MechanismFile]]] = {
     "coin": _coin,
     "response": lambda: _promised(LN3[1]),
     "unproved": lambda: _promised(LN3[0]),
@@ -170,10 +168,10 @@ KINDS: Final[Mapping[str, Callable[[], Held]]] = {
 """A file of each kind."""
 
 
-def held_by(content: Held) -> dict[str, Any]:
+def held_by(content: MechanismFile) -> dict[str, Any]:
     """Return the numbers of a file as JSON has them: weights as decimals, and infinity as a text."""
-    if isinstance(content, NoiseFile):
-        noise, prior = content.noise, content.prior
+    if not content.has_matrix:
+        noise, prior = content.mechanism, content.prior
         rate, step = noise.noise.rate, noise.step_m
         return {
             "epsilon_per_km": noise.epsilon,
@@ -184,7 +182,7 @@ def held_by(content: Held) -> dict[str, Any]:
             "prior": None if prior is None else numbers(prior.probabilities),
             "source": content.source,
         }
-    mechanism, dummies = content.mechanism, content.tupling
+    mechanism, dummies = content.report_channel, content.tupling
     return {
         "bits": mechanism.bits,
         "secrets": [encoded_label(each) for each in mechanism.secrets.labels],

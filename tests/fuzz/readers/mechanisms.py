@@ -18,7 +18,7 @@ from sfumato.evidence import (
     prove_optimality,
     prove_planar_noise,
 )
-from sfumato.files import MechanismFile, NoiseFile, read_any, save
+from sfumato.files import MechanismFile, read_mechanism_file, save
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.report import audited
@@ -86,15 +86,15 @@ class _Containers(Reader):
         return (manifest, members) if type(manifest) is dict else None
 
     def read(self, folder: Path) -> None:
-        held = read_any(folder / "a.sfm")
+        held = read_mechanism_file(folder / "a.sfm")
         save(held, folder / "b.sfm")
-        again = read_any(folder / "b.sfm")
+        again = read_mechanism_file(folder / "b.sfm")
         save(again, folder / "c.sfm")
         assert (folder / "b.sfm").read_bytes() == (folder / "c.sfm").read_bytes(), "saved again it is another file"
-        if isinstance(held, NoiseFile):
-            check_noise(held)
-        else:
+        if held.has_matrix:
             check_mechanism(held)
+        else:
+            check_noise(held)
 
 
 class MechanismFiles(_Containers):
@@ -132,19 +132,21 @@ class NoiseFiles(_Containers):
         return _written(
             self.folder,
             {
-                "raw": NoiseFile(raw),
-                "table": NoiseFile(noise),
-                "prior": NoiseFile(raw, sf.Prior.uniform(cells)),
-                "full": NoiseFile(noise, sf.Prior.uniform(cells), "12 visits of nobody", {"loss": 1.5}),
+                "raw": MechanismFile(raw),
+                "table": MechanismFile(noise),
+                "prior": MechanismFile(raw, sf.Prior.uniform(cells)),
+                "full": MechanismFile(
+                    noise, sf.Prior.uniform(cells), claims={"loss": 1.5}, source="12 visits of nobody"
+                ),
             },
         )
 
 
-def check_noise(held: NoiseFile) -> None:
+def check_noise(held: MechanismFile) -> None:
     """Fail where noise was read whose promise is not proved, or whose reports leave the globe."""
-    noise = held.noise
+    noise = held.mechanism
     proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
-    assert held.proof.holds == proof.holds
+    assert held.noise_proof.holds == proof.holds
     assert proof.holds
     # Half a step is the least that snapping moves a point by: no promise without slack can be true.
     assert noise.promise.slack_m > 0
@@ -154,7 +156,7 @@ def check_noise(held: NoiseFile) -> None:
 
 def check_mechanism(held: MechanismFile) -> None:
     """Fail where a mechanism or a promise was read that exact numbers contradict."""
-    mechanism, n = held.mechanism, len(held.mechanism.secrets)
+    mechanism, n = held.report_channel, len(held.report_channel.secrets)
     assert mechanism.weights.shape == (n, len(mechanism.observables)) == mechanism.shape
     rows = [[int(weight) for weight in row] for row in mechanism.weights.tolist()]
     assert all(weight >= 0 for row in rows for weight in row)

@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core import NumberBins
-from sfumato.files import MechanismFile, NoiseFile
+from sfumato.files import MechanismFile
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.report.document import OtherDesigns, report
 
@@ -24,7 +24,7 @@ FEW = sf.synthetic_city(users=5, days=3)
 def held(kind: str) -> Any:
     """A file of each kind; each with a secret of probability zero and an unused report, where it can."""
     if kind == "noise":
-        return NoiseFile.for_visits(CoordinateNoise.for_visits(FEW, "2/km", fineness=0.25), FEW)
+        return MechanismFile.for_visits(CoordinateNoise.for_visits(FEW, "2/km", fineness=0.25), FEW)
     if kind in ("cells", "points"):
         return _of_places(kind)
     if kind == "numbers":

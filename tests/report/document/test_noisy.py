@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.files import NoiseFile
+from sfumato.files import MechanismFile
 from sfumato.geo import Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, table_shares
 from sfumato.report.document import OtherDesigns
@@ -29,7 +29,9 @@ def noise_for(visits, epsilon="2/km"):
 
 
 def facts_of(visits, noise, lines=()):
-    return report_without_drawings(NoiseFile(noise), visits=visits, others=OtherDesigns(0), require=lines).facts
+    return report_without_drawings(
+        MechanismFile(noise), visits=visits, others=OtherDesigns(0), require=lines
+    ).facts
 
 
 @functools.cache

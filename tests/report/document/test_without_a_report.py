@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.files import NoiseFile
+from sfumato.files import MechanismFile
 from sfumato.geo import Projection, Visits
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.report.document import OtherDesigns
@@ -48,7 +48,7 @@ def test_of_values_it_is_the_commonest():
 
 
 def test_visits_of_which_none_is_served_are_refused():
-    noise = NoiseFile(CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km"))
+    noise = MechanismFile(CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km"))
     with pytest.raises(DataError, match="none of 2 visits is where the file serves points"):
         report_without_drawings(noise, visits=Visits([10.0, 11.0], [2.0, 2.0]), others=OtherDesigns(0))
 

@@ -11,17 +11,17 @@ from ...errors import DataError, InputError, SfumatoError
 
 if TYPE_CHECKING:
     from ...audits import Audit, AuditPlan, Request
-    from ...files import MechanismFile, NoiseFile, Yardstick
+    from ...files import MechanismFile, Yardstick
     from .drawn import FiguresAsked
     from .given import Given
 
 
-def mechanism_from(path: Path) -> MechanismFile | NoiseFile:
+def mechanism_from(path: Path) -> MechanismFile:
     """Return what a mechanism file holds, or the mechanism of a matrix or table alone."""
-    from ...files import MechanismFile, read_any, read_matrix
+    from ...files import MechanismFile, read_matrix, read_mechanism_file
 
     if path.suffix.lower() == ".sfm":
-        return read_any(path)
+        return read_mechanism_file(path)
     try:
         return MechanismFile(read_matrix(path))
     except (DataError, InputError) as error:
@@ -61,21 +61,21 @@ def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> tuple[Au
     from ...audits import AuditInputs, planned
     from ...files import Yardstick, measured_by
 
-    space = held.mechanism.secrets
+    space = held.report_channel.secrets
     metric = given.metric_on(space)
     by = Yardstick(metric)
     if given.metric is None and given.distances is None:
-        by = measured_by(held.mechanism, held.guarantees)
+        by = measured_by(held.report_channel, held.guarantees)
         if by.metric is not None:
             metric = by.metric if given.unit is None else by.metric.to(given.unit)
     if given.unit is not None and metric is None:
         raise InputError("--unit was given without distances.", "give --metric or --distances.")
     prior = given.prior_on(space, held.prior)
     inputs = AuditInputs(prior=prior, metric=metric, **given.tables(space), **given.numbers())
-    return planned(held.mechanism, inputs, also), by
+    return planned(held.report_channel, inputs, also), by
 
 
-def audit_noise_file(held: NoiseFile, given: Given, also: Iterable[Request]) -> Audit:
+def audit_noise(held: MechanismFile, given: Given, also: Iterable[Request]) -> Audit:
     """Prove the promise of noise for coordinates, and measure what can be on cells."""
     from ...audits import audit
     from ..noise import coarse_of
@@ -84,7 +84,7 @@ def audit_noise_file(held: NoiseFile, given: Given, also: Iterable[Request]) -> 
     prior = held.prior if given.prior is None else given.prior_on(coarse_of(held).cells)
     with Screen(stderr=True).status("Measuring every notion") as status:
         return audit(
-            held.noise,
+            held.mechanism,
             prior=prior,
             also=list(also),
             progress=lambda entry: status.update(f"Measured: {entry.title}"),

@@ -14,8 +14,7 @@ from ..progress import working
 
 if TYPE_CHECKING:
     from ...attacks import Attack, Goals
-    from ...core import Guarantee, Mechanism, Metric, Prior, Side
-    from ...files import MechanismFile, NoiseFile
+    from ...core import Mechanism, Metric, Prior, Side
     from ...geo import Visits
     from ..screen import Screen
 
@@ -74,7 +73,7 @@ def command(
     from ...core import Prior
     from ...errors import InputError
     from ...evidence import PlaceDistortion
-    from ...files import NoiseFile, read_any
+    from ...files import read_mechanism_file
     from ...geo import Lattice, Places
     from ...report import chance_sentence, place_sentence
     from ..noise import coarse_of
@@ -84,8 +83,8 @@ def command(
     for option, share in shares.items():
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"{option} {share:g} is not between 0 and 1.", f"write it as '{option} 0.5'.")
-    held = read_any(file)
-    if within is not None and isinstance(held, NoiseFile):
+    held = read_mechanism_file(file)
+    if within is not None and not held.has_matrix:
         raise InputError(
             "--within was given for a file of noise, of which it is not proved how often a guess is near.",
             "leave it out",
@@ -93,12 +92,11 @@ def command(
         )
     read = None if visits is None else visits_from(visits, people=people, skip_damaged=skip_damaged)[0]
     chosen: Visits | None = None
-    noise = held.noise if isinstance(held, NoiseFile) else None
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         coarse = coarse_of(held, read)
         mechanism, about_cells = coarse.mechanism, coarse.sentence
     else:
-        mechanism, about_cells = held.alone().mechanism, ""
+        mechanism, about_cells = held.alone().report_channel, ""
     space = mechanism.secrets
     prior = held.prior
     if read is not None:
@@ -117,7 +115,7 @@ def command(
         raise InputError("--skip-damaged was given without --visits.", "add the folder of visits.")
     if prior is None:
         raise InputError("the file holds no prior.", "add --visits with a file of visits.")
-    asked = next((each for each in _promised(held) if isinstance(each, PlaceDistortion)), None)
+    asked = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
     if chosen is None and asked is not None:
         chosen = asked.visits  # as the file states them
     if within is not None and chosen is None:
@@ -127,12 +125,12 @@ def command(
         )
     metric = space.metric(distance, unit="km" if isinstance(space, Places) and distance != "hamming" else None)
     console = Screen()
-    if isinstance(held, NoiseFile) and held.whose:
+    if held.whose:
         console.print(held.whose)
     if chosen is not None:
         whose = "" if read is not None else "Of the visits that the file holds: "
         with working("Attacking"):
-            attack = attacks.true_place(noise or mechanism, chosen)
+            attack = attacks.true_place(held.mechanism, chosen)
         console.print(f"{whose}{place_sentence(attack)}")
         if within is not None:
             with named("--within"), working("Attacking within the radius"):
@@ -154,12 +152,6 @@ def command(
     _print_leakage(console, goals, mechanism, prior)
     if learned:
         _print_learned(console, goals, mechanism, prior)
-
-
-def _promised(held: MechanismFile | NoiseFile) -> tuple[Guarantee, ...]:
-    from ...files import MechanismFile
-
-    return held.guarantees if isinstance(held, MechanismFile) else ()
 
 
 def _print_attacks(

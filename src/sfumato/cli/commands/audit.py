@@ -134,13 +134,12 @@ def command(
     requirement holds, 1 if one fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
     """
     from ...audits import Outcome, Request, Requirement
-    from ...files import NoiseFile
     from ...report import summarise_noise
     from ...report.document import ProvedPromises
     from ..auditing.drawn import figures_asked
     from ..auditing.functions import audit_function
     from ..auditing.given import Given
-    from ..auditing.mechanisms import audit_mechanism, audit_noise_file, mechanism_from, plan
+    from ..auditing.mechanisms import audit_mechanism, audit_noise, mechanism_from, plan
     from ..auditing.samples import audit_samples
     from ..auditing.told import finish
     from ..promises import exit_code, print_promises
@@ -178,14 +177,14 @@ def command(
         found = audit_samples(file, columns, bins, given, also, failure)
     else:
         held = mechanism_from(file)
-        if isinstance(held, NoiseFile):
+        if not held.has_matrix:
             _check_fit(context, _NOISE, "is audited by its promise, and on cells")
-            measured = None if promises else audit_noise_file(held, given, also)
+            measured = None if promises else audit_noise(held, given, also)
             summary = summarise_noise(held)
             print_summary(summary)
             if measured is None:
-                raise typer.Exit(0 if held.proof.holds else 1)
-            proved = ProvedPromises(summary, Outcome.HOLDS if held.proof.holds else Outcome.FAILS)
+                raise typer.Exit(0 if held.noise_proof.holds else 1)
+            proved = ProvedPromises(summary, Outcome.HOLDS if held.noise_proof.holds else Outcome.FAILS)
             finish(measured, output, asked, file=file, proved=proved)
         if held.tupling is not None:
             _check_fit(context, _DUMMIES, "is audited by its promises and --delta only")

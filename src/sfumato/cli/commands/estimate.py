@@ -102,7 +102,7 @@ def command(
     are estimated instead, and -o shares.csv also writes shares-districts.csv. Of several columns it writes the
     shares of each to shares-columns.csv. Exit code 3 if the estimate did not converge, or no share is settled.
     """
-    from ...files import NoiseFile, read_any
+    from ...files import read_mechanism_file
     from ...geo import Lattice, check_skip, read_visits
     from ...releases.estimate import (
         Reports,
@@ -146,9 +146,9 @@ def command(
         raise InputError("--outline was given, but only a page has maps.", "write one: -o shares.html.")
     land = None if outline is None else read_outline(outline)
     several = mechanisms_in(file, column or ()) if file.is_dir() else {}
-    held = next(iter(several.values())) if len(several) == 1 else None if several else read_any(file)
+    held = next(iter(several.values())) if len(several) == 1 else None if several else read_mechanism_file(file)
     note = ""
-    if not isinstance(held, NoiseFile):
+    if held is None or held.has_matrix:
         check_skip(repr(reports.name), skip_damaged=skip_damaged)
     of_points: tuple[str, ...] = ()
     with working("Reading the reports"):
@@ -161,7 +161,7 @@ def command(
                 fitting = reports_fit(received)
                 fitting.check()
                 note = fitting.sentence
-        elif isinstance(held, NoiseFile):
+        elif not held.has_matrix:
             if column:
                 raise InputError(
                     "--column was given, but reports of noise have a latitude and longitude.", "leave it out."
@@ -172,23 +172,23 @@ def command(
                 )
             coarse = coarse_of(held, spread=True)
             marked, points, note = (
-                check_mark(held.noise, reports, unmarked=unmarked),
+                check_mark(held.mechanism, reports, unmarked=unmarked),
                 read_visits(reports, skip_damaged=skip_damaged),
                 coarse.sentence,
             )
             of_points = points.notes
             if check_fit and not marked:
-                near = points_fit(held.noise, points.lat, points.lon)
+                near = points_fit(held.mechanism, points.lat, points.lon)
                 near.check()
                 note = f"{near.sentence} {note}"
             received = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
         else:
             named = column or list(several) or None
             received = read_reports(
-                held.alone().mechanism, reports, named, weights=weights, unmarked=unmarked, check_fit=False
+                held.alone().report_channel, reports, named, weights=weights, unmarked=unmarked, check_fit=False
             )
             note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
-            marked = check_mark(held.mechanism, reports, named[0] if named else None, unmarked=unmarked)
+            marked = check_mark(held.report_channel, reports, named[0] if named else None, unmarked=unmarked)
             if check_fit and not marked:
                 fitting = reports_fit(received)
                 fitting.check()
@@ -202,7 +202,7 @@ def command(
         found = estimate_population(received, method.value, intervals=kind, failure=failure, seed=seed)
         known = identifiability(received.mechanism)
         margins = estimated_margins(found, received, intervals=kind, failure=failure, seed=seed)
-    if isinstance(held, NoiseFile) and (found.intervals or found.districts):
+    if held is not None and not held.has_matrix and (found.intervals or found.districts):
         note += " The intervals hold for people who are spread so."
     if weights is not None:
         equal = about(received.effective, 3)

@@ -17,7 +17,7 @@ from ..outputs import check_ending, check_outputs
 from ..places import OF_FILES
 
 if TYPE_CHECKING:
-    from ...files import MechanismFile, NoiseFile
+    from ...files import MechanismFile
     from ...releases import Receipt
 
 
@@ -157,7 +157,7 @@ def command(
     elif ledger is not None:
         drawn = metered(held, open_ledger(ledger, key_file))
     else:
-        drawn = _drawable(held)
+        drawn = held.mechanism
     with working("Checking the table and the mechanism"):
         prepared = prepare(
             drawn,
@@ -212,20 +212,18 @@ def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
         say(f"Written: {path}")
 
 
-def _held(
-    file: Path, by: str | None, columns: Sequence[str], **trust: Any
-) -> MechanismFile | NoiseFile | dict[str, Any]:
+def _held(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> MechanismFile | dict[str, Any]:
     from ...errors import InputError, argument
-    from ...files import read_any
+    from ...files import read_mechanism_file
 
     if by is None:
         if file.is_dir():
             files = mechanisms_in(file, columns, **trust)
-            found = {name: _drawable(each) for name, each in files.items()}
+            found = {name: each.mechanism for name, each in files.items()}
             if not columns:
                 _check_columns(found, file)
             return found
-        return read_any(file, **trust)
+        return read_mechanism_file(file, **trust)
     if not file.is_dir():
         raise InputError(
             f"{argument('by', by)} was given, but {str(file)!r} is not a folder.",
@@ -252,9 +250,3 @@ def _check_columns(found: Mapping[str, Any], folder: Path) -> None:
                 "if there is one for each user, name the column of users: --by user",
                 "release with one of the mechanism files.",
             )
-
-
-def _drawable(held: MechanismFile | NoiseFile) -> Any:
-    from ...files import NoiseFile
-
-    return held.noise if isinstance(held, NoiseFile) else held.tupling or held.mechanism

@@ -53,7 +53,7 @@ def command(
     promises, linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
     """
     from ..._system import owner_only_like
-    from ...files import read_any
+    from ...files import read_mechanism_file
     from ...report.document import SECONDS, Origin, report
     from ...report.maps import outline as read_outline
     from ..places import visits_from
@@ -63,7 +63,7 @@ def command(
     check_outputs([target], [file, visits, sweep, outline])
     check_time(frontier_time)
     required = read_required(require)
-    held = read_any(file)
+    held = read_mechanism_file(file)
     if visits is None and user is not None:
         raise InputError("--user was given without --visits.", "add the file of visits.")
     if visits is None and people is not None:

@@ -24,14 +24,14 @@ def command(
     the file is. A signature shows who signed, and that the file is unchanged. It does not show that its promises
     hold: 'sfumato audit' proves them.
     """
-    from ...files import read_any, sign
+    from ...files import read_mechanism_file, sign
 
     @cache
     def password() -> str:
         return str(typer.prompt(f"Password of {key}", hide_input=True, err=True))
 
     for file in files:
-        read_any(file)
+        read_mechanism_file(file)
     for file in files:
         fingerprint = sign(file, key, password=password)
         say(f"Written: {file}.sig (key {fingerprint})")

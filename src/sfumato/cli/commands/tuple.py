@@ -60,7 +60,7 @@ def command(
     check_ending(output, ".sfm")
     check_outputs([output], [file])
     held = read_mechanism_file(file).alone()
-    tupling = Tupling(held.mechanism, dummies or 0, _dummies(held.mechanism, source))
+    tupling = Tupling(held.report_channel, dummies or 0, _dummies(held.report_channel, source))
     promised: tuple[TuplePrivacy, ...] = ()
     if epsilon is not None and delta is not None:
         promised = (TuplePrivacy(epsilon, delta),)

@@ -15,8 +15,7 @@ from ...core.frozen import Short
 from ...errors import FileError, InputError
 from ...mechanisms.planar import CoordinateNoise
 from ...mechanisms.tupling import Tupling
-from ..mechanism_file import read_any
-from ..noise_file import NoiseFile
+from ..loading import load
 from .index import add, opened, rows_of
 from .job import DesignRow, Job
 from .names import is_hash, name_of
@@ -151,8 +150,7 @@ def read_designs(
         name = long.get(path.stem, path.stem) if is_hash(path.stem) else name_of(path.stem)
         if name in found:
             raise InputError(f"two files of {str(where)!r} are for {name!r}.", "remove one of them.")
-        held = read_any(path, trust_distances=trust_distances, signed_by=signed_by)
-        found[name] = held.noise if isinstance(held, NoiseFile) else held.tupling or held.mechanism
+        found[name] = load(path, trust_distances=trust_distances, signed_by=signed_by)
     return found
 
 

@@ -20,7 +20,6 @@ from ...evidence import PlaceDistortion, VertexPrivacy
 from ...geo import Visits
 from ...optimal import Auto, Design, NoiseDesign, design
 from ..mechanism_file import MechanismFile
-from ..noise_file import NoiseFile
 from ..saving import save
 from .names import stem_of
 
@@ -203,7 +202,9 @@ def fingerprint_of(texts: list[Any], arrays: list[np.ndarray | None]) -> str:
     return parts.hexdigest()
 
 
-def _held(made: Design | NoiseDesign, visits: Visits | None) -> MechanismFile | NoiseFile:
+def _held(made: Design | NoiseDesign, visits: Visits | None) -> MechanismFile:
     if isinstance(made, NoiseDesign):
-        return NoiseFile(made.mechanism) if visits is None else NoiseFile.for_visits(made.mechanism, visits)
+        return (
+            MechanismFile(made.mechanism) if visits is None else MechanismFile.for_visits(made.mechanism, visits)
+        )
     return MechanismFile.of_design(made)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ...files import read_any
+from ...files import read_mechanism_file
 from ...geo import Visits, check_skip, read_visits, synthetic_city
 from ...geo.city import is_city
 from ..maps import outline as read_outline
@@ -48,7 +48,7 @@ def report_file(
     """
     asked = tuple(require)
     required = read_requirements(asked)
-    held = read_any(file)
+    held = read_mechanism_file(file)
     read = None if visits is None else visits_named(Path(visits), skip_damaged=skip_damaged)
     if read is not None and user is not None:
         read = read.of_user(user)

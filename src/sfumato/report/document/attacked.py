@@ -9,7 +9,7 @@ import numpy as np
 from ...attacks import goals, true_place, unweighted
 from ...core import Mechanism, Metric, Prior, hamming
 from ...evidence import PlaceDistortion, distortion_below
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...geo import Lattice, Places, Visits
 from ...geo.true_points import DISTANCES, TruePoints
 from ..certain import always_found
@@ -24,9 +24,7 @@ _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _WHAT: Final = {"points": "vertex", "cells": "cell"}
 
 
-def attacks_of(
-    held: MechanismFile | NoiseFile, visits: Visits | None, known: Known
-) -> tuple[tuple[AttackFacts, ...], str]:
+def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
     """Return what attackers achieve, and why several reports are not simulated.
 
     The reason is ``prior``, ``visits``, ``unsaid``, ``table`` or ``size``, or "" where they are.
@@ -36,9 +34,9 @@ def attacks_of(
         visits: Where people were, for errors from true points.
         known: Whether these are given, or stated by the file.
     """
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         return _of_noise(held, visits)
-    mechanism, prior = held.mechanism, held.prior
+    mechanism, prior = held.report_channel, held.prior
     places = mechanism.secrets
     if visits is not None and isinstance(places, Places):
         return _of_points(mechanism, places, visits, known)
@@ -55,18 +53,18 @@ def attacks_of(
     return (*found, *(_repeated(each, what, unit) for each in many)), "" if many else "size"
 
 
-def visits_in(held: MechanismFile | NoiseFile) -> Visits | None:
+def visits_in(held: MechanismFile) -> Visits | None:
     """Return where people were, as the file states it; None where it does not."""
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         return None
     return next((each.visits for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
 
 
-def _of_noise(held: NoiseFile, visits: Visits | None) -> tuple[tuple[AttackFacts, ...], str]:
-    seen = noise_seen(held.noise, visits)
+def _of_noise(held: MechanismFile, visits: Visits | None) -> tuple[tuple[AttackFacts, ...], str]:
+    seen = noise_seen(held.mechanism, visits)
     if visits is None or seen == "unsaid":
         return (), "unsaid"
-    found = true_place(held.noise, visits, unit="m")
+    found = true_place(held.mechanism, visits, unit="m")
     listed = (
         AttackFacts("blind", 0, "point", None, Quantity.of(found.blind, "m"), 0),
         AttackFacts("informed", 1, "point", None, Quantity.of(found.error, "m"), 0),

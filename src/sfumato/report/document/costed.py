@@ -10,7 +10,7 @@ import numpy as np
 from ...core import Bracket, Loss, Mechanism, Prior
 from ...escaping import plain
 from ...evidence import distortion_below, expected_loss_above, prove_optimality, worst_loss_above
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...geo import Cells, Places, Projection, Visits
 from ...geo.places import TRUE_POINT
 from .facts import ConstraintFacts, CostFacts, PromiseFacts
@@ -20,7 +20,7 @@ _UNKNOWN = CostFacts("unknown", "", None, None, None, "", None, True)
 
 
 def cost_of(
-    held: MechanismFile | NoiseFile,
+    held: MechanismFile,
     kept: Sequence[PromiseFacts | ConstraintFacts],
     visits: Visits | None,
 ) -> CostFacts:
@@ -32,9 +32,9 @@ def cost_of(
             of them hold.
         visits: Where people were, for the cost from true points.
     """
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         return _UNKNOWN if visits is None else _of_noise(held, visits)
-    mechanism, prior, loss = held.mechanism, held.prior, held.loss
+    mechanism, prior, loss = held.report_channel, held.prior, held.loss
     places = mechanism.secrets
     expected: Quantity | None = None
     worst: Quantity | None = None
@@ -69,7 +69,7 @@ def _best(
     held: MechanismFile, kept: Sequence[PromiseFacts | ConstraintFacts]
 ) -> tuple[Quantity | None, str, Quantity | None]:
     """Return the proved bound of all mechanisms with the promise, what it is about, and what this one reaches."""
-    mechanism, prior, loss, optimality = held.mechanism, held.prior, held.loss, held.optimality
+    mechanism, prior, loss, optimality = held.report_channel, held.prior, held.loss, held.optimality
     if optimality is None or prior is None or loss is None or not all(each.holds for each in kept):
         return None, "", None
     bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
@@ -84,8 +84,8 @@ def _best(
     return Quantity.at_least(bound, loss.unit), optimality.objective, Quantity.at_most(lost, loss.unit)
 
 
-def _of_noise(held: NoiseFile, visits: Visits) -> CostFacts:
-    noise = held.noise
+def _of_noise(held: MechanismFile, visits: Visits) -> CostFacts:
+    noise = held.mechanism
     inside = noise.serves(visits.lat, visits.lon)
     if not inside.any():
         return _UNKNOWN

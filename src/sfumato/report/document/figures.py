@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import MissingExtraError
 from ...escaping import figure as outside
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...geo import Places, Visits
 from ..maps import Outline
 from ..noise import noise_panels
@@ -27,7 +27,7 @@ _PANELS: Final = ("prior", "reports", "belief")
 
 
 def map_figures(
-    held: MechanismFile | NoiseFile, outline: Outline | None = None, visits: Visits | None = None
+    held: MechanismFile, outline: Outline | None = None, visits: Visits | None = None
 ) -> tuple[PageFigure, ...]:
     """Return maps, or bars of values: the prior, reports from one place, and an attacker's belief.
 
@@ -53,7 +53,7 @@ def map_figures(
         return (side_by_side(bars, [f"Bars of the {name}" for name in _PANELS], caption),)
     if not maps:
         return ()
-    noise = isinstance(held, NoiseFile)
+    noise = not held.has_matrix
     seen = " They show the noise as it is seen on the cells of the file's prior." if noise else ""
     caption = (
         "How likely each place is, by the prior; where you appear, if you are at the true place, which is marked; "
@@ -118,21 +118,21 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     return (PageFigure(f'<div style="max-width: 34rem">{svg}</div>', caption),)
 
 
-def _bars(held: MechanismFile | NoiseFile) -> tuple[Figure, ...]:
-    if isinstance(held, NoiseFile) or held.prior is None or isinstance(held.mechanism.secrets, Places):
+def _bars(held: MechanismFile) -> tuple[Figure, ...]:
+    if not held.has_matrix or held.prior is None or isinstance(held.report_channel.secrets, Places):
         return ()
-    if max(held.mechanism.shape) > MOST_VALUES:
+    if max(held.report_channel.shape) > MOST_VALUES:
         return ()
-    return values_panels(held.mechanism, held.prior)
+    return values_panels(held.report_channel, held.prior)
 
 
-def _maps(held: MechanismFile | NoiseFile, outline: Outline | None, visits: Visits | None) -> tuple[Figure, ...]:
-    if isinstance(held, NoiseFile):
+def _maps(held: MechanismFile, outline: Outline | None, visits: Visits | None) -> tuple[Figure, ...]:
+    if not held.has_matrix:
         return () if held.prior is None else noise_panels(held, outline=outline, visits=visits)
-    places = held.mechanism.secrets
+    places = held.report_channel.secrets
     if not isinstance(places, Places) or held.prior is None or len(places) > MAP_MOST:
         return ()
-    if held.mechanism.observables.coordinates is None:
+    if held.report_channel.observables.coordinates is None:
         return ()
     ground = places.metric("euclidean", unit="km")
-    return panels(held.mechanism, held.prior, ground, outline=outline, visits=visits)
+    return panels(held.report_channel, held.prior, ground, outline=outline, visits=visits)

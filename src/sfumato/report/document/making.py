@@ -13,7 +13,7 @@ from typing import final
 from ... import __version__
 from ...core.frozen import Short
 from ...escaping import plain
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...releases.fingerprint import fingerprint
 from .facts import FileFacts
 
@@ -50,7 +50,7 @@ class Origin(Short):
     skip_damaged: bool = False
 
 
-def file_facts(held: MechanismFile | NoiseFile | None, origin: Origin, when: datetime | None = None) -> FileFacts:
+def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None = None) -> FileFacts:
     """Return the hash of a file, when a report of it is written, and how to write it again.
 
     Args:
@@ -63,8 +63,8 @@ def file_facts(held: MechanismFile | NoiseFile | None, origin: Origin, when: dat
         content = Path(origin.file).read_bytes()
         name, digest, size = plain(Path(origin.file).name), sha256(content).hexdigest(), len(content)
         if held is not None:
-            mark = fingerprint(held.noise if isinstance(held, NoiseFile) else held.mechanism).hex()
-    stated = held.stated if isinstance(held, MechanismFile) else ()
+            mark = fingerprint(held.mechanism).hex()
+    stated = () if held is None else held.stated
     return FileFacts(
         name,
         digest,

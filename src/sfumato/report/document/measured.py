@@ -6,7 +6,7 @@ from typing import Final
 
 from ...audits import Audit, audit
 from ...escaping import plain
-from ...files import MechanismFile, NoiseFile, measured_by
+from ...files import MechanismFile, measured_by
 from ...geo import Places
 from .found import NotionFacts, RequirementFacts
 from .quantity import Known, Quantity
@@ -20,7 +20,7 @@ _NONE: Final = (
 
 
 def measured(
-    held: MechanismFile | NoiseFile, required: Required
+    held: MechanismFile, required: Required
 ) -> tuple[tuple[NotionFacts, ...], tuple[str, ...], tuple[RequirementFacts, ...]]:
     """Return what an audit finds, what it says beside that, and whether it keeps what is required.
 
@@ -30,12 +30,12 @@ def measured(
         InputError: If something is required that this file has not.
     """
     also = [each.request for each in required.measured]
-    if isinstance(held, NoiseFile):
-        found = audit(held.noise, prior=held.prior, also=also)
-    elif max(held.mechanism.shape) > _MOST and not also:
+    if not held.has_matrix:
+        found = audit(held.mechanism, prior=held.prior, also=also)
+    elif max(held.report_channel.shape) > _MOST and not also:
         return (), (_NONE,), ()
     else:
-        mechanism, space = held.mechanism, held.mechanism.secrets
+        mechanism, space = held.report_channel, held.report_channel.secrets
         by = measured_by(mechanism, held.guarantees)
         metric = by.metric
         if metric is None and isinstance(space, Places):

@@ -17,7 +17,7 @@ from ...core.guarantees import Asked
 from ...core.units import is_length
 from ...errors import InputError, SfumatoError, argument
 from ...evidence import VertexPrivacy, expected_loss_above, worst_loss_above
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...geo import Places, Visits
 from ...geo.places import TRUE_POINT
 from ...mechanisms.planar import CoordinateNoise
@@ -85,7 +85,7 @@ class OtherDesigns(Short):
 
 
 def other_designs(
-    held: MechanismFile | NoiseFile,
+    held: MechanismFile,
     promises: Sequence[PromiseFacts],
     limits: Sequence[ConstraintFacts],
     cost: CostFacts,
@@ -113,11 +113,11 @@ def other_designs(
     kept = all(each.holds or each.for_stated for each in promises) and all(each.holds for each in limits)
     if not kept or not rates[0].holds:
         return (), LeftOut.NOT_PROVED
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         if visits is None or cost.expected is None:
             return (), LeftOut.NO_LOSS
         this = FrontierFacts(rates[0].proved, cost.expected, True, _EXPECTED)
-        found = list(_noises(held.noise, visits, asked))
+        found = list(_noises(held.mechanism, visits, asked))
     else:
         prior, loss = held.prior, held.loss
         if prior is None or loss is None:
@@ -132,7 +132,7 @@ def other_designs(
 
 def _lost(held: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:
     """Return what the file's own mechanism loses, by its own prior and loss."""
-    objective, mechanism = _objective(held), held.mechanism
+    objective, mechanism = _objective(held), held.report_channel
     at_worst = objective == _WORST
     upper = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
     best = cost.best.lower if cost.best is not None and cost.objective == objective else None
@@ -146,9 +146,9 @@ def _objective(held: MechanismFile) -> str:
 
 def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
     """Return whether losses are by a table that the file's places, or these visits, confirm."""
-    places = held.mechanism.secrets
+    places = held.report_channel.secrets
     if held.loss_is_stated and visits is not None and isinstance(places, Places) and is_length(loss.unit):
-        seen = held.mechanism.observables
+        seen = held.report_channel.observables
         if seen.coordinates is not None and loss.name == f"euclidean{TRUE_POINT}":
             true = places.loss(visits, unit=loss.unit, observables=seen)
             return Known.PROVED if np.allclose(loss.array, true.array, rtol=_SAME, atol=0) else Known.STATED
@@ -169,7 +169,7 @@ def _designs(
                 loss=loss,
                 guarantees=[wanted, *others],
                 objective=_objective(held),
-                observables=held.mechanism.observables,
+                observables=held.report_channel.observables,
                 gap=_GAP,
                 tie_break=False,
                 time_limit=seconds,

@@ -19,7 +19,7 @@ from ...evidence import (
     prove,
     prove_constraint,
 )
-from ...files import DistanceSource, MechanismFile, NoiseFile, promised_pairs, source_of
+from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
 from ...geo import Cells, Lattice
 from ...intervals import exp_above
 from ...rounding import up
@@ -36,11 +36,11 @@ _KNOWN: Final = {DistanceSource.LABELS: Known.STATED, DistanceSource.UNCONFIRMED
 _STEPS: Final = (1, 2, 5, 10, 20, 50)
 
 
-def promises_of(held: MechanismFile | NoiseFile) -> tuple[PromiseFacts, ...]:
+def promises_of(held: MechanismFile) -> tuple[PromiseFacts, ...]:
     """Prove what a file promises, from its integers or its recipe, and return what that means."""
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         return (_of_noise(held),)
-    mechanism = held.mechanism
+    mechanism = held.report_channel
     prior = held.prior or Prior.uniform(mechanism.secrets)  # metric privacy needs none
     epsilons, distortions = prove(mechanism, prior, held.guarantees)
     first, second = iter(epsilons), iter(distortions)
@@ -58,11 +58,11 @@ def promises_of(held: MechanismFile | NoiseFile) -> tuple[PromiseFacts, ...]:
     return tuple(found)
 
 
-def constraints_of(held: MechanismFile | NoiseFile) -> tuple[ConstraintFacts, ...]:
+def constraints_of(held: MechanismFile) -> tuple[ConstraintFacts, ...]:
     """Prove the linear constraints of a file from its integers."""
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         return ()
-    proofs = [prove_constraint(held.mechanism, each) for each in held.constraints]
+    proofs = [prove_constraint(held.report_channel, each) for each in held.constraints]
     return tuple(
         ConstraintFacts(
             plain(each.name),
@@ -145,8 +145,8 @@ def _of_error(
     )
 
 
-def _of_noise(held: NoiseFile) -> PromiseFacts:
-    proof = held.proof
+def _of_noise(held: MechanismFile) -> PromiseFacts:
+    proof = held.noise_proof
     unit = proof.promise.unit
     distances = [Quantity.exact(each, "m") for each in _LENGTHS_M if each <= 2 * proof.reach_m]
     return PromiseFacts(

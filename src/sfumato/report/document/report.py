@@ -18,7 +18,7 @@ from ...core.naming import quote
 from ...errors import DataError, InputError
 from ...escaping import plain
 from ...evidence import PlaceDistortion
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...geo import Places, Visits
 from ...optimal import Design, NoiseDesign
 from ...rounding import counted
@@ -115,7 +115,7 @@ class Report(Short):
 
 
 def report(
-    held: MechanismFile | NoiseFile | Design | NoiseDesign,
+    held: MechanismFile | Design | NoiseDesign,
     *,
     visits: Visits | None = None,
     require: Required | Iterable[str] = (),
@@ -193,12 +193,12 @@ def report(
     return Report(facts, map_figures(content, outline, visits))
 
 
-def _outside(held: MechanismFile | NoiseFile, visits: Visits) -> int:
+def _outside(held: MechanismFile, visits: Visits) -> int:
     """Return how many visits a file does not serve."""
-    if isinstance(held, NoiseFile):
-        inside = held.noise.serves(visits.lat, visits.lon)
-    elif isinstance(held.mechanism.secrets, Places):
-        inside = held.mechanism.secrets.inside(visits.lat, visits.lon)
+    if not held.has_matrix:
+        inside = held.mechanism.serves(visits.lat, visits.lon)
+    elif isinstance(held.report_channel.secrets, Places):
+        inside = held.report_channel.secrets.inside(visits.lat, visits.lon)
     else:
         return 0
     if not inside.any():
@@ -209,24 +209,24 @@ def _outside(held: MechanismFile | NoiseFile, visits: Visits) -> int:
     return len(visits) - int(inside.sum())
 
 
-def _content(
-    held: MechanismFile | NoiseFile | Design | NoiseDesign, visits: Visits | None
-) -> MechanismFile | NoiseFile:
+def _content(held: MechanismFile | Design | NoiseDesign, visits: Visits | None) -> MechanismFile:
     """Return the content of the file of a design, or a file's own, if its reports are sent alone."""
     if isinstance(held, Design):
         return MechanismFile.of_design(held, {})
     if isinstance(held, NoiseDesign):
-        return NoiseFile(held.mechanism) if visits is None else NoiseFile.for_visits(held.mechanism, visits)
-    return held if isinstance(held, NoiseFile) else held.alone()
+        return (
+            MechanismFile(held.mechanism) if visits is None else MechanismFile.for_visits(held.mechanism, visits)
+        )
+    return held.alone()
 
 
-def _prior(held: MechanismFile | NoiseFile, source: str) -> PriorFacts:
+def _prior(held: MechanismFile, source: str) -> PriorFacts:
     prior: Prior | None = held.prior
     entropy = None if prior is None else Quantity.about(prior.entropy_bits, "bit")
     even = prior is not None and bool((prior.probabilities == prior.probabilities[0]).all())
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         told = source or (f"{quote(held.source, _SHOWN)}, as its writer states" if held.source else "")
-        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.noise.remap is not None, even)
+        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.mechanism.remap is not None, even)
     places = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
     return PriorFacts(
         prior is not None,

@@ -18,7 +18,7 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...escaping import plain
 from ...evidence import distortion_below
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...geo import Places, Visits
 from ..certain import always_found
 from ..within_radius import RADIUS, silent
@@ -79,7 +79,7 @@ class RiskLine(Short):
         else:
             _radius(space, self.radius)
 
-    def answered(self, held: MechanismFile | NoiseFile, visits: Visits | None, known: Known) -> RiskFacts:
+    def answered(self, held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
         """Return whether a file keeps the requirement.
 
         Args:
@@ -110,7 +110,7 @@ class RiskLine(Short):
         )
 
 
-def usual_risk(held: MechanismFile | NoiseFile, visits: Visits | None, known: Known) -> RiskFacts:
+def usual_risk(held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
     """Return the risk that every report states: of places within 1,850 ft, of values that they are found.
 
     Args:
@@ -118,14 +118,14 @@ def usual_risk(held: MechanismFile | NoiseFile, visits: Visits | None, known: Kn
         visits: Where people were.
         known: Whether these are given, or stated by the file.
     """
-    of_places = isinstance(held, NoiseFile) or isinstance(held.mechanism.secrets, Places)
+    of_places = not held.has_matrix or isinstance(held.report_channel.secrets, Places)
     return _chance(held, RADIUS if of_places else "0", visits, known)
 
 
-def _chance(held: MechanismFile | NoiseFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
-    if isinstance(held, NoiseFile):
+def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
+    if not held.has_matrix:
         return _of_noise(held, radius, visits, known)
-    mechanism = held.mechanism
+    mechanism = held.report_channel
     space = mechanism.secrets
     if isinstance(space, Places):
         length = _length(radius)
@@ -152,8 +152,8 @@ def _silent(mechanism: Mechanism) -> Mechanism:
     return Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets, Space(["nothing"]))
 
 
-def _of_noise(held: NoiseFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
-    length, seen = _length(radius), noise_seen(held.noise, visits)
+def _of_noise(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
+    length, seen = _length(radius), noise_seen(held.mechanism, visits)
     if isinstance(seen, str):
         return _unknown(length, radius, "visits" if seen == "unsaid" else seen)
     chance = Quantity.of(seen.near(length.value), "", known)

@@ -7,7 +7,7 @@ import numpy as np
 from ...core import Mechanism, NumberBins, Prior, Space
 from ...core.arrays import Floats
 from ...escaping import plain
-from ...files import MechanismFile, NoiseFile
+from ...files import MechanismFile
 from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection
 from .facts import SubjectFacts
 from .quantity import Known, Quantity
@@ -15,11 +15,11 @@ from .quantity import Known, Quantity
 _LONGEST = 40  # characters of a label
 
 
-def subject_of(held: MechanismFile | NoiseFile) -> SubjectFacts:
+def subject_of(held: MechanismFile) -> SubjectFacts:
     """Return what a file protects."""
-    if isinstance(held, NoiseFile):
+    if not held.has_matrix:
         return _of_noise(held)
-    mechanism, prior = held.mechanism, held.prior
+    mechanism, prior = held.report_channel, held.prior
     secrets = mechanism.secrets
     region, size = _served(secrets) if isinstance(secrets, Places) else ((), ())
     return SubjectFacts(
@@ -99,8 +99,8 @@ def _box(projection: Projection, low: Floats, high: Floats) -> tuple[float, ...]
     return (float(south), float(west), float(north), float(east))
 
 
-def _of_noise(held: NoiseFile) -> SubjectFacts:
-    reach, plane = held.noise.reach_m, held.noise.projection
+def _of_noise(held: MechanismFile) -> SubjectFacts:
+    reach, plane = held.mechanism.reach_m, held.mechanism.projection
     region: tuple[float, ...] = ()
     if plane is not None:
         region = _box(plane, np.array([-reach, -reach]), np.array([reach, reach]))

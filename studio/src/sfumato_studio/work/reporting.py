@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from sfumato._system import atomically
-from sfumato.files import read_any
+from sfumato.files import read_mechanism_file
 from sfumato.report.document import Origin, OtherDesigns, report
 from sfumato.report.maps import outline_of
 
@@ -38,7 +38,7 @@ def make_report(work: Work) -> dict[str, Any]:
         except FileNotFoundError:
             raise RefusedError(404, "The design was deleted.", "load the page again.", "design") from None
         found = report(
-            read_any(file),
+            read_mechanism_file(file),
             visits=ground.visits if isinstance(ground, PlacesGround) else None,
             sweep=_table(Path(folder) / _TABLE, asked["frontier"], in_km=isinstance(ground, PlacesGround)),
             others=OtherDesigns(_SECONDS),
