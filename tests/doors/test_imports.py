@@ -84,7 +84,7 @@ def packages(modules: list[str]) -> set[str]:
         (HELP, 260, 55, HEAVY),
         (FIRST_BLUR.format(name="grid"), 380, 100, HEAVY),
         (FIRST_DRAW, 380, 100, HEAVY),
-        (FIRST_BLUR.format(name="noise"), 450, 120, HEAVY - {"flint"}),  # its promise is proved when it is loaded
+        (FIRST_BLUR.format(name="noise"), 450, 120, HEAVY),
     ],
     ids=[
         "import sfumato",
