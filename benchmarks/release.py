@@ -83,7 +83,8 @@ def mechanism() -> sf.Mechanism:
     made = sf.design(
         prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), keep="program", tie_break=False, time_limit=60.0
     )
-    return made.mechanism
+    found: sf.Mechanism = made.mechanism
+    return found
 
 
 def copy(folder: Path) -> int:

@@ -34,10 +34,15 @@ def check_bound_time(seconds: float, *, promised: bool) -> None:
 
 def promise_of_points(result: Design) -> CoordinatePrivacy | None:
     """Return what a design promises of any two points; None where it promises nothing of them."""
+    from ..core import CoordinatePrivacy
     from ..evidence import VertexPrivacy
 
-    found = (each.promise for each in result.problem.guarantees if isinstance(each, VertexPrivacy))
-    return next(found, None)
+    for each in result.guarantees:
+        if isinstance(each, CoordinatePrivacy):
+            return each
+        if isinstance(each, VertexPrivacy):
+            return each.promise
+    return None
 
 
 def loss_on(mechanism: Mechanism, visits: Visits) -> float:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..core import DistortionPrivacy, Prior
     from ..evidence import PlaceDistortion
     from ..geo import Visits
-    from ..optimal import Design, NoiseDesign
+    from ..optimal import Design
     from ..report.maps import Outline
 
 _HOLDS_PLACES: Final = (
@@ -238,10 +238,8 @@ def _solved(
     medians: Visits | None,
     gap: float | None,
     of: str,
-) -> tuple[Design | NoiseDesign, bool]:
+) -> tuple[Design, bool]:
     """Return the design of least loss, or of most distortion, and whether Ctrl-C did not stop it."""
-    from ..optimal import NoiseDesign
-
     guarantees = list(site.promises)
     points = asked.metric == "euclidean"  # the attacker's error is that of the true point
     if asked.distortion is not None:
@@ -279,7 +277,7 @@ def _solved(
             progress=report,
         )
     if stop.asked and result.finished:  # the best of what was tried until then
-        result = replace(result, finished=False) if isinstance(result, NoiseDesign) else result
+        result = result if result.has_program else replace(result, finished=False)
         say(
             "Note: stopped by Ctrl-C. The mechanism is proved; a longer run may find one that loses less.",
             err=True,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..core import Prior
     from ..core.guarantees import Asked
     from ..geo import Visits
-    from ..optimal import Design, NoiseDesign, Solver
+    from ..optimal import Design, Solver
     from .design_options import DesignOptions
     from .sites import Site
 
@@ -103,7 +103,7 @@ def solved(
     keep: str,
     medians: Visits | None,
     **request: Any,
-) -> Design | NoiseDesign:
+) -> Design:
     """Return the design of least loss, or of most distortion where the loss has a limit.
 
     With visits, the distortion is that of the true point; else that of the places.
@@ -122,9 +122,6 @@ def solved(
     from ..optimal import design, design_private
 
     if limit is None:
-        found: Design | NoiseDesign = design(
-            prior, loss=site.costs, objective=objective, keep=keep, medians=medians, **request
-        )
-        return found
+        return design(prior, loss=site.costs, objective=objective, keep=keep, medians=medians, **request)
     errors = site.distances if visits is None else PlaceDistortion(0, site.places, visits)
     return design_private(prior, loss=site.costs, distance=errors, max_loss=limit, **request)

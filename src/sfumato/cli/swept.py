@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ..optimal import Design, NoiseDesign, Point
+    from ..optimal import Design, Point
     from .screen import Screen
     from .sites import Site
 
@@ -13,6 +13,8 @@ _CENTRES: Final = (
     "Epsilon is between the centres of cells: two people a metre apart, on the two sides of a border, count as "
     "far apart as the centres of their cells."
 )
+
+_KINDS: Final = {"program": "program", "noise": "planar noise"}
 
 
 def meaning_of(site: Site, rates: list[float], *, true_errors: bool) -> str:
@@ -44,7 +46,6 @@ def meaning_of(site: Site, rates: list[float], *, true_errors: bool) -> str:
 
 def news_of(point: Point) -> str:
     """Return a line about a design that is there."""
-    from ..optimal import NoiseDesign
     from ..rounding import about, amount_at_most, percent_at_most
 
     parts = [point.who]
@@ -53,8 +54,7 @@ def news_of(point: Point) -> str:
     if point.design is None:
         return f"{', '.join(parts)}: no design"
     loss = amount_at_most(point.loss, point.loss_unit) if point.loss_unit else percent_at_most(point.loss)
-    kind = "planar noise" if isinstance(point.design, NoiseDesign) else "program"
-    return f"{', '.join(parts)}: {kind}, loses at most {loss} ({point.design.seconds:.1f} s)"
+    return f"{', '.join(parts)}: {_KINDS[point.design.kind]}, loses at most {loss} ({point.design.seconds:.1f} s)"
 
 
 def print_points(console: Screen, points: list[Point], unit: str, *, vertices: bool, ties: bool) -> None:
@@ -68,7 +68,6 @@ def print_points(console: Screen, points: list[Point], unit: str, *, vertices: b
         ties: Whether to say how ties were broken.
     """
     from ..core.units import per_unit
-    from ..optimal import Design, NoiseDesign
     from ..rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
     from .screen import print_table
 
@@ -88,13 +87,13 @@ def print_points(console: Screen, points: list[Point], unit: str, *, vertices: b
         epsilon = "" if point.epsilon is None else at_most(point.epsilon, 6)
         minimum = "" if point.minimum is None else amount_at_least(point.minimum, unit)
         asked = (point.who, epsilon, minimum)
-        kind = ["planar noise" if isinstance(point.design, NoiseDesign) else "program"] if vertices else []
         if point.design is None:
             rows.append((*asked, *([""] if vertices else []), "none", "", "", "", ""))
             continue
+        kind = [_KINDS[point.design.kind]] if vertices else []
         loss = percent_at_most(point.loss) if not point.loss_unit else amount_at_most(point.loss, point.loss_unit)
         errs, took = amount_at_least(point.distortion, unit), f"{point.design.seconds:.1f}"
-        if isinstance(point.design, NoiseDesign):
+        if not point.design.has_program:
             rows.append((*asked, *kind, loss, "-", errs, "-", took))
         else:
             gap, hits = gap_at_most(point.design.certificate.gap), percent_at_most(point.hit_rate)
@@ -107,29 +106,26 @@ def print_points(console: Screen, points: list[Point], unit: str, *, vertices: b
         reasons = ", ".join(sorted({_ended(design) for design in short}))
         console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
     if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
-        for sentence in _ties([point.design for point in points if isinstance(point.design, Design)]):
+        for sentence in _ties([point.design for point in points if point.design and point.design.has_program]):
             console.print(sentence)
     for sentence in _noise(points):
         console.print(sentence)
 
 
-def _ended(design: Design | NoiseDesign) -> str:
-    from ..optimal import Design
-
-    if isinstance(design, Design):
+def _ended(design: Design) -> str:
+    if design.has_program:
         return design.status.value
     return "the program was stopped before it was proved to lose more than planar noise"
 
 
 def _noise(points: list[Point]) -> list[str]:
     """Say what is different about planar noise, and where it was not looked at."""
-    from ..optimal import NoiseDesign
     from ..rounding import amount_at_most
 
     said = []
-    noises = [point.design for point in points if isinstance(point.design, NoiseDesign)]
+    noises = [point.design for point in points if point.design and not point.design.has_program]
     if noises:
-        slack = max(design.certificate.privacy.slack_m for design in noises)
+        slack = max(design.slack_m for design in noises)
         said.append(
             f"Planar noise with a remap was taken in {len(noises)} of {len(points)} designs, where it loses less "
             f"than the program. Its promise has a slack: two points may seem {amount_at_most(slack, 'm')} farther "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..core import Mechanism, Prior
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
-    from ..optimal import Design, NoiseDesign
+    from ..optimal import Design
     from ..report import Summary
     from ..report.maps import Outline
     from .reported import Reporting
@@ -63,7 +63,7 @@ class DesignOutput:
     remark: str = ""
 
 
-def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: str) -> None:
+def write_places(result: Design, output: DesignOutput, *, solver: str) -> None:
     """Write and print a design for places; exit with code 3 if its optimum was not reached.
 
     Args:
@@ -72,10 +72,9 @@ def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: 
         solver: ``--solver``.
     """
     from .._system import owner_only
-    from ..optimal import Design
 
     with owner_only(len(output.visits.users()) <= 1):  # a prior of one person is that person's habits
-        if isinstance(result, Design):
+        if result.has_program:
             _write_program(result, output, solver)
         else:
             _write_noise(result, output)
@@ -209,7 +208,7 @@ def write_column(
     return result.finished
 
 
-def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
+def _write_noise(result: Design, output: DesignOutput) -> None:
     """Write and print planar noise that loses less than a program."""
     from ..core import units
     from ..files import MechanismFile, save
@@ -218,14 +217,18 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
 
     site, target = output.site, output.target
     with working(_MEASURING):
-        held = MechanismFile.for_visits(result.mechanism, output.visits, output.source)
+        held = MechanismFile.of_design(result, visits=output.visits, source=output.source)
         save(held, target)
         told = summarise_noise(held, result.certificate, places=output.source)
+    choice = result.choice
+    said = [] if choice is None else [choice.sentence]
     short = ("NOT FINISHED: the program was stopped before it was decided which loses less.",)
     remark = [output.remark] if output.remark else []
-    spacing = [site.said] if site.said and result.choice.program is not None else []  # of the program's lattice
+    spacing = (
+        [site.said] if site.said and choice is not None and choice.program is not None else []
+    )  # of the program's lattice
     unsure = () if result.finished else short
-    why = Section("Choice", (*unsure, *remark, *site.search, *spacing, result.choice.sentence))
+    why = Section("Choice", (*unsure, *remark, *site.search, *spacing, *said))
     sections = [*told.sections[:1], why, *told.sections[1:]]
     if output.apart is not None:
         sections.append(Section("Held out", (_held_out(result.mechanism, output.apart),)))
@@ -235,9 +238,10 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
         estimates = _estimates(spread, held.prior)
         sections += [Section("Estimates", tuple(estimates))] if estimates else []
     summary = Summary(told.title, tuple(sections))
-    if output.bound_time:
-        lost = units.factor(result.choice.unit, "km") * result.choice.noise.upper
-        summary = with_best(summary, result.promise, output.visits, lost * (1 + 1e-12), output.bound_time)
+    promise = promise_of_points(result)
+    if output.bound_time and promise is not None:
+        lost = units.factor(result.loss_unit, "km") * result.value
+        summary = with_best(summary, promise, output.visits, lost * (1 + 1e-12), output.bound_time)
     _report(summary, target)
     drawn: list[Path] = []
     if output.picture is not None and held.prior is not None:
@@ -248,7 +252,7 @@ def _write_noise(result: NoiseDesign, output: DesignOutput) -> None:
             dark=output.dark,
         )
     _say(target, drawn, output.reporting)
-    remarks = (*unsure, *remark, *site.search, result.choice.sentence)
+    remarks = (*unsure, *remark, *site.search, *said)
     code = output.reporting.write(
         held, target, source=output.source, visits=output.visits, remarks=remarks, outline=output.outline
     )

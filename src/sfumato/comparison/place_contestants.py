@@ -17,7 +17,7 @@ from ..geo.vertices import Kind
 from ..intervals import exp_above
 from ..mechanisms.planar.quadrature import raw_error
 from ..mechanisms.planar.reach import stretch
-from ..optimal import Design, NoiseDesign, design, suited_lattice
+from ..optimal import Design, design, suited_lattice
 from ..rounding import amount_at_most, down, gap_at_most, up
 from .place_rows import PlaceRow
 from .shared_time import NOT_REACHED
@@ -66,7 +66,7 @@ class PlaceFamilies:
     most: int
     gap: float
     one_lattice: bool = False
-    noises: dict[float, NoiseDesign] = field(default_factory=dict)
+    noises: dict[float, Design] = field(default_factory=dict)
 
     def made(self, name: str, epsilon: float, seconds: float) -> Made:
         """Return a family's mechanism of an epsilon per kilometre, and what it achieves.
@@ -122,16 +122,13 @@ class PlaceFamilies:
     def _noise(self, name: str, epsilon: float, seconds: float) -> Made:
         if epsilon not in self.noises:
             places = self._lattice("square", epsilon)
-            made = design(
+            self.noises[epsilon] = design(
                 Prior.from_visits(places, self.visits),
                 loss=places.loss(self.visits, unit=UNIT),
                 guarantees=CoordinatePrivacy(epsilon, UNIT),
                 keep="noise",
                 time_limit=seconds,
             )
-            if not isinstance(made, NoiseDesign):
-                raise InputError("planar noise was asked for, and a program was made.", "compare on other visits.")
-            self.noises[epsilon] = made
         found = self.noises[epsilon]
         noise, proof = found.mechanism, found.certificate.privacy
         loss = _in_km(found.certificate.loss) if name == REMAPPED else self._raw(found)
@@ -148,7 +145,7 @@ class PlaceFamilies:
         # What is replaced by the table tells no more than the report before it.
         return Made(row, lambda: _in_km(found.certificate.attacker))
 
-    def _raw(self, found: NoiseDesign) -> Bracket:
+    def _raw(self, found: Design) -> Bracket:
         noise = found.mechanism
         if noise.projection is None:
             raise InputError("noise for visits has no plane.", "make it for visits.")

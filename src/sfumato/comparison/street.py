@@ -124,7 +124,7 @@ def street(
 
 
 def _made(places: Places, visits: Visits, promise: CoordinatePrivacy | MetricPrivacy, gap: float) -> Mechanism:
-    return design(
+    found: Mechanism = design(
         Prior.from_visits(places, visits),
         loss=places.loss(visits),
         guarantees=promise,
@@ -132,6 +132,7 @@ def _made(places: Places, visits: Visits, promise: CoordinatePrivacy | MetricPri
         tie_break=False,
         keep="program",
     ).mechanism
+    return found
 
 
 def _likelihoods(mechanism: Mechanism, degrees: Floats) -> Floats:

@@ -155,12 +155,22 @@ class MechanismFile(Frozen):
 
     @classmethod
     @checked
-    def of_design(cls, design: Design, claims: Mapping[str, Any] | None = None) -> Self:
+    def of_design(
+        cls,
+        design: Design,
+        claims: Mapping[str, Any] | None = None,
+        *,
+        visits: Visits | None = None,
+        source: str = "",
+    ) -> Self:
         """Return the content of the file of a design: what was asked, its mechanism, and the prices that prove it.
 
         Args:
             design: The design.
-            claims: What else its writer says about it; by default the certificate, the solver and the status.
+            claims: What else its writer says about it; by default the certificate, the solver and the status of a
+                program.
+            visits: The visits that a table of noise was made of, for a prior on about 100 cells over them.
+            source: Where they come from, in a few words; by default how many they are.
 
         Raises:
             InputError: If it has more linear constraints than a file holds, or JSON cannot hold the claims.
@@ -178,6 +188,9 @@ class MechanismFile(Frozen):
 
         if not isinstance(design, Design):
             raise wrong_kind("design", design, (Design,))
+        if not design.has_program:
+            noise = design.mechanism
+            return cls(noise, claims=claims) if visits is None else cls.for_visits(noise, visits, source, claims)
         asked = design.problem
         if claims is None:
             proved = as_dict(design.certificate)
@@ -193,20 +206,24 @@ class MechanismFile(Frozen):
         )
 
     @classmethod
-    def for_visits(cls, noise: CoordinateNoise, visits: Visits, source: str = "") -> Self:
+    def for_visits(
+        cls, noise: CoordinateNoise, visits: Visits, source: str = "", claims: Mapping[str, Any] | None = None
+    ) -> Self:
         """Return the file of noise whose table was made of visits, with a prior on about 100 cells over them.
 
         Args:
             noise: The noise.
             visits: The visits; of less than two dimensions they give no prior.
             source: Where they come from, in a few words; by default how many they are.
+            claims: What else its writer says about it.
         """
         from ..geo import Grid
 
         region = visits.region()
         cells = Grid.covering(visits, shape=region.shape_of(_CELLS)) if min(region.size_m) > 0 else None
         said = source or f"{counted(len(visits), 'visit')} of one person"
-        return cls(noise, None if cells is None else Prior.from_visits(cells, visits), source=said)
+        prior = None if cells is None else Prior.from_visits(cells, visits)
+        return cls(noise, prior, claims=claims, source=said)
 
     @property
     def whose(self) -> str:

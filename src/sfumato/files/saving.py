@@ -11,7 +11,7 @@ from ..core.arguments import checked
 from ..errors import InputError, python
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
-from ..optimal import Design, NoiseDesign
+from ..optimal import Design
 from .archive import write_archive
 from .encoding import encoded
 from .mechanism_file import MechanismFile
@@ -21,7 +21,7 @@ _OTHERS: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet",
 
 @checked
 def save(
-    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | Design | NoiseDesign,
+    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | Design,
     path: str | os.PathLike[str],
 ) -> None:
     """Write a mechanism, a design, or all of a `MechanismFile`, to a mechanism file (.sfm).
@@ -47,6 +47,4 @@ def save(
         )
     if isinstance(content, Design):
         content = MechanismFile.of_design(content)
-    elif isinstance(content, NoiseDesign):
-        content = MechanismFile(content.mechanism)
     write_archive(path, *encoded(content if isinstance(content, MechanismFile) else MechanismFile(content)))

@@ -1,14 +1,13 @@
 """Optimal design: problem, solver, answer, proof."""
 
 from ..evidence import LinearConstraint
-from .better import design
 from .blend import Blend, DesignLine, LineDesign, likeliest
-from .choice import Choice, NoiseDesign
+from .choice import Choice
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
-from .design import design_private
+from .design import design
 from .effort import check_size
 from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
 from .equilibrium import Equilibrium, equilibrium
@@ -17,7 +16,8 @@ from .highs import Highs
 from .linear import LinearProgram, Solution
 from .medians import at_medians
 from .problem import Problem
-from .result import Design
+from .program_design import design_private
+from .result import Design, SolvedProgram
 from .robust import RobustDesign, design_robust
 from .row_generation import LinearSolver
 from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
@@ -52,7 +52,6 @@ __all__ = [
     "LinearProgram",
     "LinearSolver",
     "LossGoal",
-    "NoiseDesign",
     "Point",
     "Problem",
     "Progress",
@@ -60,6 +59,7 @@ __all__ = [
     "SensitiveDesign",
     "SensitiveProblem",
     "Solution",
+    "SolvedProgram",
     "Solver",
     "Status",
     "Structured",

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..core import Bracket, CoordinatePrivacy
+from ..core import Bracket
 from ..core.frozen import Short
-from ..evidence import NoiseCertificate
-from ..mechanisms.planar import CoordinateNoise
 from ..rounding import amount_at_least, amount_at_most
 
 BETTER: Final = "better"
@@ -74,24 +72,3 @@ class Choice(Short):
             f"The program on this lattice loses at most {most} on average, {noise} {low} to {high}: the program "
             f"is kept{why}."
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NoiseDesign(Short):
-    """Planar noise with a remap, where it loses less than a program.
-
-    Attributes:
-        mechanism: The noise, with the remap that is best for the points of the loss.
-        certificate: What is proved of it; losses in metres.
-        promise: What was asked for. The noise keeps it with the slack of its own promise.
-        choice: What it and the program lose.
-        seconds: The time it took.
-        finished: Whether the program was solved, or proved to lose more, or not asked for.
-    """
-
-    mechanism: CoordinateNoise
-    certificate: NoiseCertificate
-    promise: CoordinatePrivacy
-    choice: Choice
-    seconds: float
-    finished: bool

@@ -1,38 +1,36 @@
-"""The optimal mechanism for stated guarantees, repaired, quantised and proved."""
+"""The public design: the program of least loss or, for points, planar noise where that loses less."""
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
-import numpy as np
-
-from ..core import AnyLoss, DistortionPrivacy, Guarantees, Loss, Metric, Prior, Space, as_loss, units
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
-from ..errors import InfeasibleError, InputError, SolverError, python
-from ..evidence import PlaceDistortion, covered
+from ..errors import InputError, SolverError, argument, python
 from ..evidence.constraints import as_constraints
-from ..rounding import amount, amount_at_least, amount_at_most
-from .fallback import standing_in
-from .problem import (
-    EXPECTED,
-    Constraints,
-    Problem,
-    attackers_of,
-    least_loss,
-    most_distortion,
-)
+from ..geo import Visits
+from .choice import BETTER, NOISE, PROGRAM, Choice
+from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
+from .medians import at_medians
+from .problem import EXPECTED, Constraints
+from .program_design import solve_program
 from .result import Design
-from .run import Run
-from .solver import OnProgress, Solver, Status, Stop
-from .ties import untied
-from .true_place import design_for_points, design_private_for_points
+from .run import positive
+from .solver import OnProgress, Progress, Solver, Stop
 
-_ENOUGH: Final = 2e-3  # the gap that counts as reached for points, where none was asked for: several programs
-_TIES: Final = 15_000  # probabilities up to which ties are broken unasked
+_SHARE: Final = 0.3  # of the time limit, for a look at noise
+_LEAST_S: Final = 5.0  # of a time limit: below, there is no look at noise
+_LONGEST_S: Final = 30.0
+
+GAIN: Final = 0.15
+"""A share of the loss that is more than reports at medians have been seen to save."""
 
 
+@checked
 def design(
     prior: Prior,
     *,
@@ -49,152 +47,197 @@ def design(
     stop: Stop | None = None,
     progress: OnProgress | None = None,
     start: Design | None = None,
+    medians: Visits | None = None,
+    keep: str = BETTER,
     constraints: Constraints = (),
 ) -> Design:
-    """Return the mechanism of least loss that a program finds; the public `design` also looks at noise."""
-    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
-    of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
-    if of_points:
-        others = [each for each in as_guarantees(guarantees) if each is not of_points[0]]
-        attackers_of(prior, [*others, of_points[0]])
-        if as_constraints(constraints):
-            raise InputError(
-                "PlaceDistortion was asked for beside linear constraints.",
-                python("use its finite part, PlaceDistortion.finite, or leave constraints= out."),
-            )
-        of_points[0].check_possible(prior)
+    """Return the mechanism of least loss that keeps the guarantees.
 
-        def solve(finite: DistortionPrivacy, nearness: float, seconds: float) -> Design:
-            return design(
-                prior,
-                loss=loss,
-                guarantees=[*others, finite],
-                objective=objective,
-                observables=observables,
-                solver=solver,
-                pairs=pairs,
-                dilation=dilation,
-                gap=nearness,
-                tie_break=False,
-                time_limit=seconds,
-                stop=stop,
-                progress=progress,
-                start=start,
-            )
+    For coordinate privacy alone, with the loss of the true point (``lattice.loss(visits)``) and the prior of the
+    same visits, planar noise with a remap is looked at, too: it keeps the same promise with a small slack that
+    is named, without a lattice. The one that loses less is returned; its ``choice`` says what each loses. The
+    program is stopped as soon as it is proved to lose more.
 
-        enough = _ENOUGH if gap is None else run.enough
-        return design_for_points(of_points[0], solve, enough=enough, time_limit=time_limit)
-    problem = least_loss(prior, loss, guarantees, objective, observables, constraints)
-    answer = run.solve(problem, start.answer if start is not None else None)
-    small = problem.shape[0] * problem.shape[1] <= _TIES
-    wanted = small if tie_break is None else tie_break
-    breaks = wanted and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
-    return run.finished(problem, answer, untied(problem, answer, run) if breaks else None)
-
-
-@checked
-def design_private(
-    prior: Prior,
-    *,
-    loss: AnyLoss,
-    distance: AnyLoss | PlaceDistortion | None = None,
-    max_loss: float | str,
-    guarantees: Guarantees = (),
-    observables: Space | None = None,
-    solver: Solver | str | None = None,
-    pairs: str = "generated",
-    dilation: float = 1.1,
-    gap: float | None = None,
-    time_limit: float = float("inf"),
-    stop: Stop | None = None,
-    progress: OnProgress | None = None,
-) -> Design:
-    """Return the mechanism of most distortion privacy whose expected loss is bounded.
-
-    It is the dual of `design`: the zero-sum game between a user with a budget of loss
-    and an adversary who knows the mechanism.
+    With `tie_break`, among mechanisms of (nearly) equal expected loss one of nearly the most distortion
+    privacy is returned, and `Design.tie_gap` says how near: optimal faces are large, and their corners
+    differ in what an adversary can infer. Where the loss is the adversary's distance itself, every optimum
+    already has as much distortion as loss, and no tie is left.
 
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        distance: The adversary's distance, array (guesses, n); by default the loss, where it is a
-            `Metric`. With a `PlaceDistortion` they guess any point, and err from the true point; its
-            minimum does not matter.
-        max_loss: The largest expected loss, in the loss's unit or as text (``"500 m"``).
-        guarantees: Metric privacy to keep besides.
+        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy`, and
+            `DistortionPrivacy`, of several attackers where there are several, or one `PlaceDistortion`. The
+            prior is every attacker's; each errs by their own distance.
+        objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
-        solver: See `design`.
-        pairs: See `design`.
-        dilation: See `design`.
-        gap: See `design`; with a `PlaceDistortion`, 2e-3 by default.
-        time_limit: See `design`.
-        stop: See `design`.
-        progress: See `design`.
+        solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it
+            chose.
+        pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
+            broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
+            edges of a spanner at epsilon divided by its realised dilation, which is
+            faster and costs some loss.
+        dilation: The largest dilation of the spanner.
+        gap: The relative gap to reach. By default 1e-6 is aimed at, and up to 1e-4 counts as reached;
+            see `Design.finished`. With a `PlaceDistortion` several programs are solved, and 2e-3 is enough.
+        tie_break: Whether to break ties as described, which takes longer than the design
+            itself; by default in spaces of up to about a hundred values.
+        time_limit: Seconds; when they are over, the best proved answer is returned.
+        stop: Asked from time to time whether to stop, with the same effect. With ``solver=Auto(folder=...)`` the
+            same call goes on where it was stopped.
+        progress: Called with the progress of each step.
+        start: A design for a similar problem, whose rows, or used reports where these are generated, the solver
+            starts from.
+        medians: The visits that the loss is from: the program's reports are then moved to the best places for what
+            they reveal, and it is solved once more; see `at_medians`.
+        keep: ``better``, or ``program`` or ``noise`` to look at that one alone.
+        constraints: Linear constraints to keep besides, one `LinearConstraint` or several; then no
+            guarantee is needed. They and several attackers go to general back-ends (HiGHS and Clarabel).
+            Every constraint is asked of them a little more strictly, so that integers prove it, and ties are
+            not broken.
+
+    Returns:
+        The design; its ``mechanism`` is a `CoordinateNoise` where noise loses less.
 
     Raises:
-        InputError: If sizes, units or options do not fit.
-        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+        InputError: If sizes, units or options do not fit, or noise is asked for where it cannot keep what is
+            asked.
+        InfeasibleError: If no mechanism can keep the guarantees.
         SolverError: If there is no answer within the time.
 
     Source:
-        Shokri et al., CCS 2012 (user's and adversary's strategies).
+        Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015,
+        equations 21 to 24.
     """
-    if distance is None:
-        if not isinstance(loss, Metric):
-            raise InputError(
-                "the adversary's distance is missing.", python("pass distance=, an array of guesses x secrets.")
-            )
-        distance = loss
-    if isinstance(distance, PlaceDistortion):
+    begun = time.monotonic()
+    if keep not in (BETTER, PROGRAM, NOISE):
+        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
+    if not time_limit > 0:
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+        )
+    asked = as_guarantees(guarantees)
+    limits = as_constraints(constraints)
+    if limits and medians is not None:
+        raise InputError(
+            "reports at medians were asked for with linear constraints, but these are for the reports given.",
+            python("leave medians= or constraints= out."),
+        )
+    field = "it keeps no linear constraints" if limits else rivalry(prior, loss, asked, objective, observables)
+    if keep == NOISE and isinstance(field, str):
+        raise InputError(
+            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
+        )
+    options: dict[str, Any] = {
+        "loss": loss,
+        "guarantees": asked,
+        "objective": objective,
+        "observables": observables,
+        "solver": solver,
+        "pairs": pairs,
+        "dilation": dilation,
+        "gap": gap,
+        "tie_break": tie_break,
+        "start": start,
+        "constraints": limits,
+    }
+    solve = _Program(prior, options, medians, stop, begun + positive(time_limit))
+    if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
+        return solve(progress)
+    return _Contest(solve, field, progress, begun, time_limit).won(keep)
 
-        def solve(errors: Loss, nearness: float, seconds: float) -> Design:
-            return design_private(
-                prior,
-                loss=loss,
-                distance=errors,
-                max_loss=max_loss,
-                guarantees=guarantees,
-                observables=observables,
-                solver=solver,
-                pairs=pairs,
-                dilation=dilation,
-                gap=nearness,
-                time_limit=seconds,
-                stop=stop,
+
+class _Program:
+    """The program, with its reports at medians where that is asked for."""
+
+    def __init__(
+        self, prior: Prior, options: dict[str, Any], medians: Visits | None, stop: Stop | None, deadline: float
+    ) -> None:
+        self.prior, self.options, self.medians, self.deadline = prior, options, medians, deadline
+        self.stop: Stop = stop or (lambda: False)
+
+    def __call__(self, progress: OnProgress | None, beaten: Stop = lambda: False) -> Design:
+        made = solve_program(
+            self.prior,
+            time_limit=self._left(),
+            stop=lambda: self.stop() or beaten(),
+            progress=progress,
+            **self.options,
+        )
+        if self.medians is None or not made.finished:
+            return made
+        try:
+            return at_medians(
+                made,
+                self.medians,
+                solver=self.options["solver"],
+                gap=self.options["gap"],
+                time_limit=self._left(),
+                stop=self.stop,
                 progress=progress,
             )
+        except SolverError:
+            return made
 
-        run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
-        enough = _ENOUGH if gap is None else run.enough
-        return design_private_for_points(distance, solve, enough=enough, time_limit=time_limit)
-    space = observables if observables is not None else prior.space
-    unit = as_loss(loss, len(prior), len(space)).unit
-    most = units.parse(max_loss, unit=unit, what="the largest loss")
-    problem = most_distortion(prior, loss, distance, most, guarantees, observables)
-    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
-    try:
-        return run.finished(problem, run.solve(problem))
-    except (InfeasibleError, SolverError) as error:
-        if run.control.stopped is not None or (solver is not None and isinstance(error, SolverError)):
-            raise
-        # Next to the least loss there is too little room for solvers. Is the least itself within the limit?
-        least = _of_least_loss(problem)
-    reached, bound = least.certificate.loss, least.certificate.bound
-    if reached <= most:
-        return run.finished(problem, standing_in(problem, least.mechanism))
-    limit, shown = amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
-    what = (
-        f"no mechanism {covered(prior.space, problem.guarantees)} loses at most {limit}: the least possible with "
-        f"them is {shown}."
-        if bound > most
-        else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
-    )
-    more = ", or raise epsilon" if problem.guarantees else ""
-    raise InfeasibleError(what, f"allow at least {amount_at_most(reached, unit)}{more}.")
+    def _left(self) -> float:
+        return max(self.deadline - time.monotonic(), 1e-3)
 
 
-def _of_least_loss(problem: Problem) -> Design:
-    """Return the design of least loss under the guarantees of a game."""
-    least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
-    run = Run(None, "generated", 1.1, 1e-6, np.inf, None, None)
-    return run.finished(least, run.solve(least))
+class _Contest:
+    """Noise first, which is quick; then the program, until it is proved to lose more."""
+
+    def __init__(
+        self, solve: _Program, field: Rivalry, progress: OnProgress | None, begun: float, time_limit: float
+    ) -> None:
+        self.solve, self.field, self.progress = solve, field, progress
+        self.begun, self.time_limit = begun, time_limit
+        self.bound = -math.inf
+
+    def won(self, keep: str) -> Design:
+        """Return what loses less, or the noise where that is asked for."""
+        if keep == NOISE:
+            return self._chosen(None, self._rival(FINE))
+        rough = self._rival()
+        room = 1.0 if self.solve.medians is None else 1 - GAIN
+        try:
+            made = self.solve(self._watched, lambda: self.bound * room > rough.loss.upper)
+        except SolverError:
+            return replace(self._chosen(None, rough), finished=False)
+        # Without a table none is finer.
+        enough = made.certificate.loss <= rough.loss.lower or rough.noise.remap is None
+        return self._chosen(made, rough if enough else self._rival(FINE))
+
+    def _rival(self, fineness: float = ROUGH) -> Rival:
+        seconds = min(_LONGEST_S, _SHARE * self.time_limit)
+        return noise_rival(self.field, fineness, seconds=seconds)
+
+    def _watched(self, step: Progress) -> None:
+        self.bound = max(self.bound, step.bound)
+        if self.progress is not None:
+            self.progress(step)
+
+    def _chosen(self, made: Design | None, rival: Rival) -> Design:
+        return choose(made, rival, self.field.promise, self.field.loss.unit, time.monotonic() - self.begun)
+
+
+def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> Design:
+    """Return the program, or the noise where that was proved to lose less or there is no program.
+
+    Args:
+        made: The program; None where none was designed.
+        rival: The noise.
+        promise: What both keep.
+        unit: The unit of the losses.
+        seconds: The time it took.
+    """
+    loss: Bracket | None = None
+    if made is not None:
+        found = made.certificate
+        loss = Bracket(min(found.bound, found.loss), found.loss, found.loss)
+    kept = NOISE if loss is None or rival.loss.upper < loss.upper else PROGRAM
+    remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
+    choice = Choice(kept, loss, rival.loss, remapped, unit, slack_m)
+    if made is not None and kept == PROGRAM:
+        return replace(made, choice=choice, seconds=seconds)
+    done = made is None or made.finished or choice.decided
+    return Design.of_noise(rival.noise, rival.certificate, promise, choice, seconds, finished=done)

@@ -17,8 +17,8 @@ from ..errors import InputError, python
 from ..geo import Places, Visits
 from ..geo.places import TRUE_POINT
 from ..geo.true_points import TruePoints
-from .design import design
 from .problem import EXPECTED
+from .program_design import solve_program
 from .result import Design
 from .run import positive
 from .solver import OnProgress, Solver, Stop
@@ -133,7 +133,7 @@ def moved(
         digits = len(str(len(reports)))
         labels = [f"r{number:0{digits}}" for number in range(1, len(reports) + 1)]
         space = Space(labels, places.projection.inverse(reports), crs=WGS84)
-        return design(
+        return solve_program(
             problem.prior,
             loss=places.loss(visits, unit=problem.loss.unit, observables=space, user=user),
             guarantees=problem.guarantees if guarantees is None else guarantees,

@@ -1,61 +1,215 @@
-"""A designed mechanism, with its problem, its proof and how it was found."""
+"""A designed mechanism, with what is proved of it and how it was found."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from ..core import Loss, Mechanism
+from ..core import CoordinatePrivacy, Loss, Mechanism
 from ..core.arrays import Floats
-from ..core.frozen import NotebookRepr
-from ..evidence import Certificate, Optimality
+from ..core.frozen import NotebookRepr, Short
+from ..core.guarantees import Asked
+from ..errors import InputError, argument
+from ..evidence import Certificate, NoiseCertificate, Optimality, VertexPrivacy
+from ..mechanisms.planar import CoordinateNoise
 from ..rounding import amount_at_least, amount_at_most, at_most
-from .choice import Choice
+from .choice import NOISE, PROGRAM, Choice
 from .problem import DISTORTION, Problem
 from .solver import Answer, Progress, Status, spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Design(NotebookRepr):
-    """A designed mechanism, with its problem, its proof and how it was found.
+class SolvedProgram(Short):
+    """The program of a design, and how it was solved.
 
     Attributes:
-        mechanism: The mechanism.
-        certificate: What is proved of it.
-        status: Whether the wanted gap was reached; its value is a sentence.
         problem: What was asked.
+        status: Whether the wanted gap was reached; its value is a sentence.
         solver: The back-end used.
         log: The progress, step by step.
-        seconds: The time it took; where it went on from a folder, since then.
-        tie_gap: How far, relatively and at most, its distortion privacy is from the most
+        tie_gap: How far, relatively and at most, the distortion privacy is from the most
             of any mechanism of equal loss; None where no tie was broken.
         enough: The largest gap that counts as reached: the one asked for, or 1e-4.
         optimality: The prices that prove the bound; None where there is none.
         answer: The solver's answer, from which a similar problem can start; None where it
             was dropped to save memory.
-        choice: What planar noise would lose, where it keeps the same promise for the same points; None
-            where it does not, or was not looked at.
     """
 
-    mechanism: Mechanism
-    certificate: Certificate
-    status: Status
     problem: Problem
+    status: Status
     solver: str
     log: tuple[Progress, ...]
-    seconds: float
     tie_gap: float | None
     enough: float
     optimality: Optimality | None
     answer: Answer | None = None
-    choice: Choice | None = None
+
+    def finished(self, certificate: Certificate) -> bool:
+        """Return whether the gap of a certificate is as small as was asked for, or as a spanner allows."""
+        return self.status in (Status.OPTIMAL, Status.RESTRICTED) or certificate.gap <= self.enough
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Design(NotebookRepr):
+    """A designed mechanism: the best of a program, or planar noise with a remap where that loses less.
+
+    Where a program was solved, its parts are attributes of the design, too: `problem`, `status`, `solver`,
+    `log`, `tie_gap`, `enough`, `optimality` and `answer`.
+
+    Attributes:
+        mechanism: The mechanism: a `Mechanism`, or a `CoordinateNoise`.
+        certificate: What is proved of it: a `Certificate`, or of noise a `NoiseCertificate`.
+        guarantees: What was asked for. Noise keeps it with the slack of its own promise.
+        seconds: The time it took; where it went on from a folder, since then.
+        finished: Whether the gap is as small as was asked for, or as a spanner allows; of noise, whether the
+            program was solved, or proved to lose more, or not asked for.
+        choice: What program and planar noise lose, where both keep the same promise for the same points; None
+            where noise does not, or was not looked at.
+    """
+
+    mechanism: Any
+    certificate: Any
+    guarantees: tuple[Asked, ...]
+    seconds: float
+    finished: bool
+    choice: Choice | None
+    _program: SolvedProgram | None
+
+    @classmethod
+    def of_program(
+        cls, mechanism: Mechanism, certificate: Certificate, program: SolvedProgram, seconds: float
+    ) -> Self:
+        """Return the design that a program found.
+
+        Args:
+            mechanism: The mechanism.
+            certificate: What is proved of it.
+            program: The program.
+            seconds: The time it took.
+        """
+        done = program.finished(certificate)
+        return cls(mechanism, certificate, program.problem.guarantees, seconds, done, None, program)
+
+    @classmethod
+    def of_noise(
+        cls,
+        noise: CoordinateNoise,
+        certificate: NoiseCertificate,
+        promise: CoordinatePrivacy,
+        choice: Choice,
+        seconds: float,
+        *,
+        finished: bool,
+    ) -> Self:
+        """Return planar noise as a design.
+
+        Args:
+            noise: The noise, with the remap that is best for the points of the loss.
+            certificate: What is proved of it; losses in metres.
+            promise: What was asked for.
+            choice: What it and the program lose.
+            seconds: The time it took.
+            finished: Whether it was decided which of them loses less.
+        """
+        return cls(noise, certificate, (promise,), seconds, finished, choice, None)
+
+    @property
+    def has_program(self) -> bool:
+        """Whether a program found the mechanism, which is then a matrix."""
+        return self._program is not None
+
+    @property
+    def kind(self) -> str:
+        """``program`` or ``noise``."""
+        return PROGRAM if self.has_program else NOISE
+
+    @property
+    def program(self) -> SolvedProgram:
+        """The program that found the mechanism.
+
+        Raises:
+            InputError: If the mechanism is noise.
+        """
+        if self._program is None:
+            raise InputError(
+                f"the design is a {self.mechanism!r}, which no program found.",
+                f"design with {argument('keep', PROGRAM)}.",
+            )
+        return self._program
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the program."""
+        return self.program.problem
+
+    @property
+    def status(self) -> Status:
+        """Whether the program reached the wanted gap; its value is a sentence."""
+        return self.program.status
+
+    @property
+    def solver(self) -> str:
+        """The back-end of the program."""
+        return self.program.solver
+
+    @property
+    def log(self) -> tuple[Progress, ...]:
+        """The progress of the program, step by step."""
+        return self.program.log
+
+    @property
+    def tie_gap(self) -> float | None:
+        """Relative distance of the distortion privacy from the most; see `SolvedProgram`."""
+        return self.program.tie_gap
+
+    @property
+    def enough(self) -> float:
+        """The largest gap of the program that counts as reached."""
+        return self.program.enough
+
+    @property
+    def optimality(self) -> Optimality | None:
+        """The prices that prove the bound of the program; None where there is none."""
+        return self.program.optimality
+
+    @property
+    def answer(self) -> Answer | None:
+        """The solver's answer, from which a similar problem can start; None where it was dropped."""
+        return self.program.answer
+
+    @property
+    def value(self) -> float:
+        """The proved value of what was optimised; of noise its expected loss, at most."""
+        if self.choice is None or self.has_program:
+            return float(self.certificate.value)
+        return self.choice.noise.upper
+
+    @property
+    def loss_unit(self) -> str:
+        """The unit of the loss."""
+        if self.choice is None or self.has_program:
+            return str(self.certificate.loss_unit)
+        return self.choice.unit
+
+    @property
+    def slack_m(self) -> float:
+        """The slack that a promise per metre adds to every distance, metres."""
+        if not self.has_program:
+            return float(self.certificate.privacy.slack_m)
+        return max(
+            (each.lattice.slack_m for each in self.guarantees if isinstance(each, VertexPrivacy)), default=0.0
+        )
+
+    def without_answer(self) -> Self:
+        """Return the design without the solver's answer, which takes much memory."""
+        return self if self._program is None else replace(self, _program=replace(self._program, answer=None))
 
     @property
     def matrix(self) -> Floats:
         """The probabilities of all observables that it could have reported, array (n, m)."""
         every, used = self.problem.observables, self.mechanism.observables
-        if used is every:
-            return self.mechanism.matrix
-        return spread(self.mechanism.matrix, every.positions(used.labels), len(every))
+        found: Floats = self.mechanism.matrix
+        return found if used is every else spread(found, every.positions(used.labels), len(every))
 
     @property
     def loss(self) -> Loss:
@@ -63,13 +217,11 @@ class Design(NotebookRepr):
         every, used = self.problem.observables, self.mechanism.observables
         return self.problem.loss if used is every else self.problem.loss.of_columns(every.positions(used.labels))
 
-    @property
-    def finished(self) -> bool:
-        """Whether the gap is as small as was asked for, or as a spanner allows."""
-        return self.status in (Status.OPTIMAL, Status.RESTRICTED) or self.certificate.gap <= self.enough
-
     def __repr__(self) -> str:
         c = self.certificate
+        if not self.has_program:
+            lost = amount_at_most(self.value, self.loss_unit)
+            return f"Design of {self.mechanism!r}: {self.guarantees[0]}; expected loss at most {lost}"
         asked = (*self.problem.guarantees, *self.problem.constraints)
         promise = ", ".join(str(each) for each in asked) or "no guarantee"
         if c.objective == DISTORTION and self.problem.distance is not None:

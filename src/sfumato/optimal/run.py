@@ -22,7 +22,7 @@ from .constrained import general_answer
 from .effort import check_time
 from .fallback import fallback
 from .problem import DISTORTION, Problem
-from .result import Design
+from .result import Design, SolvedProgram
 from .solver import (
     Answer,
     Control,
@@ -232,19 +232,18 @@ class Run:
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
             status = Status.OPTIMAL if self._reached(problem, certificate) else short
         promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
-        return Design(
-            mechanism.promising(promised),
-            certificate,
-            status,
+        program = SolvedProgram(
             problem,
+            status,
             answer.solver,
             tuple(self.log),
-            time.monotonic() - self.start,
             tie_gap,
             self.enough,
             _optimality(problem, answer, mechanism),
             answer,
         )
+        seconds = time.monotonic() - self.start
+        return Design.of_program(mechanism.promising(promised), certificate, program, seconds)
 
     def _reached(self, problem: Problem, certificate: Certificate) -> bool:
         return gap_of(problem, certificate.value, certificate.bound) <= self.control.gap

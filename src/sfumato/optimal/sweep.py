@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 from typing import Any, Final
 
@@ -20,9 +20,9 @@ from ..evidence import PlaceDistortion, distortion_below
 from ..geo import Lattice, Places, Visits
 from ..leakage import bayes_vulnerability
 from ..rounding import down
-from .better import design
-from .choice import BETTER, NoiseDesign
+from .choice import BETTER
 from .coordinates.rival import rivalry
+from .design import design
 from .result import Design
 from .solver import Stop
 from .solvers import Auto
@@ -51,7 +51,7 @@ class Point(Short):
     who: str
     epsilon: float | None
     minimum: float | None
-    design: Design | NoiseDesign | None
+    design: Design | None
     distortion: float
     hit_rate: float
     reason: str = ""
@@ -61,16 +61,12 @@ class Point(Short):
     @property
     def loss(self) -> float:
         """The proved loss of the design, at most, in `loss_unit`; NaN without one."""
-        if self.design is None:
-            return nan
-        return self.design.certificate.value if isinstance(self.design, Design) else self.design.choice.noise.upper
+        return nan if self.design is None else self.design.value
 
     @property
     def loss_unit(self) -> str:
         """The unit of the loss."""
-        if self.design is None:
-            return ""
-        return self.design.certificate.loss_unit if isinstance(self.design, Design) else self.design.choice.unit
+        return "" if self.design is None else self.design.loss_unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,18 +100,18 @@ class _Chain:
         """Return what an epsilon promises."""
         return CoordinatePrivacy(epsilon, _UNIT) if self.metric is None else MetricPrivacy(epsilon, self.metric)
 
-    def distortion(self, made: Design | NoiseDesign) -> float:
+    def distortion(self, made: Design) -> float:
         """Return a proved lower bound of the attacker's error."""
-        if isinstance(made, NoiseDesign):
+        if not made.has_program:
             return max(0.0, down(made.certificate.attacker.lower * units.factor("m", _UNIT) * (1 - 2.0**-50)))
         errors = self.errors(0.0)
         if isinstance(errors, PlaceDistortion):
             return errors.lower(errors.attack(made.mechanism, self.prior))
         return distortion_below(made.mechanism, self.prior, errors.distance)
 
-    def without_noise(self, made: Design | NoiseDesign, guarantees: list[Asked]) -> str:
+    def without_noise(self, made: Design, guarantees: list[Asked]) -> str:
         """Return why planar noise was not looked at, on a lattice."""
-        if isinstance(made, NoiseDesign) or made.choice is not None or not isinstance(self.prior.space, Lattice):
+        if made.choice is not None or not isinstance(self.prior.space, Lattice):
             return ""
         field = rivalry(self.prior, self.loss, tuple(guarantees), self.objective, None)
         return field if isinstance(field, str) else "there is no time for it, or its table would be too large"
@@ -305,17 +301,16 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
         except SfumatoError as error:
             yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
             continue
-        hits = nan if isinstance(made, NoiseDesign) else bayes_vulnerability(made.mechanism, chain.prior)
-        kept = made if isinstance(made, NoiseDesign) else replace(made, answer=None)
+        hits = bayes_vulnerability(made.mechanism, chain.prior) if made.has_program else nan
         true = chain.visits is not None
         left_out = chain.without_noise(made, guarantees) if chain.keep == BETTER else ""
-        if isinstance(made, Design) and made.problem.observables == chain.prior.space:
+        if made.has_program and made.problem.observables == chain.prior.space:
             last = made  # with other reports its rows are others
         yield Point(
             chain.who,
             epsilon,
             minimum,
-            kept,
+            made.without_answer(),
             chain.distortion(made),
             hits,
             true_point=true,

@@ -160,7 +160,8 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, ti
         )
     told = _told(*result, best, share, enough)
     ended = _ended(told.status, deadline)
-    return replace(told, status=ended, seconds=time.monotonic() - started)
+    program = replace(told.program, status=ended)
+    return Design.of_program(told.mechanism, told.certificate, program, time.monotonic() - started)
 
 
 def design_private_for_points(
@@ -222,14 +223,8 @@ def design_private_for_points(
     proof = replace(proof, value=value)
     status = _ended(_status(result.status, gap_of(problem, value, tightest) <= enough), deadline)
     promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
-    return replace(
-        result,
-        mechanism=best.promising(promised),
-        certificate=proof,
-        status=status,
-        enough=enough,
-        seconds=time.monotonic() - started,
-    )
+    program = replace(result.program, status=status, enough=enough)
+    return Design.of_program(best.promising(promised), proof, program, time.monotonic() - started)
 
 
 def _status(status: Status, reached: bool) -> Status:
@@ -289,11 +284,5 @@ def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, share: fl
     )
     status = _status(found.status, gap_of(problem, certificate.value, certificate.bound) <= enough)
     promised = [each for each in guarantees if isinstance(each, MetricPrivacy)]
-    return replace(
-        found,
-        mechanism=mechanism.promising(promised),
-        certificate=certificate,
-        status=status,
-        problem=problem,
-        enough=enough,
-    )
+    program = replace(found.program, status=status, problem=problem, enough=enough)
+    return Design.of_program(mechanism.promising(promised), certificate, program, found.seconds)

@@ -12,7 +12,7 @@ from ..core.arrays import Floats
 from ..errors import DataError, InputError, MissingExtraError, argument
 from ..geo import PlaceColumns, Visits
 from ..mechanisms.planar import CoordinateNoise
-from ..optimal import Design, NoiseDesign, design, suited_lattice
+from ..optimal import Design, design, suited_lattice
 from ..releases import PreparedFrame, prepare_frame
 from ..releases.kernel import Outside
 from ..releases.reporters import reporter
@@ -95,7 +95,7 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
                 f"{argument('outside', self.outside)} does not fit a transformer, which returns every row.",
                 f"use {argument('outside', 'error')} or {argument('outside', 'nearest')}.",
             )
-        self.design_: Design | NoiseDesign | None = None
+        self.design_: Design | None = None
         self.mechanism_ = self.mechanism
         if self.mechanism is None:
             visits = Visits(lat, lon)

@@ -12,7 +12,7 @@ from ..escaping import figure as outside
 from ..geo import Lattice
 from ..geo.places import TRUE_POINT
 from ..leakage import prior_vulnerability
-from ..optimal import Design, NoiseDesign, Point
+from ..optimal import Point
 from ..rounding import amount_at_least, percent_at_least
 from ..tables import write_rows
 from .theme import LIGHT, blank
@@ -51,7 +51,7 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
         asked = (point.who, point.epsilon, point.minimum)
         if made is None:
             found.append((*asked, *(None,) * 8, point.reason, None, None))
-        elif isinstance(made, NoiseDesign):
+        elif not made.has_program:
             privacy = made.certificate.privacy
             status = "OPTIMAL" if made.finished else "STOPPED"
             of_noise = (point.loss, None, None, privacy.upper, point.distortion, None, None, made.seconds)
@@ -124,7 +124,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             ]
             if with_epsilon:
                 left.plot(*zip(*with_epsilon, strict=True), label=outside(text), **style)
-            noise = [(p.epsilon, p.loss) for p in mine if isinstance(p.design, NoiseDesign)]
+            noise = [(p.epsilon, p.loss) for p in mine if _is_noise(p)]
             if noise:
                 hollow = {**style, "linestyle": "none", "markerfacecolor": "white", "zorder": 3}
                 left.plot(*zip(*noise, strict=True), **hollow)
@@ -133,7 +133,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             if errors is not None:
                 errors.plot(losses, [point.distortion for point in mine], label=outside(text), **style)
         if hits is not None and blind_shown:
-            priors = [p.design.problem.prior for p in done if p.who == who and isinstance(p.design, Design)]
+            priors = [p.design.problem.prior for p in done if p.who == who and p.design and p.design.has_program]
             for whole in priors[:1]:
                 blind = 100 * prior_vulnerability(whole)
                 hits.axhline(blind, color=colours[i % len(colours)], linewidth=0.8, linestyle=(0, (1, 3)))
@@ -142,11 +142,11 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     epsilons = [point.epsilon for point in done if point.epsilon is not None]
     if epsilons and max(epsilons) >= _WIDE * min(epsilons) > 0:
         left.set_xscale("log")
-    noisy = any(isinstance(point.design, NoiseDesign) for point in done)
+    noisy = any(map(_is_noise, done))
     left.set_title(f"What privacy costs{' (hollow: planar noise)' if noisy else ''}", fontsize=11)
     if hits is not None:
         vertices = any(
-            isinstance(p.design, Design) and isinstance(p.design.problem.prior.space, Lattice) for p in done
+            p.design and p.design.has_program and isinstance(p.design.problem.prior.space, Lattice) for p in done
         )
         hits.set_ylabel(f"the best attacker finds the {'vertex rounded to' if vertices else 'secret'} (%)")
         hits.set_title(f"How often it is found{' (dotted: without a report)' if blind_shown else ''}", fontsize=11)
@@ -167,6 +167,10 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     return figure
 
 
+def _is_noise(point: Point) -> bool:
+    return point.design is not None and not point.design.has_program
+
+
 def _erring_as_much(points: Sequence[Point]) -> str:
     """Say by how much attackers err, as a share of what is lost."""
     shares = [point.distortion / point.loss for point in points if point.loss > 0]
@@ -182,14 +186,14 @@ def _differ(point: Point, unit: str) -> bool:
 
 def _hits_differ(point: Point) -> bool:
     """Return whether how often the secret is found is more than how often it is reported."""
-    if not isinstance(point.design, Design):
+    if point.design is None or not point.design.has_program:
         return False
     certificate = point.design.certificate
     return point.design.problem.loss.name != "hamming" or point.hit_rate > (1 + _SAME) * (1 - certificate.value)
 
 
 def _label(point: Point) -> str:
-    if isinstance(point.design, NoiseDesign):
+    if _is_noise(point):
         return f"mean distance from the true point ({point.loss_unit})"
     if point.design is None:
         return "loss"

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -186,7 +187,7 @@ def test_ctrl_c_while_reports_are_moved_is_said_and_ends_with_3(run, tmp_path, m
         os.kill(os.getpid(), signal.SIGINT)
         raise SolverError("stopped.", "")
 
-    monkeypatch.setattr("sfumato.optimal.better.at_medians", interrupted)
+    monkeypatch.setattr(sys.modules["sfumato.optimal.design"], "at_medians", interrupted)
     done = run("design", *FAST[:2], "--keep", keep, "--no-picture")
     assert done.code == 3
     assert "Note: stopped by Ctrl-C. The mechanism is proved" in done.err

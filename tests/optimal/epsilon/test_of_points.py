@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.optimal import Design, EpsilonTrial, LossGoal, NoiseDesign, find_epsilon
+from sfumato.optimal import EpsilonTrial, LossGoal, find_epsilon
 
 CITY = sf.synthetic_city(users=12, days=10)
 
@@ -27,7 +27,7 @@ def same(lattice, epsilon, **more):
 
 
 def loss_of(made):
-    return made.choice.noise.upper if isinstance(made, NoiseDesign) else made.certificate.loss
+    return made.certificate.loss if made.has_program else made.choice.noise.upper
 
 
 @pytest.mark.slow
@@ -35,11 +35,13 @@ def loss_of(made):
 def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
     coarse = sf.Lattice.covering(CITY, "2.5 km", kind="triangular")
     found = asked(coarse, LossGoal("1 km"), medians=medians)
-    assert isinstance(found.design, NoiseDesign)
+    assert not found.design.has_program
+    assert found.design.choice is not None
     assert (found.kind, found.finished, found.loss_unit) == ("noise", True, "km")
     assert found.design.choice.noise.upper <= 1
     again = same(coarse, found.epsilon, medians=medians)
-    assert isinstance(again, NoiseDesign)
+    assert not again.has_program
+    assert again.choice is not None
     assert loss_of(again) == pytest.approx(loss_of(found.design), rel=5e-3)
     assert found.missed is not None
     less = same(coarse, found.missed.epsilon, medians=medians)
@@ -58,17 +60,18 @@ def test_what_is_found_is_what_design_gives_where_the_noise_is_kept(medians):
 def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
     small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m", kind="square")
     found = asked(small, LossGoal("1 km"))
-    assert isinstance(found.design, Design)
+    assert found.design.has_program
     assert (found.kind, found.finished) == ("program", True)
     assert found.design.choice is not None
     assert found.design.choice.kept == "program"
     assert found.design.certificate.loss <= 1
     again = same(small, found.epsilon)
-    assert isinstance(again, Design)
+    assert again.has_program
     assert again.certificate.loss == pytest.approx(found.design.certificate.loss, rel=5e-4)
     noise = asked(small, LossGoal("1 km"), keep="noise")
     assert noise.epsilon > found.epsilon
-    assert isinstance(noise.design, NoiseDesign)
+    assert not noise.design.has_program
+    assert noise.design.choice is not None
     assert noise.design.choice.program is None
 
 
@@ -78,7 +81,7 @@ def test_reports_at_the_best_places_need_less_epsilon():
     plain = asked(lattice, LossGoal("1.2 km"), keep="program")
     moved = asked(lattice, LossGoal("1.2 km"), keep="program", medians=CITY)
     assert moved.epsilon < 0.98 * plain.epsilon
-    assert isinstance(moved.design, Design)
+    assert moved.design.has_program
     assert moved.design.certificate.loss <= 1.2
     assert moved.design.certificate.holds
     once = same(lattice, moved.epsilon, keep="program", medians=CITY)
@@ -91,7 +94,8 @@ def test_a_loss_that_no_lattice_of_this_spacing_can_keep_is_kept_by_noise():
     with pytest.raises(InfeasibleError, match="the best report for every secret already loses"):
         asked(coarse, LossGoal("800 m"), keep="program")
     found = asked(coarse, LossGoal("800 m"), medians=CITY)
-    assert isinstance(found.design, NoiseDesign)
+    assert not found.design.has_program
+    assert found.design.choice is not None
     assert found.design.choice.noise.upper <= 0.8
     assert found.design.choice.program is None
     assert found.epsilon <= 2.02 / 0.8  # without a remap noise loses 2 / epsilon
@@ -117,5 +121,6 @@ def test_a_search_stopped_after_the_noise_keeps_it_and_says_so():
 
     found = asked(small, LossGoal("700 m"), progress=seen.append, stop=late)
     assert not found.finished
-    assert isinstance(found.design, NoiseDesign)
+    assert not found.design.has_program
+    assert found.design.choice is not None
     assert found.design.choice.noise.upper <= 0.7

@@ -118,9 +118,10 @@ def test_what_is_not_identified_takes_any_number_of_reports():
 def near() -> sf.Mechanism:
     """Sixteen bins of ages, all but two of whose reports are left over from a solver's interior."""
     bins = sf.NumberBins(18, 5, 16)
-    return sf.design(
+    found: sf.Mechanism = sf.design(
         sf.Prior.uniform(bins), loss=bins.metric("absolute"), guarantees=sf.MetricPrivacy(1, hamming(bins))
     ).mechanism
+    return found
 
 
 def test_intervals_of_noise_say_that_all_is_possible():

@@ -12,7 +12,7 @@ from sfumato.core import CoordinatePrivacy, Loss, MetricPrivacy, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.frozen import Short
 from sfumato.geo import Projection, Region, Visits
-from sfumato.optimal import Auto, Design, coordinate_bound, design, suited_lattice
+from sfumato.optimal import Auto, coordinate_bound, design, suited_lattice
 
 from ..reproduction import SECONDS, Made
 from ..results import columns_of
@@ -125,10 +125,7 @@ def certified(
     lattice = suited_lattice(found.region, promise, most=vertices).lattice
     prior = Prior.from_visits(lattice, found.visits)
     made = design(prior, loss=lattice.loss(found.visits), guarantees=promise, solver=Auto(1), gap=_GAP)
-    if isinstance(made, Design):
-        lost, upper = made.certificate.loss, made.certificate.epsilon_upper
-    else:
-        lost, upper = made.choice.noise.upper, epsilon
+    lost, upper = made.value, made.certificate.epsilon_upper if made.has_program else epsilon
     least = coordinate_bound(found.visits, f"{epsilon}/km", points=heads, gap=_BOUND_GAP, time_limit=_BOUND_S)
     anchors = _anchors()
     wide = _best(anchors, found.xy, anchors.points, epsilon, splits)

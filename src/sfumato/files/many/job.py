@@ -16,9 +16,9 @@ from ...core import Loss, Metric, Prior
 from ...core.frozen import Short
 from ...core.guarantees import Asked
 from ...errors import SfumatoError
-from ...evidence import PlaceDistortion, VertexPrivacy
+from ...evidence import PlaceDistortion
 from ...geo import Visits
-from ...optimal import Auto, Design, NoiseDesign, design
+from ...optimal import Auto, design
 from ..mechanism_file import MechanismFile
 from ..saving import save
 from .names import stem_of
@@ -156,18 +156,11 @@ def done(job: Job) -> DesignDone:
             keep="better",
             **options,
         )
-        held = _held(made, asked.medians)
+        held = MechanismFile.of_design(made, visits=asked.medians)
     except SfumatoError as error:
         return DesignDone(None, b"", error.problem)
     except Exception as error:  # noqa: BLE001  the others go on
         return DesignDone(None, b"", f"an error inside sfumato, {type(error).__name__}: {error}.")
-    if isinstance(made, Design):
-        kind, loss, unit = "program", made.certificate.value, made.certificate.loss_unit
-        slacks = [each.lattice.slack_m for each in made.problem.guarantees if isinstance(each, VertexPrivacy)]
-        slack = max(slacks, default=0.0)
-    else:
-        kind, loss, unit = "noise", made.choice.noise.upper, made.choice.unit
-        slack = made.certificate.privacy.slack_m
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "made.sfm"
         save(held, path)
@@ -178,10 +171,10 @@ def done(job: Job) -> DesignDone:
         name,
         f"{stem_of(name)}.sfm",
         job.request,
-        kind,
-        float(loss),
-        unit,
-        float(slack),
+        made.kind,
+        float(made.value),
+        made.loss_unit,
+        float(made.slack_m),
         made.finished,
         seconds,
         check,
@@ -200,11 +193,3 @@ def fingerprint_of(texts: list[Any], arrays: list[np.ndarray | None]) -> str:
         else:
             parts.update(f"{array.shape}\0".encode() + np.ascontiguousarray(array).tobytes())
     return parts.hexdigest()
-
-
-def _held(made: Design | NoiseDesign, visits: Visits | None) -> MechanismFile:
-    if isinstance(made, NoiseDesign):
-        return (
-            MechanismFile(made.mechanism) if visits is None else MechanismFile.for_visits(made.mechanism, visits)
-        )
-    return MechanismFile.of_design(made)

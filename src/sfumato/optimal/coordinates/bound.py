@@ -19,7 +19,7 @@ from ...evidence import expected_loss_above, prove_metric_privacy
 from ...geo import Visits
 from ...mechanisms import made_private
 from ...rounding import UNIT, down, up
-from ..design import design
+from ..program_design import solve_program
 from ..result import Design
 from ..solver import Stop
 from .costs import KINDS, lower_costs, true_costs
@@ -218,7 +218,7 @@ class _Search:
         if left <= 0 or self.stop():
             return None
         try:
-            return design(
+            return solve_program(
                 prior,
                 loss=Loss(costs),
                 guarantees=promise,

@@ -18,7 +18,7 @@ from ...errors import InfeasibleError, InputError, SolverError, argument, python
 from ...evidence.coordinates import VertexPrivacy, bound_to
 from ...geo import Visits
 from ...rounding import exactly
-from ..choice import BETTER, NOISE, PROGRAM, NoiseDesign
+from ..choice import BETTER, NOISE, PROGRAM
 from ..coordinates.rival import Rivalry, rivalry
 from ..problem import EXPECTED
 from ..result import Design
@@ -186,31 +186,29 @@ class _Finding:
         epsilon = reached if least is None else least
         if epsilon is None:
             raise self._none(trials, loss_unit, unit)
-        made: Design | NoiseDesign | None = None if programs is None else programs.designs.get(epsilon)
+        made: Design | None = None if programs is None else programs.designs.get(epsilon)
         if noise is not None:
             seconds = time.monotonic() - self.time[0], self.time[1] - time.monotonic()
             made = noise.better(epsilon, None if programs is None else programs.designs.get(epsilon), seconds)
-        if isinstance(made, NoiseDesign):
-            last, kind = looks, NOISE
-            if all(trial.kind != NOISE or trial.epsilon != epsilon for trial in trials):
-                trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
-        else:
-            last, kind = tries, PROGRAM
-        kept = made if isinstance(made, NoiseDesign) else replace(cast("Design", made), answer=None)
+        made = cast("Design", made)
+        last = tries if made.has_program else looks
+        tried = any(trial.kind == NOISE and trial.epsilon == epsilon for trial in trials)
+        if made.choice is not None and made.choice.kept == NOISE and not tried:
+            trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
         found = FoundEpsilon(
             self.goal,
-            kept,
+            made.without_answer(),
             epsilon,
             unit,
             loss_unit,
-            kind,
+            made.kind,
             tuple(trials),
             False,
             0.0,
         )
         missed = found.missed
         close = last is not None and missed is not None and last.steps.close(missed.epsilon, epsilon)
-        decided = not isinstance(kept, NoiseDesign) or kept.finished
+        decided = made.has_program or made.finished
         return replace(found, finished=close and decided, seconds=time.monotonic() - self.time[0])
 
     def _search(self, kind: str, attempt: Attempt, clear: float) -> EpsilonSearch:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from ...core import Bracket, units
 from ...core.frozen import Short
 from ...rounding import exactly
-from ..choice import NoiseDesign
 from ..result import Design
 from .goals import DesignGoal
 
@@ -51,7 +50,7 @@ class FoundEpsilon(Short):
     """
 
     goal: DesignGoal
-    design: Design | NoiseDesign
+    design: Design
     epsilon: float
     unit: str
     loss_unit: str

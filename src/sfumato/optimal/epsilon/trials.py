@@ -11,11 +11,10 @@ from typing import Any, Final
 from ...core import CoordinatePrivacy, MetricPrivacy, Prior
 from ...errors import SolverError
 from ...geo import Visits
-from ..better import GAIN, settled
-from ..choice import NoiseDesign
 from ..coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival
-from ..design import design
+from ..design import GAIN, choose
 from ..medians import moved
+from ..program_design import solve_program
 from ..result import Design
 from ..solver import Stop
 from .goals import DesignGoal
@@ -70,7 +69,7 @@ class NoiseTrials:
             epsilon = tried if low < tried < high else math.sqrt(low * high)
         return float(f"{epsilon:.4g}")
 
-    def better(self, epsilon: float, made: Design | None, seconds: tuple[float, float]) -> Design | NoiseDesign:
+    def better(self, epsilon: float, made: Design | None, seconds: tuple[float, float]) -> Design:
         """Return the program, with what the noise would lose, or the noise where it loses less.
 
         Args:
@@ -83,7 +82,7 @@ class NoiseTrials:
         if rival.noise.remap is not None and (made is None or made.certificate.loss > rival.loss.lower):
             finer = self.look(epsilon, FINE, left)
             rival = finer if finer.loss.upper < rival.loss.upper else rival
-        return settled(made, rival, self.promise(epsilon), self.asked.loss.unit, spent)
+        return choose(made, rival, self.promise(epsilon), self.asked.loss.unit, spent)
 
     def look(self, epsilon: float, fineness: float, seconds: float) -> Rival:
         """Return the noise of an epsilon."""
@@ -151,7 +150,7 @@ class ProgramTrials:
             nonlocal bound
             bound = max(bound, step.bound)
 
-        made = design(
+        made = solve_program(
             self.prior,
             guarantees=promise,
             tie_break=False,

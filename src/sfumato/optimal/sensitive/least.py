@@ -27,7 +27,7 @@ from ...core import AnyLoss, Guarantees, Loss, Mechanism, Prior, Space
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...evidence import relative_gap
-from ..design import design_private
+from ..program_design import design_private
 from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap
 from .finish import Found, candidates_of, finished
 from .newton import InformationSteps, VulnerabilitySteps

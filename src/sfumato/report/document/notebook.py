@@ -70,6 +70,8 @@ def _of_mechanism(mechanism: Mechanism) -> str:
 @notebook_html.register
 def _of_design(design: Design) -> str:
     """Return what is proved of a design, what it costs, and how near it is to the best."""
+    if not design.has_program:
+        return _table("Design", _noise_rows(design))
     c, problem = design.certificate, design.problem
     unit = problem.distance.unit if c.objective == "distortion" and problem.distance is not None else c.loss_unit
     promises = [
@@ -103,6 +105,15 @@ def _of_design(design: Design) -> str:
         ("Status", design.status.value),
     ]
     return _table("Design", rows, figures=_maps(MechanismFile(design.mechanism, problem.prior, guarantees=())))
+
+
+def _noise_rows(design: Design) -> list[tuple[str, str]]:
+    proof = design.certificate.privacy
+    rows = [
+        (f"Promise {'proved' if proof.holds else 'NOT proved'}", proof.sentence),
+        ("Loss on average", f"at most {amount_at_most(design.value, design.loss_unit)}"),
+    ]
+    return rows if design.choice is None else [*rows, ("Choice", design.choice.sentence)]
 
 
 @notebook_html.register

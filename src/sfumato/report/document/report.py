@@ -20,7 +20,7 @@ from ...escaping import plain
 from ...evidence import PlaceDistortion
 from ...files import MechanismFile
 from ...geo import Places, Visits
-from ...optimal import Design, NoiseDesign
+from ...optimal import Design
 from ...rounding import counted
 from ..maps import Outline
 from .among import frontier_from
@@ -115,7 +115,7 @@ class Report(Short):
 
 
 def report(
-    held: MechanismFile | Design | NoiseDesign,
+    held: MechanismFile | Design,
     *,
     visits: Visits | None = None,
     require: Required | Iterable[str] = (),
@@ -209,15 +209,9 @@ def _outside(held: MechanismFile, visits: Visits) -> int:
     return len(visits) - int(inside.sum())
 
 
-def _content(held: MechanismFile | Design | NoiseDesign, visits: Visits | None) -> MechanismFile:
+def _content(held: MechanismFile | Design, visits: Visits | None) -> MechanismFile:
     """Return the content of the file of a design, or a file's own, if its reports are sent alone."""
-    if isinstance(held, Design):
-        return MechanismFile.of_design(held, {})
-    if isinstance(held, NoiseDesign):
-        return (
-            MechanismFile(held.mechanism) if visits is None else MechanismFile.for_visits(held.mechanism, visits)
-        )
-    return held.alone()
+    return held.alone() if isinstance(held, MechanismFile) else MechanismFile.of_design(held, {}, visits=visits)
 
 
 def _prior(held: MechanismFile, source: str) -> PriorFacts:

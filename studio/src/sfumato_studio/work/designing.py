@@ -33,7 +33,7 @@ def make_frontier(work: Work) -> dict[str, Any]:
     reasons = []
 
     def each(point: Point) -> None:
-        if isinstance(point.design, Design) and point.epsilon is not None:
+        if point.design is not None and point.design.has_program and point.epsilon is not None:
             identity, facts = keep_design(work, ground, point.design, point.epsilon)
             work.tell({"event": "design", "id": identity, "frontier": True, "facts": facts})
         elif point.reason:
@@ -96,7 +96,7 @@ def make_design(work: Work) -> dict[str, Any]:
             stop=work.stop,
             progress=work.step,
         )
-    if not isinstance(made, Design):
+    if not made.has_program:
         raise SolverError("the answer is noise without a table.", "choose an epsilon.")
     before = work.orders.get("before")
     if before is not None and _no_worse(before["facts"], made):

@@ -1,12 +1,14 @@
 """The choice between a program and planar noise: what each loses by another route, and which is kept."""
 
+import importlib
+
 import numpy as np
 import pytest
 
 import sfumato as sf
 from sfumato.core import Bracket
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.optimal import Choice, Design, NoiseDesign
+from sfumato.optimal import Choice
 from sfumato.optimal.coordinates.rival import Rivalry, noise_rival, rivalry
 
 CITY = sf.synthetic_city(users=12, days=10)
@@ -36,7 +38,8 @@ def simulated(mechanism, times=60):
 
 def test_on_a_coarse_lattice_the_noise_is_kept_and_loses_what_is_said():
     made = asked(COARSE)
-    assert isinstance(made, NoiseDesign)
+    assert not made.has_program
+    assert made.choice is not None
     assert isinstance(made.mechanism, CoordinateNoise)
     choice, certificate = made.choice, made.certificate
     assert (choice.kept, choice.decided, made.finished, choice.remapped) == ("noise", True, True, True)
@@ -59,7 +62,7 @@ def test_on_a_fine_lattice_the_program_is_kept_and_both_losses_are_told():
     small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m")
     prior, loss = sf.Prior.from_visits(small, CITY), small.loss(CITY)
     made = sf.design(prior, loss=loss, guarantees=PROMISE, gap=1e-3)
-    assert isinstance(made, Design)
+    assert made.has_program
     assert made.choice is not None
     assert made.choice.kept == "program"
     assert made.choice.program is not None
@@ -72,18 +75,36 @@ def test_on_a_fine_lattice_the_program_is_kept_and_both_losses_are_told():
 
 def test_one_of_them_can_be_asked_for():
     noise = asked(FINE, keep="noise")
-    assert isinstance(noise, NoiseDesign)
+    assert not noise.has_program
+    assert noise.choice is not None
     assert noise.choice.program is None
     assert noise.choice.decided
     assert "the program" not in noise.choice.sentence
-    assert isinstance(asked(COARSE, keep="program"), Design)
+    assert (noise.kind, noise.value, noise.slack_m) == ("noise", noise.choice.noise.upper, noise.choice.slack_m)
+    assert noise.without_answer() is noise
+    with pytest.raises(sf.errors.InputError, match="which no program found"):
+        noise.problem  # noqa: B018
+    for text in (repr(noise), noise._repr_html_()):
+        assert "1/km" in text
+        assert sf.rounding.amount_at_most(noise.value, "km") in text
+    program = asked(COARSE, keep="program")
+    assert (program.kind, program.value, program.guarantees) == (
+        "program",
+        program.certificate.loss,
+        program.problem.guarantees,
+    )
     with pytest.raises(sf.errors.InputError, match="'both' is unknown"):
         asked(COARSE, keep="both")
 
 
+def test_the_module_does_not_hide_the_function():
+    importlib.import_module("sfumato.optimal.design")
+    assert sf.optimal.design is sf.design
+
+
 def test_little_time_is_left_to_the_program():
     made = asked(COARSE, time_limit=2.0)
-    assert isinstance(made, Design)
+    assert made.has_program
     assert made.choice is None
 
 
@@ -110,7 +131,8 @@ def test_noise_is_no_rival_for_other_requests(change, reason):
 
 def test_a_user_who_stops_early_gets_the_better_so_far():
     made = asked(FINE, stop=lambda: True)
-    assert isinstance(made, NoiseDesign)
+    assert not made.has_program
+    assert made.choice is not None
     assert not made.finished
     assert not made.choice.decided
     assert made.choice.program is not None

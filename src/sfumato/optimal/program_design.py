@@ -1,0 +1,200 @@
+"""Designs by a program: the optimal mechanism for stated guarantees, repaired, quantised and proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from ..core import AnyLoss, DistortionPrivacy, Guarantees, Loss, Metric, Prior, Space, as_loss, units
+from ..core.arguments import checked
+from ..core.guarantees import as_guarantees
+from ..errors import InfeasibleError, InputError, SolverError, python
+from ..evidence import PlaceDistortion, covered
+from ..evidence.constraints import as_constraints
+from ..rounding import amount, amount_at_least, amount_at_most
+from .fallback import standing_in
+from .problem import (
+    EXPECTED,
+    Constraints,
+    Problem,
+    attackers_of,
+    least_loss,
+    most_distortion,
+)
+from .result import Design
+from .run import Run
+from .solver import OnProgress, Solver, Status, Stop
+from .ties import untied
+from .true_place import design_for_points, design_private_for_points
+
+_ENOUGH: Final = 2e-3  # the gap that counts as reached for points, where none was asked for: several programs
+_TIES: Final = 15_000  # probabilities up to which ties are broken unasked
+
+
+def solve_program(
+    prior: Prior,
+    *,
+    loss: AnyLoss,
+    guarantees: Guarantees,
+    objective: str = EXPECTED,
+    observables: Space | None = None,
+    solver: Solver | str | None = None,
+    pairs: str = "generated",
+    dilation: float = 1.1,
+    gap: float | None = None,
+    tie_break: bool | None = None,
+    time_limit: float = float("inf"),
+    stop: Stop | None = None,
+    progress: OnProgress | None = None,
+    start: Design | None = None,
+    constraints: Constraints = (),
+) -> Design:
+    """Return the mechanism of least loss that a program finds; `design` also looks at noise."""
+    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+    of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
+    if of_points:
+        others = [each for each in as_guarantees(guarantees) if each is not of_points[0]]
+        attackers_of(prior, [*others, of_points[0]])
+        if as_constraints(constraints):
+            raise InputError(
+                "PlaceDistortion was asked for beside linear constraints.",
+                python("use its finite part, PlaceDistortion.finite, or leave constraints= out."),
+            )
+        of_points[0].check_possible(prior)
+
+        def solve(finite: DistortionPrivacy, nearness: float, seconds: float) -> Design:
+            return solve_program(
+                prior,
+                loss=loss,
+                guarantees=[*others, finite],
+                objective=objective,
+                observables=observables,
+                solver=solver,
+                pairs=pairs,
+                dilation=dilation,
+                gap=nearness,
+                tie_break=False,
+                time_limit=seconds,
+                stop=stop,
+                progress=progress,
+                start=start,
+            )
+
+        enough = _ENOUGH if gap is None else run.enough
+        return design_for_points(of_points[0], solve, enough=enough, time_limit=time_limit)
+    problem = least_loss(prior, loss, guarantees, objective, observables, constraints)
+    answer = run.solve(problem, start.answer if start is not None else None)
+    small = problem.shape[0] * problem.shape[1] <= _TIES
+    wanted = small if tie_break is None else tie_break
+    breaks = wanted and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
+    return run.finished(problem, answer, untied(problem, answer, run) if breaks else None)
+
+
+@checked
+def design_private(
+    prior: Prior,
+    *,
+    loss: AnyLoss,
+    distance: AnyLoss | PlaceDistortion | None = None,
+    max_loss: float | str,
+    guarantees: Guarantees = (),
+    observables: Space | None = None,
+    solver: Solver | str | None = None,
+    pairs: str = "generated",
+    dilation: float = 1.1,
+    gap: float | None = None,
+    time_limit: float = float("inf"),
+    stop: Stop | None = None,
+    progress: OnProgress | None = None,
+) -> Design:
+    """Return the mechanism of most distortion privacy whose expected loss is bounded.
+
+    It is the dual of `design`: the zero-sum game between a user with a budget of loss
+    and an adversary who knows the mechanism.
+
+    Args:
+        prior: The prior on the n secrets.
+        loss: The loss, array (n, m), a `Loss` or a `Metric`.
+        distance: The adversary's distance, array (guesses, n); by default the loss, where it is a
+            `Metric`. With a `PlaceDistortion` they guess any point, and err from the true point; its
+            minimum does not matter.
+        max_loss: The largest expected loss, in the loss's unit or as text (``"500 m"``).
+        guarantees: Metric privacy to keep besides.
+        observables: The m observables; by default the secrets.
+        solver: See `design`.
+        pairs: See `design`.
+        dilation: See `design`.
+        gap: See `design`; with a `PlaceDistortion`, 2e-3 by default.
+        time_limit: See `design`.
+        stop: See `design`.
+        progress: See `design`.
+
+    Raises:
+        InputError: If sizes, units or options do not fit.
+        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+        SolverError: If there is no answer within the time.
+
+    Source:
+        Shokri et al., CCS 2012 (user's and adversary's strategies).
+    """
+    if distance is None:
+        if not isinstance(loss, Metric):
+            raise InputError(
+                "the adversary's distance is missing.", python("pass distance=, an array of guesses x secrets.")
+            )
+        distance = loss
+    if isinstance(distance, PlaceDistortion):
+
+        def solve(errors: Loss, nearness: float, seconds: float) -> Design:
+            return design_private(
+                prior,
+                loss=loss,
+                distance=errors,
+                max_loss=max_loss,
+                guarantees=guarantees,
+                observables=observables,
+                solver=solver,
+                pairs=pairs,
+                dilation=dilation,
+                gap=nearness,
+                time_limit=seconds,
+                stop=stop,
+                progress=progress,
+            )
+
+        run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+        enough = _ENOUGH if gap is None else run.enough
+        return design_private_for_points(distance, solve, enough=enough, time_limit=time_limit)
+    space = observables if observables is not None else prior.space
+    unit = as_loss(loss, len(prior), len(space)).unit
+    most = units.parse(max_loss, unit=unit, what="the largest loss")
+    problem = most_distortion(prior, loss, distance, most, guarantees, observables)
+    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+    try:
+        return run.finished(problem, run.solve(problem))
+    except (InfeasibleError, SolverError) as error:
+        if run.control.stopped is not None or (solver is not None and isinstance(error, SolverError)):
+            raise
+        # Next to the least loss there is too little room for solvers. Is the least itself within the limit?
+        least = _of_least_loss(problem)
+    reached, bound = least.certificate.loss, least.certificate.bound
+    if reached <= most:
+        return run.finished(problem, standing_in(problem, least.mechanism))
+    limit, shown = amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
+    what = (
+        f"no mechanism {covered(prior.space, problem.guarantees)} loses at most {limit}: the least possible with "
+        f"them is {shown}."
+        if bound > most
+        else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
+    )
+    more = ", or raise epsilon" if problem.guarantees else ""
+    raise InfeasibleError(what, f"allow at least {amount_at_most(reached, unit)}{more}.")
+
+
+def _of_least_loss(problem: Problem) -> Design:
+    """Return the design of least loss under the guarantees of a game."""
+    least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
+    run = Run(None, "generated", 1.1, 1e-6, np.inf, None, None)
+    return run.finished(least, run.solve(least))
