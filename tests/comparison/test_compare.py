@@ -8,8 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.comparison import Contestant, compare, compare_runs, comparison_figure, comparison_page, tightened
+from sfumato.comparison.comparison_rows import row_words
 from sfumato.comparison.measured_rows import among, of_design
-from sfumato.comparison.row_words import row_words
 from sfumato.errors import InputError, SolverError
 
 GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sfumato.comparison.place_contestants import Made
 from sfumato.comparison.place_rows import PlaceRow
-from sfumato.comparison.place_search import matched
+from sfumato.comparison.place_runs import matched
 from sfumato.core import Bracket
 from sfumato.errors import InputError, SolverError
 

@@ -1,7 +1,7 @@
 """Comparison of mechanisms on one prior or for places, at equal epsilon or at equal loss."""
 
-from .compare import compare
-from .comparison_rows import Comparison, ComparisonRow
+from .compare_runs import compare
+from .comparison_rows import Comparison, ComparisonRow, row_tables, row_words
 from .contestants import Contestant, tightened, usual
 from .figure import comparison_figure
 from .page import comparison_page
@@ -10,10 +10,8 @@ from .place_rows import ANY, PlaceComparison, PlaceRow
 from .place_words import place_tables, place_words
 from .places import compare_places
 from .places_figure import places_figure
-from .row_words import row_tables, row_words
 from .shared_time import NOT_REACHED
-from .street import Street, street
-from .street_figure import street_figure
+from .street import Street, street, street_figure
 from .tuples import DRAWS
 
 __all__ = [

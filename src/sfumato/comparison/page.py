@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final
 from ..errors import InputError, MissingExtraError
 from ..report.document import Page, PageFigure, PageSection
 from ..report.theme import as_svg
-from .comparison_rows import Comparison
+from .comparison_rows import Comparison, row_tables, row_words
 from .figure import comparison_figure
 from .place_rows import PlaceComparison
 from .place_words import place_tables, place_words
 from .places_figure import places_figure
-from .row_words import row_tables, row_words
 from .shared_time import NOT_REACHED
 
 if TYPE_CHECKING:

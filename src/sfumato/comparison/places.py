@@ -14,7 +14,7 @@ from ..errors import DataError, InfeasibleError, InputError, argument
 from ..geo import Grid, Region, Visits
 from ..optimal.coordinates.spacing import MOST
 from ..rounding import amount_at_least
-from .compare import epsilons_of
+from .compare_runs import epsilons_of
 from .place_contestants import UNIT, PlaceFamilies
 from .place_rows import PlaceComparison, PlaceRow
 from .place_runs import EqualEpsilon, EqualLoss, PlaceRun
