@@ -219,10 +219,9 @@ def _held(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> M
     if by is None:
         if file.is_dir():
             files = mechanisms_in(file, columns, **trust)
-            found = {name: each.mechanism for name, each in files.items()}
             if not columns:
-                _check_columns(found, file)
-            return found
+                _check_columns(files, file)
+            return {name: each.mechanism for name, each in files.items()}
         return read_mechanism_file(file, **trust)
     if not file.is_dir():
         raise InputError(
@@ -234,16 +233,13 @@ def _held(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> M
     return read_designs(file, **trust)
 
 
-def _check_columns(found: Mapping[str, Any], folder: Path) -> None:
+def _check_columns(files: Mapping[str, MechanismFile], folder: Path) -> None:
     """Refuse a folder of mechanisms for places, which are for no columns of their names."""
     from ...errors import InputError
     from ...geo import Places
-    from ...mechanisms.planar import CoordinateNoise
-    from ...mechanisms.tupling import Tupling
 
-    for name, each in found.items():
-        single = each.inner if isinstance(each, Tupling) else each
-        if isinstance(single, CoordinateNoise) or isinstance(single.secrets, Places):
+    for name, each in files.items():
+        if not each.has_matrix or isinstance(each.report_channel.secrets, Places):
             raise InputError(
                 f"the folder {str(folder)!r} holds mechanisms for places, such as {name!r}, but it was not said "
                 "which of them draws which row.",
