@@ -22,10 +22,16 @@ from .floats import UNIT as UNIT
 from .floats import Logarithm as Logarithm
 from .floats import above as above
 from .floats import below as below
+from .floats import divergence_errors as divergence_errors
 from .floats import down as down
 from .floats import float_above as float_above
 from .floats import float_below as float_below
+from .floats import inversion_error as inversion_error
 from .floats import log_below as log_below
+from .floats import log_error as log_error
+from .floats import log_errors as log_errors
+from .floats import mass_error as mass_error
+from .floats import mass_errors as mass_errors
 from .floats import power as power
 from .floats import sum_above as sum_above
 from .floats import sum_error as sum_error

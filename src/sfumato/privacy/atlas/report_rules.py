@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from ...intervals import Interval, above, exact, least, normal
-from ...rounding.errors import mass_error
+from ...rounding import mass_error
 from ..curves.curve import LaplaceTradeOff
 from ..curves.gaussian import GaussianTradeOff
 from ..curves.trade_off import TradeOff

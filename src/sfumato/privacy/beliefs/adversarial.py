@@ -10,8 +10,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InputError
-from ...rounding import at_most, factor_at_most
-from ...rounding.errors import log_error, log_errors
+from ...rounding import at_most, factor_at_most, log_error, log_errors
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, check_delta
 from .attackers import Events, Priors

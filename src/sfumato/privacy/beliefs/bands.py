@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, numbers
 from ...errors import InputError
-from ...rounding.errors import log_error
+from ...rounding import log_error
 from ..rows import AnyMechanism, channel
 from .attackers import Events, Priors, events_on
 from .posterior import odds

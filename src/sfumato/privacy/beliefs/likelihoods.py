@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...core import Prior
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
-from ...rounding.errors import log_error
+from ...rounding import log_error
 from ..notion import Finding, Notion, Witness
 from ..rows import AnyMechanism, channel
 from .attackers import Priors

@@ -9,8 +9,7 @@ from typing import ClassVar, Final, final
 import numpy as np
 
 from ...core.arrays import Floats
-from ...rounding import at_most, factor_at_most
-from ...rounding.errors import log_errors
+from ...rounding import at_most, factor_at_most, log_errors
 from ..notion import Description
 from .posterior import Odds, OfFacts, Rated, both, downward, upward
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core import Prior, Space
 from ...core.arrays import Floats, readonly
-from ...rounding.errors import log_errors
+from ...rounding import log_errors
 from ..notion import Finding, Notion, Witness
 from ..rows import AnyMechanism, channel
 from .attackers import Events, Priors, events_on

@@ -14,8 +14,7 @@ from ...core import Space
 from ...core.arrays import Floats, readonly
 from ...core.frozen import Short
 from ...errors import InputError
-from ...rounding import at_most, factor_at_most
-from ...rounding.errors import log_error
+from ...rounding import at_most, factor_at_most, log_error
 from ..notion import Description, Finding, Notion, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation

@@ -14,8 +14,7 @@ from ...core import Space
 from ...core.arrays import Floats, readonly
 from ...core.frozen import Short
 from ...errors import InputError
-from ...rounding import at_most
-from ...rounding.errors import log_error
+from ...rounding import at_most, log_error
 from ..notion import Description, Finding, Notion, Witness
 from ..rows import AnyMechanism, channel
 from .worst_sets import members, subset_sums, worst_set

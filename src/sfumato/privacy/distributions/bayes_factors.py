@@ -12,7 +12,7 @@ from ...core import Mechanism, Prior
 from ...core.arrays import Floats, readonly
 from ...divergences import log_ratios
 from ...errors import InputError
-from ...rounding.errors import log_error
+from ...rounding import log_error
 from ..rows import AnyMechanism
 from .family import Family
 from .family_reports import reports_of

@@ -15,8 +15,7 @@ from ...core import Bracket, Metric
 from ...core.arrays import Floats, readonly
 from ...divergences import log_ratios, max_divergence
 from ...errors import InputError
-from ...rounding import at_least, at_most, factor_at_most
-from ...rounding.errors import log_error, mass_error
+from ...rounding import at_least, at_most, factor_at_most, log_error, mass_error
 from ..exact import least_step
 from ..notion import Description, Finding
 from ..rows import AnyMechanism, check_delta

@@ -26,8 +26,7 @@ from ...divergences import (
 )
 from ...errors import InputError
 from ...intervals import above, exact
-from ...rounding import UNIT, at_most
-from ...rounding.errors import log_error
+from ...rounding import UNIT, at_most, log_error
 from ..notion import Description, Finding
 from ..rows import AnyMechanism
 from .family import Family

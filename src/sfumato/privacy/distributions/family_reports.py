@@ -14,7 +14,7 @@ from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...intervals import above, exact
-from ...rounding.errors import log_error, mass_error
+from ...rounding import log_error, mass_error
 from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows, least_factor
 from ..notion import Finding, Notion, Witness
 from ..rows import AnyMechanism, channel, grown

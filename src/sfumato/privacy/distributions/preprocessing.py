@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...errors import InputError
 from ...intervals import Interval, above, exact
-from ...rounding import at_most
-from ...rounding.errors import log_error
+from ...rounding import at_most, log_error
 from ...transport import wasserstein
 from ..relation import Relation
 from ..rows import AnyMechanism

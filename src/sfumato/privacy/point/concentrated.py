@@ -12,8 +12,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...divergences import KL, MaxDivergence, max_divergence
-from ...rounding import at_most, factor_at_most
-from ...rounding.errors import divergence_errors, log_error, log_errors
+from ...rounding import at_most, divergence_errors, factor_at_most, log_error, log_errors
 from ..exact import largest_range
 from ..limits import divergence_limits, range_limits, rho_limits
 from ..notion import Description, Finding, Notion, Witness

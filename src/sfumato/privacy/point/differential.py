@@ -12,8 +12,7 @@ import numpy as np
 from ...core import Metric, Space, hamming
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
-from ...rounding import at_most, factor_at_most
-from ...rounding.errors import log_error, log_errors, mass_error
+from ...rounding import at_most, factor_at_most, log_error, log_errors, mass_error
 from ..exact import Pair, largest_factor, largest_mass, rounded
 from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion, Witness

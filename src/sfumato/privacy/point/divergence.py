@@ -24,8 +24,7 @@ from ...divergences import (
     Renyi,
 )
 from ...errors import InputError
-from ...rounding import at_most
-from ...rounding.errors import divergence_errors, mass_errors
+from ...rounding import at_most, divergence_errors, mass_errors
 from ..exact import Pair, largest_mass, rounded
 from ..limits import divergence_limits
 from ..notion import Description, Finding, Notion, Witness

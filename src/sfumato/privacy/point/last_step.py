@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...core.arrays import Floats
-from ...rounding.errors import log_errors, mass_error
+from ...rounding import log_errors, mass_error
 from ..exact import FEW, IntegerRows, Pair, Positions, integer_rows, largest_of_pairs, least_step
 from ..limits import ratio_limits
 from ..rows import AnyMechanism, Mask, channel, span

@@ -13,8 +13,7 @@ from ...core.arrays import Floats
 from ...core.naming import name_phrase
 from ...divergences import HockeyStick, MaxDivergence
 from ...errors import InputError
-from ...rounding import at_most, factor_at_most
-from ...rounding.errors import log_errors, mass_error
+from ...rounding import at_most, factor_at_most, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, largest_rate
 from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion

@@ -11,8 +11,7 @@ from typing import ClassVar, Final, final
 import numpy as np
 
 from ...core.arrays import Floats
-from ...rounding import at_least, at_most, factor_at_most, float_above, float_below
-from ...rounding.errors import mass_error
+from ...rounding import at_least, at_most, factor_at_most, float_above, float_below, mass_error
 from ..exact import Pair, integer_rows
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats, numbers, readonly
 from ...errors import InputError
-from ...rounding.errors import inversion_error, mass_error
+from ...rounding import inversion_error, mass_error
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_epsilon, excesses, grown, largest, span
 
