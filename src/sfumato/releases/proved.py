@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core import CoordinatePrivacy, Mechanism, MetricPrivacy, ThresholdPrivacy
+from ..core import CoordinatePrivacy, Mechanism, MetricPrivacy, Row, ThresholdPrivacy
 from ..core.frozen import Short
 from ..errors import InputError, SfumatoError
 from ..escaping import plain
@@ -30,7 +30,6 @@ from ..mechanisms.family import MechanismFamily
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import Tupling
 from ..rounding import amount_at_most, at_most, exactly, float_above
-from ..sampling import Row
 
 _EXACT: Final = "the exact recipe"
 _ANY_TWO: Final = "any two"

@@ -1,15 +1,8 @@
-from .alias import AliasTables as AliasTables
 from .entropy import SeededWords as SeededWords
 from .entropy import SystemWords as SystemWords
-from .entropy import Words as Words
 from .keyed_words import SECRET_BYTES as SECRET_BYTES
 from .keyed_words import KeyedWords as KeyedWords
 from .keyed_words import UnevenWordsError as UnevenWordsError
-from .points import PointRecipe as PointRecipe
-from .recipe import Drawable as Drawable
-from .recipe import Integers as Integers
-from .recipe import Recipe as Recipe
-from .recipe import Row as Row
 from .sampler import Sampler as Sampler
 from .sampler import Simulator as Simulator
 from .sampler import sampler as sampler

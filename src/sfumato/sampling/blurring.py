@@ -9,12 +9,11 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core import PointRecipe, Recipe, Row, Words
 from ..core.arrays import Floats, numbers
 from ..core.degrees import released
+from ..core.recipe import Uints
 from ..errors import InputError, argument
-from .entropy import Uints, Words
-from .points import PointRecipe
-from .recipe import Recipe, Row
 
 Outside = Literal["error", "nearest"]
 _OUTSIDE = ("error", "nearest")
@@ -36,7 +35,7 @@ class _Ground(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MechanismPoints:
+class MechanismPoints(PointRecipe):
     """Points under a mechanism on places: on a lattice they are first rounded at random, cells hold them.
 
     Attributes:

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.arrays import integer
+from ..core.recipe import Uints
 from ..errors import InputError
-
-Uints = NDArray[np.uint64]
-
-
-class Words(Protocol):
-    """A source of independent, uniform 64-bit words."""
-
-    def draw(self, count: int) -> Uints:
-        """Return the next ``count`` words."""
 
 
 class SystemWords:

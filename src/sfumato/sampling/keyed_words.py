@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from ..core.recipe import Uints
 from ..errors import InputError
-from .entropy import Uints
 
 SECRET_BYTES: Final = 32
 """The bytes of a secret: 256 bits."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from .entropy import Words
+from ..core import Words
 
 _BLOCK: Final = 32  # words read at a time: about what one draw of planar noise needs
 

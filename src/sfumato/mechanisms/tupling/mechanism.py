@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Mechanism, Prior, Space
+from ...core import Capability, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
 from ...core.frozen import Frozen
+from ...core.recipe import Integers
 from ...errors import InputError
-from ...sampling import Integers, Recipe, Row, Words
 from ...sampling.coins import below
 
 FARTHEST: Final = 700.0
@@ -24,7 +24,7 @@ _DUMMY = Space(("dummy",))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tupling(Frozen):
+class Tupling(Frozen, Randomizer):
     """Reports the inner mechanism's observable among k independent dummies, in uniformly random order.
 
     Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)
@@ -122,6 +122,25 @@ class Tupling(Frozen):
         """Number of reports that a user sends: k + 1."""
         return self.dummies + 1
 
+    @property
+    def secrets(self) -> Space:
+        """The secrets of the inner mechanism."""
+        return self.inner.secrets
+
+    @property
+    def observables(self) -> Space:
+        """The observables of the inner mechanism, of which a tuple holds k + 1."""
+        return self.inner.observables
+
+    @property
+    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+        """Those of the inner mechanism: a tuple is made from its report alone."""
+        return self.inner.guarantees
+
+    def supports(self, capability: Capability) -> bool:
+        """Return whether it has a capability: tuples alone."""
+        return capability is Capability.TUPLES
+
     def recipe(self) -> AmongDummies:
         """Return how a tuple is drawn exactly."""
         return AmongDummies(Row(self.inner), Row(self.source), self.queries)
@@ -188,6 +207,11 @@ class AmongDummies(Recipe):
     def secrets(self) -> int:
         """As many as the inner mechanism has."""
         return self.report.secrets
+
+    @property
+    def row(self) -> Row:
+        """That of the true report."""
+        return self.report
 
     @property
     def shape(self) -> tuple[int, ...]:
