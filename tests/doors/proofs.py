@@ -31,7 +31,7 @@ def proved(path: Path) -> dict[str, Any]:
     file = read(path)
     if isinstance(file, sf.files.NoiseFile):
         return {"noise": [file.proof.upper, file.proof.slack_m, file.proof.reach_m, file.proof.holds]}
-    epsilons, distortions = sf.evidence.prove(file.mechanism, file.prior, file.guarantees)
+    epsilons, distortions = sf.evidence.prove_guarantees(file.mechanism, file.prior, file.guarantees)
     facts: dict[str, Any] = {
         "epsilon": [[each.claimed, each.upper, list(each.worst_pair), each.holds] for each in epsilons],
         "distortion": [[each.claimed, each.lower, each.holds] for each in distortions],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InputError, python
@@ -14,7 +16,8 @@ from .recipe import PointRecipe, Recipe
 from .space import Space
 
 _PLAIN: Final = {"builtins", "numpy", "fractions", "decimal", "datetime"}
-_APART: Final = {"labels", "guarantees"}
+_NUMBERS_AND_TEXTS: Final = {int, float, str, bool}
+_COMPUTED: Final = (property, cached_property)  # by the class itself, at some cost
 _OWN: Final = __name__.partition(".")[0]
 
 
@@ -79,18 +82,9 @@ def is_known(value: Any) -> bool:
     """Return whether a mechanism and all of its parts are of this package's own classes, exactly.
 
     A subclass may draw otherwise than the class that it derives from, and so may a mechanism with a part of
-    another class, such as a projection that remembers points. Labels of secrets may be of any class. Guarantees
-    are looked at where they are proved.
+    another class, such as a projection that remembers points. Labels of secrets may be of any class.
     """
-    kind = type(value)
-    module = kind.__module__
-    if getattr(sys.modules.get(module), kind.__name__, None) is not kind and value is not None:
-        return False
-    if module.partition(".")[0] != _OWN:
-        return module in _PLAIN and (kind is not tuple or all(map(is_known, _odd(value))))
-    if not is_dataclass(kind):
-        return True
-    return all(is_known(getattr(value, each.name, None)) for each in fields(kind) if each.name not in _APART)
+    return _foreign(value) is None
 
 
 def check_known(randomizer: Any) -> None:
@@ -99,19 +93,29 @@ def check_known(randomizer: Any) -> None:
     Raises:
         InputError: If it is one.
     """
-    if not (isinstance(randomizer, Randomizer) and is_known(randomizer)):
-        what = (
-            f"the class {randomizer.__name__}"
-            if isinstance(randomizer, type)
-            else f"a value of {type(randomizer)}"
-        )
+    foreign = _foreign(randomizer)
+    if foreign is not None or not isinstance(randomizer, Randomizer):
+        kind = type(randomizer)
+        what = f"the class {randomizer.__name__}" if isinstance(randomizer, type) else f"a value of {kind}"
+        part = "" if foreign in (None, kind) else f" with a part of type {foreign.__name__}"
         raise InputError(
-            f"{what} is no kind of mechanism of which anything can be proved.",
+            f"{what}{part} is no kind of mechanism of which anything can be proved.",
             python("pass a Mechanism, a Tupling, a CoordinateNoise or a family of sfumato.mechanisms."),
         )
 
 
-def _odd(values: tuple[Any, ...]) -> list[Any]:
-    """Return the values that are no plain numbers and texts."""
-    plain = (int, float, str, bool, type(None))
-    return [each for each in values if type(each) not in plain] if set(map(type, values)) - set(plain) else []
+def _foreign(value: Any) -> type | None:
+    """Return the type of a value, or of the first of its parts, that is not this package's own."""
+    kind = type(value)
+    module = kind.__module__
+    own = module.partition(".")[0] == _OWN
+    exact = value is None or getattr(sys.modules.get(module), kind.__name__, None) is kind
+    if not (exact and (own or module in _PLAIN)):
+        return kind
+    parts: Iterable[Any] = ()
+    if kind is tuple:
+        parts = value if set(map(type, value)) - _NUMBERS_AND_TEXTS else ()
+    elif own and is_dataclass(kind):
+        stored = (each.name for each in fields(kind) if not isinstance(getattr(kind, each.name, None), _COMPUTED))
+        parts = (getattr(value, name, None) for name in stored if name != "labels")
+    return next((found for found in map(_foreign, parts) if found is not None), None)

@@ -11,6 +11,7 @@ from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy,
 from ..core.arguments import checked, wrong_kind
 from ..core.guarantees import Asked, as_guarantees
 from ..core.loss import AnyLoss, as_loss
+from ..core.randomizer import check_known
 from ..errors import FileError, InputError, python
 from ..evidence import LinearConstraint, Optimality, as_dict, bound_to, check_optimality
 from ..evidence.constraints import as_constraints
@@ -91,6 +92,7 @@ class MechanismFile:
         optimality: Optimality | None = None,
         constraints: LinearConstraint | Iterable[LinearConstraint] = (),
     ) -> None:
+        check_known(mechanism)
         tupling = mechanism if isinstance(mechanism, Tupling) else None
         mechanism = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
         single, of_tuples = _sorted(mechanism.guarantees if guarantees is None else guarantees)

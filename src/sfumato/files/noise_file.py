@@ -10,6 +10,7 @@ from ..core import Prior
 from ..core.arguments import checked
 from ..core.frozen import Frozen
 from ..core.naming import quoted
+from ..core.randomizer import check_known
 from ..errors import InputError, python
 from ..escaping import plain
 from ..evidence import NoiseProof, prove_planar_noise
@@ -63,6 +64,7 @@ class NoiseFile(Frozen):
         source: str = "",
         claims: Mapping[str, Any] | None = None,
     ) -> None:
+        check_known(noise)
         if noise.projection is None:
             raise InputError(
                 "a mechanism file holds noise for latitudes and longitudes, but this is for points of a plane.",

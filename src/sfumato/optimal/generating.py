@@ -14,7 +14,7 @@ from .effort import MOST_PRICES, shortage_of_generated
 from .generated.coarse import beside
 from .generated.edges import Ints, graph_of
 from .generated.program import Program, program
-from .generated.rounds import Ended, Proved, generate
+from .generated.rounds import Ended, ProvedRound, generate
 from .interior.kept import state_folder
 from .interior.workers import StoppedError, Workers
 from .problem import EXPECTED, Problem
@@ -207,7 +207,7 @@ def _matrix(reduced: Reduced, given: Program, ended: Ended) -> tuple[Floats, Pos
     return matrix[reduced.members][:, order], used[order]
 
 
-def _prices(given: Program, proved: Proved) -> Multipliers:
+def _prices(given: Program, proved: ProvedRound) -> Multipliers:
     """Return the multipliers behind a bound as prices of the reduced problem."""
     block, upper, lower = proved.course.rows.pairs.triples()
     parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]

@@ -20,7 +20,7 @@ from ...core import AnyLoss, Guarantees, Mechanism, MetricPrivacy, Prior, Space
 from ...core.arguments import checked
 from ...core.arrays import Floats, readonly
 from ...errors import InputError, SolverError, python
-from ...evidence import expected_loss_above, prove, relative_gap
+from ...evidence import expected_loss_above, prove_guarantees, relative_gap
 from ...rounding import UNIT, below, underflow
 from ..problem import EXPECTED, Problem, least_loss
 from ..run import Run, positive
@@ -236,7 +236,7 @@ class _Game:
             losses,
             readonly(self.weights),
             Prior(problem.prior.space, self.weights @ self.masses),
-            prove(mechanism, problem.prior, problem.guarantees)[0],
+            prove_guarantees(mechanism, problem.prior, problem.guarantees)[0],
             problem.negligible,
             tuple(self.log),
             time.monotonic() - self.begun,
