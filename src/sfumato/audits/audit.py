@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
-from ..core import Capability, Mechanism, Metric, Prior, Randomizer
+from ..core import Capability, Mechanism, Metric, Prior, Randomizer, Row
 from ..core.arguments import checked
 from ..core.randomizer import check_known
 from ..divergences import Divergence
@@ -17,9 +18,14 @@ from ..privacy import Curve, Events, Family, Relation, Rivals
 from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs
 from .findings import Audit, Entry
 from .noise import audit_noise
-from .plan import planned
+from .plan import AuditPlan, planned
 from .request import Request
 from .samples import SHOWN, audit_sample
+
+_LISTED: Final = (
+    "The numbers are of a matrix that lists all reports, with probabilities rounded to integers. Reports are "
+    "drawn by an exact recipe instead, so no number is marked as proved."
+)
 
 
 @checked
@@ -51,8 +57,9 @@ def audit(
     samples they bound it from below, with stated confidence.
 
     Args:
-        subject: A mechanism; noise for coordinates; the array (secrets, observables) of one, which is first
-            rounded to integers; or a `Sample` of secrets and reports.
+        subject: A mechanism, where a tupling or a family is listed as a matrix; noise for coordinates; the array
+            (secrets, observables) of a mechanism, which is first rounded to integers; or a `Sample` of secrets
+            and reports.
         prior: What the attacker believes before the report; without it, notions about
             beliefs are measured against every prior.
         metric: The distance that epsilon counts per, and in which the attacker errs.
@@ -111,7 +118,26 @@ def audit(
     mechanism: Mechanism = subject.channel() if isinstance(subject, Randomizer) else Mechanism(subject)
     if prior is not None:
         mechanism.secrets.check_order(prior.space, "the prior")
-    return planned(mechanism, inputs, requests).measured(progress)
+    plan = planned(mechanism, inputs, requests)
+    if not isinstance(subject, Randomizer) or mechanism is subject or _draws_rows(subject, mechanism):
+        return plan.measured(progress)
+    return _of_listing(subject, plan, progress)
+
+
+def _draws_rows(subject: Randomizer, matrix: Mechanism) -> bool:
+    """Return whether reports are drawn from just this matrix."""
+    recipe = subject.recipe()
+    return isinstance(recipe, Row) and recipe.mechanism == matrix
+
+
+def _of_listing(subject: Randomizer, plan: AuditPlan, progress: Callable[[Entry], None] | None) -> Audit:
+    """Return the audit of a matrix that lists the reports of a recipe, near to it but for rounding."""
+
+    def unproved(entry: Entry) -> Entry:
+        return replace(entry, proved=False)
+
+    found = plan.measured(None if progress is None else lambda entry: progress(unproved(entry)))
+    return Audit(repr(subject), tuple(map(unproved, found.entries)), (*found.notes, _LISTED))
 
 
 def _of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
