@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..core import Capability, Mechanism, Metric, Prior, Randomizer, Row
+from ..core import Capability, Mechanism, Metric, Prior, Randomizer
 from ..core.arguments import checked
 from ..core.randomizer import check_known
 from ..divergences import Divergence
@@ -18,14 +17,9 @@ from ..privacy import Curve, Events, Family, Relation, Rivals
 from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs
 from .findings import Audit, Entry
 from .noise import audit_noise
-from .plan import AuditPlan, planned
+from .plan import planned
 from .request import Request
 from .samples import SHOWN, audit_sample
-
-_LISTED: Final = (
-    "The numbers are of a matrix that lists all reports, with probabilities rounded to integers. Reports are "
-    "drawn by an exact recipe instead, so no number is marked as proved."
-)
 
 
 @checked
@@ -115,29 +109,10 @@ def audit(
         if subject.supports(Capability.POINTS):
             noise: Any = subject  # a CoordinateNoise: no other known kind serves points
             return audit_noise(noise, inputs, requests, progress)
-    mechanism: Mechanism = subject.channel() if isinstance(subject, Randomizer) else Mechanism(subject)
-    if prior is not None:
+    mechanism = subject if isinstance(subject, Randomizer) else Mechanism(subject)
+    if prior is not None and mechanism.secrets is not None:
         mechanism.secrets.check_order(prior.space, "the prior")
-    plan = planned(mechanism, inputs, requests)
-    if not isinstance(subject, Randomizer) or mechanism is subject or _draws_rows(subject, mechanism):
-        return plan.measured(progress)
-    return _of_listing(subject, plan, progress)
-
-
-def _draws_rows(subject: Randomizer, matrix: Mechanism) -> bool:
-    """Return whether reports are drawn from just this matrix."""
-    recipe = subject.recipe()
-    return isinstance(recipe, Row) and recipe.mechanism == matrix
-
-
-def _of_listing(subject: Randomizer, plan: AuditPlan, progress: Callable[[Entry], None] | None) -> Audit:
-    """Return the audit of a matrix that lists the reports of a recipe, near to it but for rounding."""
-
-    def unproved(entry: Entry) -> Entry:
-        return replace(entry, proved=False)
-
-    found = plan.measured(None if progress is None else lambda entry: progress(unproved(entry)))
-    return Audit(repr(subject), tuple(map(unproved, found.entries)), (*found.notes, _LISTED))
+    return planned(mechanism, inputs, requests).measured(progress)
 
 
 def _of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
