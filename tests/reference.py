@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from sfumato.core import DistortionPrivacy, Guarantee, Loss, Metric, MetricPrivacy, Prior, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.shortest_paths import shortest_paths
+from sfumato.core.metric import shortest_paths
 from sfumato.evidence import Multipliers
 
 

@@ -57,9 +57,9 @@ def test_all_places_state_one_version():
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [plain]
     interface = json.loads((ROOT / "studio" / "web" / "openapi.json").read_text(encoding="utf-8"))
     assert interface["info"]["version"] == sf.__version__
-    for companion in (STUDIES, STUDIO):
+    for companion, extras in ((STUDIES, "report,solvers"), (STUDIO, "geo,report")):
         assert companion["version"] == sf.__version__
-        assert f"sfumato[report]=={sf.__version__}" in companion["dependencies"]
+        assert f"sfumato[{extras}]=={sf.__version__}" in companion["dependencies"]
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert headings[0] == "Unreleased"
     assert headings[1].startswith(f"{plain} - ")
@@ -70,12 +70,12 @@ def test_all_places_state_one_version():
 
 
 def test_the_papers_have_the_licence_of_the_library_and_need_nothing_else():
-    """So the bill of materials of the library is theirs, too: it has all that its extra report brings."""
+    """So the bill of materials of the library is theirs, too: it has all that its extras bring."""
     assert (ROOT / "papers" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert STUDIES["license"] == PROJECT["license"]
     assert STUDIES["requires-python"] == PROJECT["requires-python"]
     wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["report"]}
-    assert set(STUDIES["dependencies"]) <= {f"sfumato[report]=={sf.__version__}", *wanted}
+    assert set(STUDIES["dependencies"]) <= {f"sfumato[report,solvers]=={sf.__version__}", *wanted}
     learn = PROJECT["optional-dependencies"]["learn"]
     assert set(STUDIES["optional-dependencies"]["learn"]) <= {"sfumato[learn]", *learn}
 
@@ -84,11 +84,14 @@ def test_the_studio_shares_what_the_library_needs():
     assert (ROOT / "studio" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert STUDIO["requires-python"] == PROJECT["requires-python"]
     ours = {re.split(r"[<>=!]", each)[0]: each for each in PROJECT["dependencies"]}
+    ours |= {"sqlalchemy": PROJECT["optional-dependencies"]["ledger"][0]}
     assert all(each == ours.get(re.split(r"[<>=!]", each)[0], each) for each in STUDIO["dependencies"])
 
 
 def test_every_extra_is_tried():
-    assert set(PROJECT["optional-dependencies"]) == set(PARTS) - {BARE, *COMPANIONS} == set(bom.EXTRAS)
+    extras = PROJECT["optional-dependencies"]
+    assert set(extras) - {"all"} == set(PARTS) - {BARE, *COMPANIONS} == set(bom.EXTRAS)
+    assert extras["all"] == [f"sfumato[{','.join(sorted(bom.EXTRAS))}]"]
     for extra, part in PARTS.items():
         assert (ROOT / "release" / "smoke" / f"{'bare' if extra == BARE else extra}.py").exists()
         assert all((ROOT / path).exists() for path in part.tests)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,9 @@ PYTHON_ONLY = {
 PYTHON = re.compile(
     r"\b[a-z_]+=(?![=<>])|\b[a-z_.]+\([^)]*[=.][^)]*\)|\b(?:np|sf|numpy)\.|\b[A-Z]\w+\.[a-z]\w+|\w\(\)"
 )
+# A text that is or begins with the name of a module: "sfumato.core", "..core.prior:Prior", f".commands.{name}".
+MODULE = re.compile(r"(?P<dots>\.*)(?P<name>[A-Za-z_]\w*(?:\.\w+)*)[.:\w]*$")
+QUOTED = re.compile(r"""["'](?:sfumato\.|\.\.?\w)""")
 
 
 class Source(NamedTuple):
@@ -47,6 +51,9 @@ class Source(NamedTuple):
     imports: list[ast.Import | ast.ImportFrom]
     classes: list[str]
     hints: list[tuple[int, str]]
+    modules: list[str]  # that texts name
+    lines: int
+    checks_of_types: int
 
 
 @cache
@@ -55,8 +62,9 @@ def sources() -> list[Source]:
 
 
 def read(path: Path) -> Source:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    source = Source(path, [], [], [], [], [])
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    source = Source(path, [], [], [], [], [], [], len(text.splitlines()), text.count("isinstance("))
     for node in statements(tree):
         body = getattr(node, "body", [])
         source.alone.extend(each.lineno for place, each in enumerate(body) if stands_alone(each, node, place))
@@ -71,7 +79,21 @@ def read(path: Path) -> Source:
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.endswith("Error"):
                 source.hints.append((call.lineno, " ".join(text for each in call.args for text in texts(each))))
+    if path.is_relative_to(PACKAGE) and QUOTED.search(text):
+        source.modules.extend(named_modules(tree, path))
     return source
+
+
+def named_modules(tree: ast.Module, path: Path) -> Iterator[str]:
+    """Yield the modules that texts name, absolutely or, as `import_module` takes them, from a file's folder."""
+    room = ["sfumato", *path.relative_to(PACKAGE).parent.parts]
+    for node in ast.walk(tree):
+        found = (
+            MODULE.match(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+        )
+        if found:
+            dots, name = len(found["dots"]), found["name"]
+            yield ".".join([*room[: len(room) - dots + 1], name]) if dots else name
 
 
 def package_of(path: Path) -> Path | None:
@@ -173,3 +195,64 @@ def test_no_files_import_each_other() -> None:
     while leaves := {name for name, uses in graph.items() if not uses & set(graph)}:
         graph = {name: uses for name, uses in graph.items() if name not in leaves}
     assert not graph, f"in a circle, or above one: {sorted(graph)}"
+
+
+def test_no_text_names_a_module_of_a_higher_floor() -> None:
+    """Modules that are imported by their names keep the floors of import-linter, which does not see them."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    height = {f"sfumato.{room}": -place for place, floor in enumerate(floors) for room in floor.split(" | ")}
+    found = []
+    for each in sources():
+        for name in each.modules:
+            own, other = (
+                ".".join(parts[:2])
+                for parts in (("sfumato", *each.path.relative_to(PACKAGE).with_suffix("").parts), name.split("."))
+            )
+            if other in height and own in height and height[other] >= height[own] and other != own:
+                found.append(f"{each.path.relative_to(ROOT)}: {name}")
+    assert height["sfumato.core"] < height["sfumato.report"]
+    assert not found, f"these texts name modules above or beside their own floor: {found}"
+
+
+def test_names_of_modules_are_found_in_texts() -> None:
+    tree = ast.parse(
+        """load("sfumato.report.x"); load(f"..cli.{name}", __package__); load("..files:read"); say("of .csv")"""
+    )
+    modules = set(named_modules(tree, PACKAGE / "core" / "prior.py"))
+    assert modules == {"sfumato.report.x", "sfumato.cli", "sfumato.files"}
+
+
+def size() -> dict[str, int]:
+    """Return the figures of `.ci/size`."""
+    package = [each for each in sources() if package_of(each.path) == PACKAGE]
+    companions = [each for each in sources() if package_of(each.path) in (PAPERS, STUDIO)]
+    users: dict[str, list[str]] = {}
+    for name, uses in imported().items():
+        for module in uses:
+            if name != module.rpartition(".")[0]:  # the package shows it, which is no use of it
+                users.setdefault(module, []).append(name)
+    modules = {
+        name
+        for name in users
+        if name.startswith("sfumato.") and not (PACKAGE.parent / name.replace(".", "/")).is_dir()
+    }
+    names = (ROOT / "tests" / "doors" / "names.txt").read_text(encoding="ascii").splitlines()
+    return {
+        "files": len(package),
+        "lines": sum(each.lines for each in package),
+        "isinstance": sum(each.checks_of_types for each in package),
+        "one-importer": sum(len(users[name]) == 1 for name in modules),
+        "names": sum(name.startswith(" ") for name in names),
+        "companion-files": len(companions),
+        "companion-lines": sum(each.lines for each in companions),
+    }
+
+
+def test_the_source_does_not_grow_without_a_reason() -> None:
+    """A change that needs more writes the new number and its reason into `.ci/size`."""
+    rows = (row.split(maxsplit=2) for row in (ROOT / ".ci" / "size").read_text(encoding="ascii").splitlines())
+    limits = {row[0]: int(row[1]) for row in rows if row and row[0] != "#"}
+    found = size()
+    assert found.keys() == limits.keys()
+    assert not {name: (number, limits[name]) for name, number in found.items() if number > limits[name]}

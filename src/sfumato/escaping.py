@@ -51,6 +51,12 @@ def plain(text: object) -> str:
     return "".join(_visible(character) for character in given)
 
 
+def shorten(text: object, longest: int = 60) -> str:
+    """Return a text cut to so many characters, the last of them an ellipsis."""
+    shown = str(text)
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
+
+
 def unseen(text: str) -> str:
     r"""Return the first character of a text that is not seen, in words; empty where there is none.
 

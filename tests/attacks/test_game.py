@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato import Mechanism, Prior, attacks
-from sfumato.attacks.game import solve_game
+from sfumato.attacks.prior_free import solve_game
 from sfumato.errors import SolverError
 
 MODULE = importlib.import_module("sfumato.attacks.prior_free")

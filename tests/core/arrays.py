@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sfumato.core.shortest_paths import shortest_paths
+from sfumato.core.metric import shortest_paths
 from sfumato.errors import InputError
 
 

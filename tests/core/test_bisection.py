@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.bisection import Ends, bisect, doubled, geometric_mean
+from sfumato.core.bisection import Ends, bisect, double, geometric_mean
 
 
 @given(st.integers(-1000, 1000), st.integers(0, 2000), st.booleans())
@@ -67,12 +67,12 @@ def test_a_geometric_mean_halves_the_order_of_magnitude():
 
 @given(st.floats(1e-3, 1e6), st.floats(1e-3, 1e6))
 def test_doubling_ends_around_the_first_power_that_holds(level, start):
-    found = doubled(lambda x: x >= level, fails=0.0, holds=start)
+    found = double(lambda x: x >= level, fails=0.0, holds=start)
     assert found.fails < level <= found.holds or found == Ends(0.0, start)
     assert found.holds in (start, 2 * found.fails)
     assert bisect(lambda x: x >= level, *found).holds == min(max(level, 0.0), found.holds)
 
 
 def test_doubled_integers_stay_integers():
-    assert doubled(lambda k: k > 20, fails=1, holds=3) == Ends(12, 24)
-    assert isinstance(doubled(lambda k: k > 20, fails=1, holds=3).holds, int)
+    assert double(lambda k: k > 20, fails=1, holds=3) == Ends(12, 24)
+    assert isinstance(double(lambda k: k > 20, fails=1, holds=3).holds, int)

@@ -6,20 +6,20 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.distances import KINDS
-from sfumato.core.naming import called, is_unit, quoted
+from sfumato.core.naming import is_unit, name_phrase, quote
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "member", "metric", "euclidean distance of the true point"])
 def test_own_names_stand_as_they_are(kind):
-    assert called(kind) == kind
-    assert called(kind, "distance") == f"{kind} distance"
+    assert name_phrase(kind) == kind
+    assert name_phrase(kind, "distance") == f"{kind} distance"
 
 
 def test_names_that_are_made_of_own_ones_are_own():
     metric = sf.Space.numbers(range(4), unit="km").metric("absolute")
     for each in (metric.threshold("1.5 km"), metric.scaled(2.5), metric.to("m").closure()):
-        assert called(each.name) == each.name
-    assert called("loss", "loss") == "loss"
+        assert name_phrase(each.name) == each.name
+    assert name_phrase("loss", "loss") == "loss"
 
 
 @pytest.mark.parametrize(
@@ -27,16 +27,16 @@ def test_names_that_are_made_of_own_ones_are_own():
     ["my way", "Euclidean", "euclidean ", "hamming) is at most 0. (", "hops of at most 1 km, proved", "", "3 x"],
 )
 def test_other_names_are_in_quotation_marks(name):
-    assert called(name, "distance") == f"distance called {name!r}"
+    assert name_phrase(name, "distance") == f"distance called {name!r}"
 
 
 @given(st.text())
 def test_a_quotation_is_short_and_ends_where_it_ends(text):
-    found = quoted(text)
+    found = quote(text)
     assert found[0] == found[-1]
     assert found[0] in "'\""
     assert found.isprintable()
-    assert len(quoted("x" * 1000)) == 42
+    assert len(quote("x" * 1000)) == 42
     inner = found[1:-1].replace("\\\\", "").replace("\\'", "")
     assert found[0] not in inner
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Mechanism
-from sfumato.core.weights import ONE_WORD, TWO_WORDS, needed_bits, quantised
+from sfumato.core.weights import ONE_WORD, TWO_WORDS, needed_bits, quantise
 from sfumato.errors import InputError
 
 from ..catalogue import CASES
@@ -18,7 +18,7 @@ matrices = shapes.flatmap(lambda shape: stochastic(*shape))
 
 @given(matrices, st.sampled_from([ONE_WORD, TWO_WORDS]))
 def test_rows_sum_to_the_power_of_two(matrix, bits):
-    weights = quantised(matrix, bits)
+    weights = quantise(matrix, bits)
     for row in weights.tolist():
         assert sum(row) == 1 << bits
         assert min(row) >= 0
@@ -27,7 +27,7 @@ def test_rows_sum_to_the_power_of_two(matrix, bits):
 
 @given(matrices, st.sampled_from([ONE_WORD, TWO_WORDS]))
 def test_rounding_is_by_less_than_one_but_for_the_largest(matrix, bits):
-    weights = quantised(matrix, bits)
+    weights = quantise(matrix, bits)
     for row, integers in zip(matrix, weights.tolist(), strict=True):
         largest = int(np.argmax(row))
         for o, (p, w) in enumerate(zip(row, integers, strict=True)):

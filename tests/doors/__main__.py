@@ -1,4 +1,4 @@
-"""Write the golden designs, their files, what is proved of files, reports, and the data of commands.
+"""Write the golden data: implications, designs, their files, what is proved of files, reports, and commands.
 
     python -m tests.doors
 
@@ -15,6 +15,7 @@ import pytest
 
 import sfumato as sf
 
+from .atlas import atlas
 from .commands import COMMANDS, LONGER, facts, prepare
 from .conftest import runner
 from .designs import DESIGNS, KEPT, optimum
@@ -43,6 +44,7 @@ if __name__ == "__main__":
     for name in KEPT:
         sf.save(made[name], VECTORS / f"{name}.sfm")
     sf.save(tupling(), VECTORS / "tuple.sfm")
+    _write("atlas.json", atlas())
     _write("designs.json", {name: optimum(design) for name, design in made.items()})
     _write("proofs.json", {name: proved(path) for name, path in FILES.items()})
     _write("releases.json", golden())

@@ -12,8 +12,9 @@ import pytest
 import sfumato as sf
 
 EXTRAS = {"matplotlib", "h3", "torch", "sklearn", "pyspark", "fastapi", "ot", "opendp", "dp_accounting", "qif"}
+EXTRAS |= {"sqlalchemy", "pyproj", "highspy", "clarabel"}
 EXTRAS |= {"pandas", "geopandas", "polars", "duckdb", "shapely", "sfumato_papers", "sfumato_studio"}
-HEAVY = {"scipy", "sqlalchemy", "pyarrow", "pyproj", "highspy", "clarabel", "flint", "rich"}
+HEAVY = {"scipy", "pyarrow", "flint", "rich"}
 
 VECTORS = Path(__file__).parents[1] / "files" / "vectors"
 
@@ -35,6 +36,18 @@ sfumato.sampler(sfumato.load({str(VECTORS / "{name}.sfm")!r})).blur(48.86, 2.34)
 FIRST_DRAW = f"""
 import sfumato
 sfumato.sampler(sfumato.load({str(VECTORS / "square.sfm")!r})).draw([0])
+"""
+RELEASE = f"""
+import pyarrow, sfumato
+grid = sfumato.load({str(VECTORS / "grid.sfm")!r})
+points = pyarrow.table({{"lat": [48.86, 48.861], "lon": [2.34, 2.341], "kind": ["bus", "walk"]}})
+sfumato.release(grid, points, keep=["kind"])
+"""
+DESIGN = """
+import sfumato
+prior = sfumato.Prior.uniform(sfumato.Space(range(3), [(0, 0), (1, 0), (3, 1)], "km"))
+distance = prior.space.metric("euclidean")
+sfumato.design(prior, loss=distance, guarantees=[sfumato.MetricPrivacy(1.0, distance)])
 """
 HELP = """
 sys.argv = ["sfumato", "--help"]
@@ -106,6 +119,11 @@ def test_public_names_resolve(stub):
     assert all(alias.asname == alias.name for each in imports for alias in each.names)
     with pytest.raises(AttributeError, match="desing"):
         getattr(room, "desing")  # noqa: B009 - type checkers know that there is none
+
+
+@pytest.mark.parametrize("action", [RELEASE, DESIGN], ids=["release", "design"])
+def test_the_main_jobs_import_no_extra(action):
+    assert not packages(probe(action)) & EXTRAS - {"pandas"}  # pyarrow imports pandas where it is installed
 
 
 def test_the_whole_package_imports_no_extra():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.core import Mechanism, Metric, MetricPrivacy, Space
-from sfumato.core.shortest_paths import shortest_paths
+from sfumato.core.metric import shortest_paths
 from sfumato.evidence import prove_metric_privacy
 
 from ..catalogue import CASES, discrete, exponential, geometric, line, randomised_response, unused

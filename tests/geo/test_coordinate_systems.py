@@ -3,6 +3,7 @@
 import json
 import shutil
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pyarrow import parquet
 
 import sfumato as sf
 from sfumato import geo
-from sfumato.errors import DataError, InputError
+from sfumato.errors import DataError, InputError, MissingExtraError
 from sfumato.tables import PARQUET_TYPE
 
 read_visits: Any = geo.read_visits
@@ -251,6 +252,40 @@ def test_axes_come_in_the_order_of_files_and_units_are_those_of_the_system(write
             found = read_visits(write(pa.table({"id": [1], "geom": [f"SRID={srid};{text}"]}), "csv"))
             assert abs(found.lat[0] - 48.85) < CENTIMETRE
             assert abs(found.lon[0] - 2.35) < CENTIMETRE
+
+
+ESRI_WGS84 = """GEOGCS["GCS_WGS_1984", DATUM["D_WGS_1984", SPHEROID["WGS_1984", 6378137.0, 298.257223563]],
+    PRIMEM["Greenwich", 0.0], UNIT["Degree", 0.0174532925199433]]"""
+WGS84 = [
+    *("EPSG:4326", "epsg:4326", "SRID=4326", "OGC:CRS84", "WGS84", "WGS 84", "WGS 84 (EPSG:4326)", "GCS_WGS_1984"),
+    *("urn:ogc:def:crs:OGC:1.3:CRS84", "urn:ogc:def:crs:OGC::CRS84", "urn:ogc:def:crs:EPSG::4326", ESRI_WGS84),
+    *("http://www.opengis.net/def/crs/OGC/1.3/CRS84", "https://www.opengis.net/def/crs/EPSG/0/4326"),
+    *(json.loads(pyproj.CRS(code).to_json()) for code in ("EPSG:4326", "OGC:CRS84")),
+]
+OTHERS = [
+    *("EPSG:4267", "EPSG:3857", "OGC:CRS83", "OGC:CRS84h", "EPSG:43260", ESRI_WGS84.replace("298.25", "298.30")),
+    *({**WGS84[-1], "id": {"authority": "EPSG", "code": 4979}}, {"id": {"authority": "EPSG", "code": 4326}}),
+    {**json.loads(pyproj.CRS("EPSG:4267").to_json()), "id": {"authority": "EPSG", "code": 4326}},
+    json.loads(json.dumps(WGS84[-1]).replace('"degree"', '"grad"')),
+    json.loads(json.dumps(WGS84[-1]).replace('"east"', '"west"')),
+    json.loads(json.dumps(WGS84[-1]).replace("298.257223563", "298.3")),
+]
+
+
+@pytest.mark.parametrize("crs", WGS84, ids=str)
+def test_wgs84_needs_no_extra(write, monkeypatch, crs):
+    table = geoarrow({"crs": crs})
+    with_proj = read_visits(write(table, "arrow"))
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    assert np.array_equal(read_visits(write(table, "arrow")).lat, with_proj.lat)
+    assert np.array_equal(with_proj.lat, XY[:, 1])
+
+
+@pytest.mark.parametrize("crs", OTHERS, ids=str)
+def test_other_systems_name_the_extra(write, monkeypatch, crs):
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    with pytest.raises(MissingExtraError, match=r"another coordinate system than WGS84 needs .*\n.*--extra geo;"):
+        read_visits(write(geoarrow({"crs": crs}), "arrow"))
 
 
 @pytest.mark.parametrize("srid", [999_999, 99])

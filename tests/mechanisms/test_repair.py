@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Mechanism
-from sfumato.core.shortest_paths import shortest_paths
+from sfumato.core.metric import shortest_paths
 from sfumato.errors import InputError
 from sfumato.mechanisms import made_private
 

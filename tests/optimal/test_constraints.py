@@ -34,9 +34,8 @@ from sfumato.optimal import (
     Structured,
     equilibrium,
 )
-from sfumato.optimal.constrained.demands import Demands
-from sfumato.optimal.constrained.room import with_most_room
-from sfumato.optimal.constrained.search import _Search
+from sfumato.optimal.constrained import _Search
+from sfumato.optimal.constrained_program import Demands, with_most_room
 from sfumato.optimal.highs import Highs
 from sfumato.optimal.problem import least_loss
 

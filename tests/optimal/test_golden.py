@@ -1,6 +1,7 @@
 """Optima known in closed form or from other programs, by every back-end."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -56,6 +57,23 @@ def test_the_line_of_five(solver, loss, epsilon, distortion, cost):
     assert result.solver.startswith((*names, "structured") if isinstance(solver, Generating) else names)
     if epsilon is not None:
         assert proof.epsilon_upper <= epsilon
+
+
+@pytest.mark.parametrize("solver", [Auto(), Highs(), Highs("simplex")], ids=ids)
+@pytest.mark.parametrize(("epsilon", "distortion", "cost"), [(1.0, None, 0.430306274), (1.0, 0.75, 0.463397956)])
+def test_the_line_of_five_without_the_extra(monkeypatch, solver, epsilon, distortion, cost):
+    """SciPy's HiGHS reaches the same optima; a time limit and a stop end it."""
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    guarantees: list[MetricPrivacy | DistortionPrivacy] = [MetricPrivacy(epsilon, STEPS)]
+    guarantees += [] if distortion is None else [DistortionPrivacy(distortion, STEPS)]
+    result = design(EVEN, loss=hamming(LINE), guarantees=guarantees, solver=solver)
+    assert result.certificate.holds
+    assert result.certificate.value == pytest.approx(cost, abs=1e-6)
+    assert result.certificate.bound == pytest.approx(cost, abs=1e-6)
+    assert result.status is Status.OPTIMAL
+    few = design(EVEN, loss=hamming(LINE), guarantees=guarantees, solver=solver, stop=lambda: True)
+    assert few.certificate.holds
 
 
 def test_the_most_distortion_of_the_line_of_five():

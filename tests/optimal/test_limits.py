@@ -20,7 +20,7 @@ from sfumato.optimal import (
     design_private,
     effort,
 )
-from sfumato.optimal import generate as generation
+from sfumato.optimal import row_generation as generation
 
 from ..clock import set_clock
 from ..evidence import exact

@@ -1,5 +1,7 @@
 """Requests that cannot be designed for, and the errors that say so."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from sfumato.core import (
     ThresholdPrivacy,
     hamming,
 )
-from sfumato.errors import InfeasibleError, InputError, SolverError, UnitError
+from sfumato.errors import InfeasibleError, InputError, MissingExtraError, SolverError, UnitError
 from sfumato.optimal import Highs, design, design_private
 
 KM = Space("abcd", [[0.0], [1.0], [2.0], [3.0]], "km")
@@ -115,6 +117,12 @@ def test_an_infeasible_program_is_no_empty_array():
 def test_unknown_methods_of_the_back_end():
     with pytest.raises(SolverError, match="no method 'hipo'"):
         least(solver=Highs("hipo"))
+
+
+def test_clarabel_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(MissingExtraError, match=r"the solver Clarabel needs .*\n.*--extra solvers;"):
+        least(solver="clarabel")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 import sfumato as sf
 from sfumato.errors import InputError, SolverError
 from sfumato.optimal import RobustDesign, Status, design_robust
-from sfumato.optimal.robust.master import best_mixture
+from sfumato.optimal.robust import best_mixture
 from sfumato.optimal.run import Run
 
 from ..clock import set_clock

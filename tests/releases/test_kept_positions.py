@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +12,11 @@ import pyproj
 import pytest
 
 import sfumato as sf
-from sfumato.errors import InputError
+from sfumato.errors import InputError, MissingExtraError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
+from sfumato.releases.kernel import maps
 
 NOISE = CoordinateNoise("1/km", "2 m", Projection(53.8, -1.5), "30 km")
 RNG = np.random.default_rng(3)
@@ -424,6 +426,23 @@ def test_pairs_of_large_numbers_are_kept_where_they_are_on_no_map():
     }
     private = sf.release(NOISE, pa.table({**columns, **kept}), keep=list(kept))
     assert pa.table(private).num_rows == 200
+
+
+def test_without_maps_numbers_that_may_be_positions_are_not_kept(monkeypatch):
+    """The extra is named where maps decide; other columns are kept, and pairs of degrees are refused, as ever."""
+    monkeypatch.setitem(sys.modules, "pyproj", None)
+    maps._maps.cache_clear()
+    rng, _, _, columns = crowd(200)
+    wide_m = 111_200 * float(np.std(columns["lat"]))
+    for name, values in (("income", rng.normal(30_000, wide_m, 200)), ("x", rng.normal(3_000, 10, 200))):
+        pair = {name: values, "paid": rng.normal(90_000, wide_m, 200)}
+        with pytest.raises(MissingExtraError, match=r"may be eastings and northings .*\n.*--extra geo;"):
+            sf.release(NOISE, pa.table({**columns, **pair}), keep=list(pair))
+    others = {"age": rng.integers(18, 90, 200), "kind": ["bus", "walk"] * 100, "share": rng.random(200)}
+    assert pa.table(sf.release(NOISE, pa.table({**columns, **others}), keep=list(others))).num_rows == 200
+    end = {"p": columns["lat"] + 0.001, "q": columns["lon"] + 0.001}
+    with pytest.raises(InputError, match="holds positions"):
+        sf.release(NOISE, pa.table({**columns, **end}), keep=list(end))
 
 
 FEW_FORMS = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from ..core import Bracket, Side
-from ..core.notebook import cut, notebook_figures, notebook_table
+from ..core.frozen import NotebookRepr
 from ..core.units import per_unit
 from ..divergences import NAMED
 from ..errors import InputError, python, typed
@@ -129,7 +129,7 @@ class Entry:
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Audit:
+class Audit(NotebookRepr):
     """Everything an audit found of one mechanism, sample or black box.
 
     Attributes:
@@ -148,15 +148,6 @@ class Audit:
 
     def __repr__(self) -> str:
         return f"Audit of {self.subject}: {len(self.entries)} entries, {len(self.notes)} notes"
-
-    def _repr_html_(self) -> str:
-        """Return the audit as notebooks show it: a row for each notion and measure."""
-        rows = [
-            (cut(each.title), cut(f"{each.parameter} {each.amount()}"), each.standing) for each in self.entries
-        ]
-        return notebook_table(
-            f"Audit of {cut(self.subject)}", rows, " ".join(self.notes), figures=notebook_figures(self)
-        )
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

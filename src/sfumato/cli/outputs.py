@@ -159,7 +159,7 @@ def theme_of(*, dark: bool) -> Theme:
 
 
 def _check(path: Path) -> None:
-    from ..core.atomic import check_writable
+    from .._system import check_writable
 
     folder = path.parent
     if len(os.fsencode(path.name)) > _LONGEST:

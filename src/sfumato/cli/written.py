@@ -71,7 +71,7 @@ def write_places(result: Design | NoiseDesign, output: DesignOutput, *, solver: 
         output: Where it goes.
         solver: ``--solver``.
     """
-    from ..core.atomic import owner_only
+    from .._system import owner_only
     from ..optimal import Design
 
     with owner_only(len(output.visits.users()) <= 1):  # a prior of one person is that person's habits
@@ -274,7 +274,7 @@ def _held_out(noise: CoordinateNoise, visits: Visits) -> str:
 
 def _report(summary: Summary, target: Path) -> None:
     """Write the report beside the mechanism file, and print it."""
-    from ..core.atomic import atomically
+    from .._system import atomically
     from .screen import print_summary
 
     with atomically(target.with_suffix(".md")) as temporary:

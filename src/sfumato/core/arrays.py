@@ -1,9 +1,9 @@
-"""Arrays as they enter the package: checked once, then read-only."""
+"""Arrays as they enter the package, checked once, then read-only; and degrees of reports as they leave it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from ..errors import InputError, python, row_value, typed
 
 Floats = NDArray[np.float64]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
+
+_UNITS: Final = 1e7  # per degree
 
 
 def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
@@ -78,7 +80,7 @@ def readonly(array: AnyArray) -> AnyArray:
     return array
 
 
-def frozen(array: AnyArray) -> AnyArray:
+def freeze(array: AnyArray) -> AnyArray:
     """Return the array, or a read-only copy of one that can still be written to."""
     return readonly(array.copy()) if array.flags.writeable else array
 
@@ -95,6 +97,22 @@ def distinct_points(points: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[
     pairs = np.ascontiguousarray(points + 0.0).view(np.complex128).ravel()  # -0.0 + 0.0 is 0.0
     distinct, where, times = np.unique(pairs, return_inverse=True, return_counts=True)
     return distinct.view(np.float64).reshape(-1, 2), where.ravel(), times
+
+
+def round_degrees(latlon: Floats) -> Floats:
+    """Return latitudes and longitudes as reports have them, with seven decimals, array of the same shape.
+
+    No place moves by more than 8 mm. This tells nothing new about the place that a report was drawn for: it leaves
+    out the last digits of floats, which no promise is about. Each number is the float nearest to its decimal, so
+    that texts of it have no further digits.
+    """
+    degrees: Floats = np.rint(np.asarray(latlon, dtype=np.float64) * _UNITS) / _UNITS + 0.0  # no negative zero
+    return degrees
+
+
+def round_point(lat: float, lon: float) -> tuple[float, float]:
+    """Return one latitude and longitude as `round_degrees` does."""
+    return round(lat * _UNITS) / _UNITS, round(lon * _UNITS) / _UNITS
 
 
 def _position(where: tuple[int, ...]) -> str:

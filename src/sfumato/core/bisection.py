@@ -66,7 +66,7 @@ def bisect(
     return Ends(fails, holds)
 
 
-def doubled(condition: Callable[[Number], bool], fails: Number, holds: Number) -> Ends[Number]:
+def double(condition: Callable[[Number], bool], fails: Number, holds: Number) -> Ends[Number]:
     """Return two arguments between which a condition begins to hold, as `bisect` needs them.
 
     Args:

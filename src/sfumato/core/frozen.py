@@ -1,4 +1,4 @@
-"""Bases of frozen dataclasses: safe copies and pickles, and a repr of one short line."""
+"""Bases of frozen dataclasses: safe copies and pickles, a repr of one short line, HTML in notebooks."""
 
 from __future__ import annotations
 
@@ -65,3 +65,24 @@ def _brief(value: object) -> str:
     if isinstance(value, tuple | list | set | frozenset | dict):
         return f"{len(value)} items"
     return type(value).__name__
+
+
+class NotebookRepr:
+    """An object that notebooks show as HTML.
+
+    Its renderer is on a floor above. The package registers it as an entry point, like any plugin.
+    """
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Return the object as HTML.
+
+        Raises:
+            NotImplementedError: If no renderer is installed; notebooks then show its repr.
+        """
+        from importlib.metadata import entry_points
+
+        for renderer in entry_points(group="sfumato.notebook"):
+            return str(renderer.load()(self))
+        raise NotImplementedError

@@ -18,7 +18,7 @@ from .arrays import Floats
 from .frozen import Frozen
 from .loss import AnyLoss, Loss, follows
 from .metric import Metric
-from .naming import called
+from .naming import name_phrase
 from .space import Space
 
 
@@ -108,7 +108,7 @@ class MetricPrivacy(Frozen):
 
     def __str__(self) -> str:
         per = f"/{plain(self.metric.unit)}" if self.metric.unit else ""
-        return f"epsilon {exactly(self.epsilon)}{per}, {called(self.metric.name)}"
+        return f"epsilon {exactly(self.epsilon)}{per}, {name_phrase(self.metric.name)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -30,7 +30,6 @@ class JointSpace(Space):
 
     Attributes:
         names: The names of the columns.
-        parts: The possible values of each.
 
     Raises:
         InputError: If there are fewer than two columns, or too many combinations.

@@ -14,7 +14,7 @@ from ..errors import InputError, python
 from ..escaping import plain
 from . import units
 from .arguments import checked
-from .arrays import Floats, floats, frozen, readonly
+from .arrays import Floats, floats, freeze, readonly
 from .distances import KINDS, between
 from .frozen import Frozen, Short
 from .metric import Metric
@@ -43,7 +43,7 @@ class LossPoints(Frozen, Short):
 
     def __post_init__(self) -> None:
         for name in ("xy", "weights", "masses"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, freeze(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -14,19 +14,18 @@ from . import recipe
 from .alias import AliasTables
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
-from .frozen import Frozen
+from .frozen import Frozen, NotebookRepr
 from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
 from .loss import AnyLoss, as_loss
-from .notebook import cut, notebook_figures, notebook_table
 from .prior import Prior
 from .randomizer import Capability, Randomizer
 from .recipe import Recipe, Words
 from .space import Space
-from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantised
+from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Frozen, Randomizer):
+class Mechanism(Frozen, NotebookRepr, Randomizer):
     """A channel from secrets to observables, kept as integers.
 
     The rows are rounded once, at construction, to integer `weights` that sum to exactly
@@ -72,7 +71,7 @@ class Mechanism(Frozen, Randomizer):
             raise InputError("the matrix is empty.", "pass one row per secret and one column per observable.")
         check_stochastic(array)
         bits = needed_bits(array)
-        self._set(quantised(array, bits), bits, secrets, observables)
+        self._set(quantise(array, bits), bits, secrets, observables)
 
     @classmethod
     def from_weights(
@@ -166,22 +165,6 @@ class Mechanism(Frozen, Randomizer):
     def __repr__(self) -> str:
         n, m = self.shape
         return f"Mechanism of {n} secrets and {m} observables in {self.bits}-bit integers"
-
-    def _repr_html_(self) -> str:
-        """Return the mechanism as notebooks show it; nothing here is proved."""
-        n, m = self.shape
-        unused = int((~(self.weights != 0).any(axis=0)).sum())
-        rows = [
-            (
-                "Secrets",
-                f"{n:,}: {cut(self.secrets.labels[0])}{f' to {cut(self.secrets.labels[-1])}' if n > 1 else ''}",
-            ),
-            ("Reports", f"{m:,}{f', {unused:,} of them never made' if unused else ''}"),
-            ("Kept as", f"integers of {self.bits} bits; each row sums to 2 to the power of {self.bits}"),
-            *(("Promised", cut(each)) for each in self.guarantees),
-        ]
-        note = "What is promised is its maker's word: sf.audit proves what holds." if self.guarantees else ""
-        return notebook_table("Mechanism", rows, note, figures=notebook_figures(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mechanism):

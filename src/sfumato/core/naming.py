@@ -27,7 +27,7 @@ _LABEL: Final = re.compile(r"[\w.+-]{1,24}")
 _UNIT: Final = re.compile(_WORD)
 
 
-def called(name: str, noun: str = "") -> str:
+def name_phrase(name: str, noun: str = "") -> str:
     """Return a name for a sentence: ``euclidean distance``, or ``distance called 'my way'``.
 
     Args:
@@ -38,24 +38,24 @@ def called(name: str, noun: str = "") -> str:
         The name in quotation marks, on one line and at most 40 characters long, unless the package makes it.
 
     Example:
-        >>> print(called("euclidean", "distance"), "-", called("my way", "distance"))
+        >>> print(name_phrase("euclidean", "distance"), "-", name_phrase("my way", "distance"))
         euclidean distance - distance called 'my way'
     """
     if _OWN.fullmatch(name):
         return name if name == noun else f"{name} {noun}".strip()
-    return f"{noun} called {quoted(name)}".strip()
+    return f"{noun} called {quote(name)}".strip()
 
 
-def quoted(text: object, longest: int = _LONGEST) -> str:
+def quote(text: object, longest: int = _LONGEST) -> str:
     """Return a text from outside in quotation marks, on one line, cut at so many characters."""
     shown = plain(text)
     return repr(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
 
 
-def labelled(label: object) -> str:
+def label_phrase(label: object) -> str:
     """Return a label for a sentence: a short word or number as it is, any other in quotation marks."""
     shown = plain(str(label))
-    return shown if _LABEL.fullmatch(shown) else quoted(shown)
+    return shown if _LABEL.fullmatch(shown) else quote(shown)
 
 
 def is_unit(text: str) -> bool:
@@ -71,6 +71,6 @@ def check_unit(text: str) -> None:
     """
     if not is_unit(text):
         raise InputError(
-            f"the unit {quoted(text)} is not a short word.",
+            f"the unit {quote(text)} is not a short word.",
             "use one of at most 16 letters without spaces, such as km, year or euro.",
         )

@@ -1,4 +1,4 @@
-"""NumberBins of numbers, such as groups of ages: which bin a number is in belongs to the space."""
+"""Bins of numbers, such as groups of ages: which bin a number is in belongs to the space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGEST: Final = 2**53  # whole numbers up to here are floats, too
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NumberBins(Space):
-    """NumberBins of one width, side by side: first <= value < first + width, and so on.
+    """Bins of one width, side by side: first <= value < first + width, and so on.
 
     A label is a text such as ``18-22``: the first and the last whole number in the bin. The coordinate is
     the middle of these two.
@@ -32,10 +32,6 @@ class NumberBins(Space):
         count: How many bins there are.
         unit: The unit of the numbers.
         period: The length of the circle that they are on, a whole number such as 24 for hours; None for a line.
-
-    Attributes:
-        first: The smallest number of the first bin.
-        width: The numbers in a bin.
 
     Raises:
         InputError: If there are no bins, too many, or they go more than once around the circle.

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError, argument, python
-from ..rounding import about, percent
 from .arguments import checked
 from .arrays import Floats, floats, readonly
-from .frozen import Frozen
-from .notebook import cut, notebook_figures, notebook_table
+from .frozen import Frozen, NotebookRepr
 from .space import Space
 
 SUM_TOLERANCE = 1e-9
@@ -23,7 +21,7 @@ _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Prior(Frozen):
+class Prior(Frozen, NotebookRepr):
     """A probability distribution on a space.
 
     ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, as the
@@ -138,21 +136,6 @@ class Prior(Frozen):
             f"Prior on {len(self)} values, {len(self.support)} of them possible, "
             f"entropy {self.entropy_bits:.2f} of {np.log2(len(self)):.2f} bits"
         )
-
-    def _repr_html_(self) -> str:
-        """Return the prior as notebooks show it."""
-        p = self.probabilities
-        likeliest = np.argsort(-p, kind="stable")[:3].tolist()
-        rows = [
-            ("Values", f"{len(self):,}"),
-            ("Possible", f"{len(self.support):,}"),
-            (
-                "Entropy",
-                f"about {about(self.entropy_bits)} bits of at most {about(float(np.log2(len(self))))}",
-            ),
-            *((f"Likeliest: {cut(self.space.labels[i])}", percent(float(p[i]))) for i in likeliest if p[i] > 0),
-        ]
-        return notebook_table("Prior", rows, shares=p, figures=notebook_figures(self))
 
     @property
     def support(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .arrays import Floats, readonly
-from .metric import Metric
-from .shortest_paths import paths_along
+from .metric import Metric, paths_along
 
 Pairs = NDArray[np.intp]
 

@@ -58,7 +58,7 @@ def needed_bits(matrix: Floats) -> int:
     return ONE_WORD if positive.min() >= FINE else TWO_WORDS
 
 
-def quantised(matrix: Floats, bits: int) -> Integers:
+def quantise(matrix: Floats, bits: int) -> Integers:
     """Return integers proportional to the rows, each row summing to exactly 2**bits.
 
     Every entry is rounded down to a multiple of 2**-bits but never from a positive

@@ -1,17 +1,21 @@
-"""Privacy profiles of two distributions, and the vertices of many of them at once."""
+"""Privacy profiles of two distributions, and what is read from them: hockey-stick and max divergence."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..core.arrays import Floats, numbers, readonly
+from ..core.frozen import Short
 from ..errors import InputError
-from .distributions import Rows, log_ratios, single
+from .divergence import Divergence, Rows, log_ratios, pair, single
+
+_PLAIN: Final = 700.0  # exp of it is still a float, and so is its product with any probability
 
 
 class Vertex(NamedTuple):
@@ -160,3 +164,161 @@ def _last_of_ties(found: list[Vertex]) -> list[Vertex]:
 
 def _column(found: list[Vertex], field: str) -> Floats:
     return readonly(np.array([float(getattr(vertex, field)) for vertex in found], dtype=np.float64))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HockeyStick(Divergence):
+    """The hockey-stick divergence of one epsilon.
+
+    hs(p, q) = sum of max(0, p - e**epsilon q) = max over sets R of p[R] - e**epsilon q[R]
+
+    It is the smallest delta with p[R] <= e**epsilon q[R] + delta for every set R, and at
+    epsilon 0 the total variation.
+
+    Attributes:
+        epsilon: Any number, or an infinity.
+
+    Raises:
+        InputError: If epsilon is NaN.
+
+    Source:
+        Barthe and Olmedo, ICALP 2013; Balle, Barthe and Gaboardi, NeurIPS 2018.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.epsilon):
+            raise InputError("epsilon is NaN.", "pass a number, such as 0.5.")
+
+    @property
+    def name(self) -> str:
+        """The name of the divergence in texts."""
+        return f"hockey-stick divergence at epsilon {self.epsilon:g}"
+
+    def _between(self, p: Floats, q: Floats) -> Floats:
+        return np.asarray(np.maximum(p - _grown(q, self.epsilon), 0.0).sum(axis=-1))
+
+
+def hockey_stick(p: Rows, q: Rows, epsilons: ArrayLike) -> Floats:
+    """Return the hockey-stick divergence for one or many epsilons.
+
+    Args:
+        p: Distributions along the last axis, array (..., m).
+        q: Distributions on the same observables; the leading axes broadcast.
+        epsilons: A number or an array of any shape.
+
+    Returns:
+        Array of the shape of ``epsilons`` followed by the leading axes of the pairs.
+
+    Raises:
+        InputError: If an argument holds no distributions, or an epsilon is NaN.
+    """
+    first, second = pair(p, q)
+    values = numbers(epsilons, "the epsilons")
+    curves = [HockeyStick(float(epsilon))._between(first, second) for epsilon in values.ravel()]
+    return np.array(curves, dtype=np.float64).reshape(values.shape + first.shape[:-1])
+
+
+def _grown(q: Floats, epsilon: float) -> Floats:
+    """Return e**epsilon q, where 0 stays 0; beyond the largest float any large number serves."""
+    if epsilon <= _PLAIN:
+        return np.asarray(math.exp(epsilon) * q)
+    with np.errstate(divide="ignore"):
+        logs = np.where(q > 0, epsilon + np.log(np.where(q > 0, q, 1.0)), -np.inf)
+    return np.asarray(np.exp(np.minimum(logs, _PLAIN)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MaxDivergence(Divergence):
+    """The (approximate) max divergence: the least epsilon that a delta leaves.
+
+    D(p || q) = max over sets R with p[R] >= delta of ln((p[R] - delta) / q[R])
+
+    It is the inverse of the privacy profile, found exactly from its vertices. It may be
+    negative where delta is large; the epsilon of differential privacy is then 0.
+
+    Attributes:
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If delta is not between 0 and 1.
+
+    Source:
+        Kawamoto and Murakami, definition 1; Dwork and Roth, definition 3.6.
+    """
+
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.delta <= 1:
+            raise InputError(f"delta {self.delta} is not between 0 and 1.", "use 0 for the max divergence.")
+
+    @property
+    def name(self) -> str:
+        """The name of the divergence in texts."""
+        return f"max divergence at delta {self.delta:g}" if self.delta else "max divergence"
+
+    def _between(self, p: Floats, q: Floats) -> Floats:
+        if self.delta == 0:
+            return np.asarray(log_ratios(p, q).max(axis=-1))
+        return _inverse(p, q, self.delta)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MaxDivergenceWitness(Short):
+    """The value of a max divergence and the outputs that attain it.
+
+    Attributes:
+        value: The divergence in nats.
+        delta: The delta that was allowed for.
+        outputs: Positions of the outputs in the set R that attains the value: those of
+            the largest likelihood ratios.
+    """
+
+    value: float
+    delta: float
+    outputs: NDArray[np.intp]
+
+
+def max_divergence(p: Rows, q: Rows, delta: float = 0.0) -> MaxDivergenceWitness:
+    """Return the (approximate) max divergence of a pair, with the set that attains it.
+
+    Args:
+        p: A distribution, array (m,).
+        q: A distribution on the same outputs.
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If an argument is not a distribution, or delta is not between 0 and 1.
+
+    Example:
+        >>> max_divergence([0.98, 0.02, 0.0], [0.98, 0.0, 0.02]).outputs
+        array([1])
+    """
+    first, second = single(p, q)
+    value = MaxDivergence(delta)(first, second)
+    logs = log_ratios(first, second)
+    if np.isposinf(value):
+        chosen = np.isposinf(logs)
+    elif np.isneginf(value):
+        chosen = first > 0
+    else:
+        # Where the profile leaves delta, every output with a larger ratio helps; the largest
+        # ratio is named even where the value equals it up to rounding.
+        chosen = logs >= min(value, float(logs[np.isfinite(logs)].max()))
+    return MaxDivergenceWitness(value, delta, readonly(np.flatnonzero(chosen)))
+
+
+def _inverse(p: Floats, q: Floats, delta: float) -> Floats:
+    """Return the least epsilon at which each profile is at most delta."""
+    answer = np.full(p.shape[:-1], np.inf)
+    for vertex in vertices(p, q):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            fall = np.where(vertex.slope > 0, (delta - vertex.delta) / vertex.slope, 1.0)
+            left = vertex.epsilon + np.log1p(-np.minimum(fall, 1.0))
+        # Before the first finite ratio only epsilon = inf brings the profile to delta.
+        answer = np.where((vertex.delta <= delta) & ~np.isposinf(vertex.epsilon), left, answer)
+    return np.where(delta >= p.sum(axis=-1), -np.inf, answer)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import intervals
-from ..core.arrays import Floats, frozen
+from ..core.arrays import Floats, freeze
 from ..core.frozen import Frozen, Short
 from ..errors import InputError
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
@@ -52,7 +52,7 @@ class Multipliers(Frozen, Short):
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
-                object.__setattr__(self, field.name, frozen(value))
+                object.__setattr__(self, field.name, freeze(value))
 
 
 def loss_bound(

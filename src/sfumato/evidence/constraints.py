@@ -14,9 +14,8 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.frozen import Frozen, Short
 from ..core.naming import check_unit
-from ..core.notebook import cut
 from ..errors import InputError, python
-from ..escaping import plain
+from ..escaping import plain, shorten
 from ..rounding import amount_at_most
 from .expectations import weighted_sum_above
 
@@ -145,7 +144,7 @@ def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> Cons
 
 def _named(name: str) -> str:
     """Return what a sum is called, on one line of sixty characters."""
-    return cut(plain(name).strip() or "linear constraint")
+    return shorten(plain(name).strip() or "linear constraint")
 
 
 def as_constraints(given: object) -> tuple[LinearConstraint, ...]:

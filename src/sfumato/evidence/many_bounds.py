@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import DistortionPrivacy
-from ..core.arrays import Floats, frozen
+from ..core.arrays import Floats, freeze
 from ..core.frozen import Frozen, Short
 from ..errors import InputError
 from ..rounding import UNIT, above, below, underflow
@@ -46,9 +46,9 @@ class ManyMultipliers(Frozen, Short):
     constraints: Floats
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "masses", frozen(self.masses))
-        object.__setattr__(self, "attackers", tuple(frozen(each) for each in self.attackers))
-        object.__setattr__(self, "constraints", frozen(self.constraints))
+        object.__setattr__(self, "masses", freeze(self.masses))
+        object.__setattr__(self, "attackers", tuple(freeze(each) for each in self.attackers))
+        object.__setattr__(self, "constraints", freeze(self.constraints))
 
 
 def many_loss_bound(

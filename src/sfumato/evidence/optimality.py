@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, Space
-from ..core.arrays import Floats, frozen
+from ..core.arrays import Floats, freeze
 from ..core.frozen import Frozen, Short
 from ..core.guarantees import as_errors
-from ..core.shortest_paths import shortest_paths
+from ..core.metric import shortest_paths
 from ..errors import InputError
 from .bounds import Multipliers, distortion_bound, loss_bound
 from .constraints import LinearConstraint
@@ -62,10 +62,10 @@ class Optimality(Frozen, Short):
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "further", tuple(frozen(np.asarray(each, dtype=np.float64)) for each in self.further)
+            self, "further", tuple(freeze(np.asarray(each, dtype=np.float64)) for each in self.further)
         )
         if self.limits is not None:
-            object.__setattr__(self, "limits", frozen(np.asarray(self.limits, dtype=np.float64)))
+            object.__setattr__(self, "limits", freeze(np.asarray(self.limits, dtype=np.float64)))
 
     @classmethod
     def of_many(cls, objective: str, prices: ManyMultipliers) -> Optimality:

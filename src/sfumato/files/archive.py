@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Final
 
 from numpy.typing import NDArray
 
+from .._system import atomically
 from .._version import __version__
-from ..core.atomic import atomically
 from ..errors import FileError, InputError
 from .arrays import MAX_MEMBER, unpacked
 from .manifest import DAMAGED, Fields

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import Capability, Mechanism, Metric, MetricPrivacy, Randomizer, Space, hamming
 from ..core.arguments import checked
-from ..core.naming import called
+from ..core.naming import name_phrase
 from ..core.randomizer import check_known
 from ..errors import InputError, MissingExtraError, python
 from ..escaping import plain
@@ -127,7 +127,7 @@ def _domain(dp: ModuleType, space: Space) -> Domain:
 
 def _name_of(metric: Metric) -> str:
     unit = f", unit={plain(metric.unit)}" if metric.unit else ""
-    return f"SfumatoDistance({called(metric.name)}{unit}, sha256={fingerprint(metric)})"
+    return f"SfumatoDistance({name_phrase(metric.name)}{unit}, sha256={fingerprint(metric)})"
 
 
 def _reporting(mechanism: Mechanism) -> Callable[[Hashable], Hashable]:
@@ -145,7 +145,7 @@ def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]
     """Return the map for a metric: epsilon x d_in, rounded up."""
     if not metric.triangle:
         raise InputError(
-            f"the {called(metric.name, 'metric')} breaks the triangle inequality, which OpenDP needs.",
+            f"the {name_phrase(metric.name, 'metric')} breaks the triangle inequality, which OpenDP needs.",
             python("pass metric.closure(), its shortest paths."),
         )
     epsilon, at_zero = _proved(mechanism, metric)

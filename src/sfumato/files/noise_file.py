@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from ..core import Prior
 from ..core.arguments import checked
 from ..core.frozen import Frozen
-from ..core.naming import quoted
+from ..core.naming import quote
 from ..core.randomizer import check_known
 from ..errors import InputError, python
 from ..escaping import plain
@@ -112,7 +112,7 @@ class NoiseFile(Frozen):
             return ""
         made = "It was made of places that the file does not name"
         if self.source:
-            made = f"Its writer says that it was made of {quoted(self.source, _SHOWN)}"
+            made = f"Its writer says that it was made of {quote(self.source, _SHOWN)}"
         return (
             "After the noise, a table moves each report to the best place for what it reveals. "
             f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from .._system import atomically
 from ..core.arguments import checked
-from ..core.atomic import atomically
 from ..errors import FileError, MissingExtraError
 
 if TYPE_CHECKING:

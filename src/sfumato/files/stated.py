@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space
 from ..core.loss import as_named, follows
-from ..core.naming import called, quoted
+from ..core.naming import name_phrase, quote
 from ..errors import InputError
 from ..evidence import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from ..geo.places import TRUE_POINT
@@ -46,7 +46,7 @@ def stated(
         if isinstance(guarantee, MetricPrivacy):
             if not as_named(guarantee.distances, secrets, secrets):
                 found.append(
-                    f"distances ({called(guarantee.distances.name)}) as the file states them, not checked"
+                    f"distances ({name_phrase(guarantee.distances.name)}) as the file states them, not checked"
                 )
             elif not guarantee.confirmed_by(secrets):
                 found.append(_LABELS)
@@ -68,12 +68,11 @@ def stated(
         held = any(isinstance(each, PlaceDistortion) for each in guarantees)
         averaged = loss.name.endswith(TRUE_POINT) and not held
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
-        found.append(f"{UNCONFIRMED_LOSS}{called(loss.name)}) as the file states it, not checked{why}")
+        found.append(f"{UNCONFIRMED_LOSS}{name_phrase(loss.name)}) as the file states it, not checked{why}")
     elif loss is not None and not follows(loss, secrets, observables, secrets):
         found.append(_LABELS)
     found += [
-        f"the coefficients of the linear constraint called {quoted(each.name)} as the file states them, not "
-        "checked"
+        f"the coefficients of the linear constraint called {quote(each.name)} as the file states them, not checked"
         for each in constraints
     ]
     found += _moved(secrets, observables)
@@ -97,7 +96,7 @@ def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
     if refused is not None:
         raise refused
     what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
-    return [f"the attacker's {what} ({called(distance.name)}) as the file states them, not checked"]
+    return [f"the attacker's {what} ({name_phrase(distance.name)}) as the file states them, not checked"]
 
 
 def _moved(secrets: Space, observables: Space) -> list[str]:

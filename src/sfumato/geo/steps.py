@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Metric
-from ..core.arrays import Floats, frozen, readonly
+from ..core.arrays import Floats, freeze, readonly
 from .vertices import Integers, Kind, VertexTable, parts_along, steps_along, steps_between
 
 _TRIANGULAR: Final = np.array([(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)])
@@ -39,7 +39,7 @@ class LatticeSteps(Metric):
         object.__setattr__(self, "triangle", True)
         object.__setattr__(self, "stated", False)
         object.__setattr__(self, "_kind", kind)
-        object.__setattr__(self, "_vertices", frozen(vertices))
+        object.__setattr__(self, "_vertices", freeze(vertices))
 
     @property
     def array(self) -> Floats:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.arrays import Floats, distinct_points, frozen
+from ..core.arrays import Floats, distinct_points, freeze
 from ..core.frozen import Frozen, Short
 from ..rounding import UNIT, above, below
-from .medians import medians
+from .geometric_median import medians
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -63,7 +63,7 @@ class TruePoints(Frozen, Short):
     masses: csr_array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "xy", frozen(self.xy))
+        object.__setattr__(self, "xy", freeze(self.xy))
 
     @classmethod
     def of(cls, xy: Floats, shares: csr_array, times: NDArray[np.int64] | None = None) -> TruePoints:

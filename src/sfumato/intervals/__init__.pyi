@@ -1,10 +1,10 @@
-from .exponentials import exp_above as exp_above
-from .exponentials import exp_below as exp_below
-from .exponentials import exp_below_exact as exp_below_exact
 from .interval import Interval as Interval
 from .interval import above as above
 from .interval import below as below
 from .interval import exact as exact
+from .interval import exp_above as exp_above
+from .interval import exp_below as exp_below
+from .interval import exp_below_exact as exp_below_exact
 from .interval import least as least
 from .interval import negative as negative
 from .interval import normal as normal

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.atomic import atomically
+from .._system import atomically
 from ..errors import FileError, InputError
 
 _FORMAT = 1

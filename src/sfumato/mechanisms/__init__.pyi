@@ -16,8 +16,6 @@ from .exponential import exponential as exponential
 from .family import FrequencyOracle as FrequencyOracle
 from .family import MechanismFamily as MechanismFamily
 from .geometric import geometric as geometric
-from .geometric_median import GeometricMedian as GeometricMedian
-from .geometric_median import geometric_median as geometric_median
 from .hashing import Hashed as Hashed
 from .hashing import LocalHashing as LocalHashing
 from .matching import Matched as Matched
@@ -40,6 +38,8 @@ from .queries import JointQueries as JointQueries
 from .rate_distortion import RateDistortion as RateDistortion
 from .rate_distortion import rate_distortion as rate_distortion
 from .rate_distortion import rate_distortion_of_loss as rate_distortion_of_loss
+from .remap import GeometricMedian as GeometricMedian
+from .remap import geometric_median as geometric_median
 from .remap import remapped as remapped
 from .remap import remapped_in_plane as remapped_in_plane
 from .repair import made_private as made_private

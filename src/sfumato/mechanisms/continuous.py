@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, numbers
-from ..core.bisection import bisect, doubled
+from ..core.bisection import bisect, double
 from ..errors import InputError
 from .family import positive
 from .noise import RealNoise
@@ -175,10 +175,10 @@ def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
         return _delta(epsilon, 1 / sigma) <= delta
 
     if enough(1.0):  # the same search for 1 / sigma, which is then at least 1
-        ends = doubled(lambda precise: not enough(1 / precise), fails=1.0, holds=2.0)
+        ends = double(lambda precise: not enough(1 / precise), fails=1.0, holds=2.0)
         fails, holds = 1 / ends.holds, 1 / ends.fails
     else:
-        fails, holds = doubled(enough, fails=1.0, holds=2.0)
+        fails, holds = double(enough, fails=1.0, holds=2.0)
     sigma, rise = bisect(enough, fails, holds, relative=4e-16).holds * sensitivity, 2.0**-52
     while _delta(epsilon, sensitivity / sigma) > delta:  # the product was rounded
         sigma, rise = sigma * (1 + rise), 2 * rise

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
-from ..core.bisection import bisect, doubled
+from ..core.bisection import bisect, double
 from ..errors import InputError
 from ..sampling.coins import decays, successes
 from .continuous import gaussian_sigma
@@ -81,7 +81,7 @@ class DiscreteGaussian(Noise):
             return cls(multiple * grain, sensitivity).delta(epsilon) <= delta
 
         high = math.ceil(Fraction(sigma) ** 2 / grain)
-        return cls(bisect(kept, *doubled(kept, fails=1, holds=high)).holds * grain, sensitivity)
+        return cls(bisect(kept, *double(kept, fails=1, holds=high)).holds * grain, sensitivity)
 
     @property
     def epsilon(self) -> float:

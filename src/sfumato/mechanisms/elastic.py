@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Metric
 from ..core.arrays import Floats, floats
-from ..core.shortest_paths import shortest_paths
+from ..core.metric import shortest_paths
 from ..errors import InputError
 from .family import positive
 

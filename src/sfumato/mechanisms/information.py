@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from ..core.arrays import Floats
-from ..core.likelihood import interior_points
 from ..errors import SolverError
+from ..leakage.likelihood import interior_points
 
 _FINISHED: Final = 1e-4  # of the tolerance: if dropping shares does not help by then, none is dropped
 _ROUNDING: Final = 2.0**-52  # of sums, for each of their terms

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from ..core.arguments import checked
 from ..core.arrays import integer
-from ..core.bisection import bisect, doubled
+from ..core.bisection import bisect, double
 from ..core.frozen import Short
 from ..errors import InputError, argument
 from ..intervals import Interval, negative, rational_interval
@@ -147,7 +147,7 @@ def _off_by(noise: Noise, failure: Fraction) -> int:
     guess = int(-ndtri(min(0.5, float(failure) / 2)) * math.sqrt(noise.variance))
     low, high = max(0, guess - 2), guess + 2
     if low == 0 or held(low) or not held(high):  # not nearly normal
-        low, high = doubled(held, fails=0, holds=1)
+        low, high = double(held, fails=0, holds=1)
     return bisect(held, low, high).holds
 
 
@@ -163,7 +163,7 @@ def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
             f"noise that may be off by {off_by:,} has a scale of more than 2**40.",
             "use a coarser unit.",
         )
-    return bisect(held, *doubled(held, fails=least, holds=2 * least)).holds
+    return bisect(held, *double(held, fails=least, holds=2 * least)).holds
 
 
 def _beyond(noise: Noise, reach: int, failure: Fraction) -> bool:

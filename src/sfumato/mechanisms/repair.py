@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.arrays import Floats, floats
-from ..core.shortest_paths import shortest_paths
+from ..core.metric import shortest_paths
 from ..core.weights import FINE, ONE_WORD
 from ..errors import InputError
 

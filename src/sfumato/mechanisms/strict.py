@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core import Mechanism, MetricPrivacy, Space
 from ..core.arrays import Floats
-from ..core.weights import ONE_WORD, TWO_WORDS, quantised
+from ..core.weights import ONE_WORD, TWO_WORDS, quantise
 from ..errors import InputError
 
 _TINY = 2.0**-80  # 126 bits round a probability of this size by a factor within 1 + 2**-46
@@ -94,7 +94,7 @@ def lowered(
             "raise epsilon, or merge secrets that are this near.",
         )
     matrix = _lifted(build(1 - reserve), needed)
-    return Mechanism.from_weights(quantised(matrix, bits), bits, secrets, observables)
+    return Mechanism.from_weights(quantise(matrix, bits), bits, secrets, observables)
 
 
 def joined(matrix: Floats, exponents: Floats) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Metric, Space
 from ..core.arrays import Floats, floats, readonly
-from ..core.shortest_paths import shortest_paths
+from ..core.metric import shortest_paths
 from ..errors import InputError
 from .family import check_listable
 

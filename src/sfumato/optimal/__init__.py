@@ -6,20 +6,20 @@ from .blend import Blend, DesignLine, LineDesign, likeliest
 from .choice import Choice, NoiseDesign
 from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
+from .column_generation.solver import Generating
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
 from .design import design_private
 from .effort import check_size
 from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
 from .equilibrium import Equilibrium, equilibrium
 from .forecast import Forecast, forecast
-from .generate import LinearSolver
-from .generating import Generating
 from .highs import Highs
 from .linear import LinearProgram, Solution
 from .medians import at_medians
 from .problem import Problem
 from .result import Design
 from .robust import RobustDesign, design_robust
+from .row_generation import LinearSolver
 from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
 from .solver import Answer, Control, Progress, Solver, Status
 from .solvers import SOLVERS, Auto, resumable

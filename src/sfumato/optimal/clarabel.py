@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from .generate import LinearSolver
+from ..errors import MissingExtraError
 from .linear import LinearProgram, Solution
+from .row_generation import LinearSolver
 from .solver import Status, Stop
 
 
 @dataclass(frozen=True, slots=True)
 class Clarabel(LinearSolver):
-    """Clarabel's homogeneous interior-point method for conic programs.
+    """Clarabel's homogeneous interior-point method for conic programs (extra ``solvers``).
 
     Args:
         tolerance: The relative gap and infeasibility at which it stops.
@@ -28,8 +29,15 @@ class Clarabel(LinearSolver):
         return "Clarabel"
 
     def solve(self, program: LinearProgram, *, time_limit: float, stop: Stop) -> Solution:
-        """Solve a program; a stop is noticed when the back-end returns."""
-        import clarabel
+        """Solve a program; a stop is noticed when the back-end returns.
+
+        Raises:
+            MissingExtraError: If clarabel is not installed.
+        """
+        try:
+            import clarabel
+        except ImportError:
+            raise MissingExtraError("the solver Clarabel", "solvers") from None
 
         if stop():
             return Solution(Status.INTERRUPTED, None, None, 0)

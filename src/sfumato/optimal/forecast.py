@@ -13,9 +13,9 @@ from ..core.arguments import checked
 from ..core.frozen import Short
 from ..errors import InputError, argument
 from ..rounding import about
+from .column_generation.program import graph_of, nearest_of
+from .column_generation.solver import GENERATED, OF_PAIRS
 from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage, shortage_of_generated
-from .generated.edges import graph_of, nearest_of
-from .generating import GENERATED, OF_PAIRS
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem, least_loss
 from .solver import check_gap, check_pairs
 from .structured import cores

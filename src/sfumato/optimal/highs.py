@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
 
 from ..errors import SolverError
-from .generate import LinearSolver
 from .linear import LinearProgram, Solution
+from .row_generation import LinearSolver
 from .solver import Status, Stop
 
-_METHODS = ("ipm", "simplex")
+_METHODS = {"ipm": "highs-ipm", "simplex": "highs-ds"}
 _SMALL = 2_000  # rows up to which moving to a vertex costs nothing, and gains the last digits
 
 
 @dataclass(frozen=True, slots=True)
 class Highs(LinearSolver):
     """HiGHS: an interior-point method without crossover, or the simplex method.
+
+    Without highspy (extra ``solvers``) it is SciPy's HiGHS. That one always moves to a vertex, which takes longer,
+    and notices a stop only when it returns; it keeps the time limit.
 
     Args:
         method: ``ipm`` or ``simplex``.
@@ -35,10 +41,12 @@ class Highs(LinearSolver):
 
     def solve(self, program: LinearProgram, *, time_limit: float, stop: Stop) -> Solution:
         """Solve a program."""
-        import highspy
-
         if self.method not in _METHODS:
             raise SolverError(f"HiGHS has no method {self.method!r} here.", f"use one of {', '.join(_METHODS)}.")
+        if find_spec("highspy") is None:
+            return _solved_by_scipy(program, _METHODS[self.method], time_limit, stop)
+        import highspy
+
         h = highspy.Highs()
         options = {
             "output_flag": False,
@@ -92,3 +100,38 @@ def _solution(highspy: Any, h: Any) -> Solution:
         return Solution(found, None, None, iterations)
     duals = np.array(solution.row_dual) if solution.dual_valid else None
     return Solution(found, np.array(solution.col_value), duals, iterations)
+
+
+def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, stop: Stop) -> Solution:
+    if stop():
+        return Solution(Status.INTERRUPTED, None, None, 0)
+    rows, lower, upper = program.rows.tocsr(), program.lower, program.upper
+    equal = np.flatnonzero(lower == upper)
+    above = np.flatnonzero((lower != upper) & np.isfinite(lower))
+    below = np.flatnonzero((lower != upper) & np.isfinite(upper))
+    options = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+    if method == "highs-ipm":
+        options["ipm_optimality_tolerance"] = 1e-9
+    if np.isfinite(time_limit):
+        options["time_limit"] = max(time_limit, 0.01)
+    found = linprog(
+        program.cost,
+        A_ub=sparse.vstack([-rows[above], rows[below]], format="csr"),
+        b_ub=np.concatenate([-lower[above], upper[below]]),
+        A_eq=rows[equal],
+        b_eq=lower[equal],
+        bounds=np.column_stack([program.floor, np.full(len(program.cost), np.inf)]),
+        method=method,
+        options=options,
+    )
+    status = _SCIPY_STATUS.get(found.status, Status.INACCURATE)
+    if found.x is None or status is Status.INFEASIBLE:
+        return Solution(status, None, None, int(found.nit))
+    duals = np.zeros(rows.shape[0])
+    duals[equal] = found.eqlin.marginals
+    duals[above] -= found.ineqlin.marginals[: len(above)]
+    duals[below] += found.ineqlin.marginals[len(above) :]
+    return Solution(status, np.asarray(found.x), duals, int(found.nit))
+
+
+_SCIPY_STATUS = {0: Status.OPTIMAL, 1: Status.TIME_LIMIT, 2: Status.INFEASIBLE}

@@ -23,7 +23,7 @@ from ..core import (
 from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..core.guarantees import as_errors, as_guarantees
-from ..core.shortest_paths import shortest_paths
+from ..core.metric import shortest_paths
 from ..errors import InfeasibleError, InputError, python, typed
 from ..evidence import LinearConstraint, PlaceDistortion
 from ..evidence.constraints import as_constraints

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from ..core import Loss, Mechanism
 from ..core.arrays import Floats
-from ..core.notebook import cut, notebook_figures, notebook_table
-from ..core.units import per_unit
+from ..core.frozen import NotebookRepr
 from ..evidence import Certificate, Optimality
 from ..rounding import amount_at_least, amount_at_most, at_most
 from .choice import Choice
@@ -16,7 +15,7 @@ from .solver import Answer, Progress, Status, spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Design:
+class Design(NotebookRepr):
     """A designed mechanism, with its problem, its proof and how it was found.
 
     Attributes:
@@ -68,51 +67,6 @@ class Design:
     def finished(self) -> bool:
         """Whether the gap is as small as was asked for, or as a spanner allows."""
         return self.status in (Status.OPTIMAL, Status.RESTRICTED) or self.certificate.gap <= self.enough
-
-    def _repr_html_(self) -> str:
-        """Return the design as notebooks show it: what is proved, what it costs, how near it is to the best."""
-        c = self.certificate
-        proofs = [
-            (
-                f"Promise {'proved' if proof.holds else 'NOT proved'}",
-                f"{cut(proof.guarantee)}: epsilon at most {at_most(proof.upper, 6)}{per_unit(proof.unit)}",
-            )
-            for proof in c.metric_privacy
-        ]
-        errors = [
-            (
-                f"Error of the best attacker {'proved' if proof.holds else 'NOT proved'}",
-                f"at least {amount_at_least(proof.lower, proof.unit)}",
-            )
-            for proof in c.distortion
-        ]
-        limits = [
-            (
-                f"Linear constraint {'proved' if proof.holds else 'NOT proved'}",
-                f"{cut(proof.constraint)}: at most {amount_at_most(proof.upper, proof.unit)}",
-            )
-            for proof in c.constraints
-        ]
-        rows = [
-            ("Secrets and reports", " and ".join(f"{size:,}" for size in self.mechanism.shape)),
-            *proofs,
-            *errors,
-            *limits,
-            ("Loss on average", f"at most {amount_at_most(c.loss, c.loss_unit)} ({cut(self.problem.loss.name)})"),
-            ("From the best possible", f"at most {amount_at_most(c.absolute_gap, self._unit)}"),
-            ("Status", self.status.value),
-        ]
-        return notebook_table("Design", rows, figures=notebook_figures(self))
-
-    @property
-    def _unit(self) -> str:
-        """The unit of what was optimised."""
-        distance = self.problem.distance
-        return (
-            distance.unit
-            if self.certificate.objective == DISTORTION and distance is not None
-            else self.certificate.loss_unit
-        )
 
     def __repr__(self) -> str:
         c = self.certificate

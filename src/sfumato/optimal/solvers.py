@@ -6,17 +6,19 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Final
 
 from ..errors import InfeasibleError, InputError, SolverError, argument
 from .clarabel import Clarabel
 from .closed_forms import closed_form
+from .column_generation.solver import OF_PAIRS, Generating
 from .effort import check_generated
 from .fallback import fallback
 from .forecast import NO_EDGES, NOT_QUICKER, STRUCTURED, Selected, selected
-from .generating import OF_PAIRS, Generating
 from .highs import Highs
 from .problem import DISTORTION, Problem
+from .row_generation import LinearSolver
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of
 from .structured import Structured, cores
 
@@ -34,7 +36,7 @@ class Auto(Solver):
     expected to be quicker.
     The answer's ``solver`` says what was chosen, and why. Where generating stops short of the wanted gap, the
     structured method is asked, too, up to 600 secrets. Where that one stops short on a small problem, the general
-    back-ends give further opinions; the best mechanism is kept, and the best bound.
+    back-ends that are installed give further opinions; the best mechanism is kept, and the best bound.
 
     Args:
         threads: Worker threads; by default one per core.
@@ -74,7 +76,7 @@ class Auto(Solver):
             reason = "" if best is not None else NO_EDGES if chosen.of_pairs is not None else NOT_QUICKER
         infeasible: InfeasibleError | None = None
         asked = control
-        for solver in (Structured(self.threads, folder=self.folder), Highs(), Highs("simplex"), Clarabel()):
+        for solver in (Structured(self.threads, folder=self.folder), *general_solvers()):
             try:
                 best = _better(problem, control, best, solver.answer(problem, asked, start))
             except SolverError:
@@ -110,6 +112,12 @@ class Auto(Solver):
             return None
         reason = chosen.of_pairs if found.solver == OF_PAIRS else chosen.reason
         return replace(found, solver=f"{found.solver} (chosen: {reason})")
+
+
+def general_solvers() -> tuple[LinearSolver, ...]:
+    """Return the general back-ends that are installed, in the order in which they are asked."""
+    clarabel = () if find_spec("clarabel") is None else (Clarabel(),)
+    return (Highs(), Highs("simplex"), *clarabel)
 
 
 def _better(problem: Problem, control: Control, best: Answer | None, other: Answer) -> Answer:

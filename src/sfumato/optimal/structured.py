@@ -13,10 +13,10 @@ from ..errors import SolverError
 from ..mechanisms.repair import joined
 from . import interior
 from .effort import check_memory
+from .linear import spanner_pairs
 from .problem import DISTORTION, Problem
 from .reduction import reduce
 from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
-from .triples import spanner_pairs
 
 ALMOST = 0.8
 _LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from .._system import worker_pool
 from ..core import AnyLoss, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
 from ..core.arguments import checked
-from ..core.fresh_processes import fresh_processes
 from ..core.frozen import Short
 from ..core.guarantees import Asked
 from ..errors import InputError, SfumatoError, argument
@@ -223,7 +223,7 @@ def sweep(
                 if progress is not None:
                     progress(point)
     else:
-        with fresh_processes(processes) as pool:
+        with worker_pool(processes) as pool:
             for future in as_completed([pool.submit(_run, chain) for chain in chains]):
                 for point in future.result():
                     found.append(point)

@@ -73,6 +73,7 @@ from .distributions import worst_beliefs as worst_beliefs
 from .notion import Description as Description
 from .notion import Finding as Finding
 from .notion import Notion as Notion
+from .notion import Witness as Witness
 from .point import BoundedRange as BoundedRange
 from .point import ConcentratedPrivacy as ConcentratedPrivacy
 from .point import DeltaOfDifferentialPrivacy as DeltaOfDifferentialPrivacy
@@ -86,15 +87,7 @@ from .point import MetricDifferentialPrivacy as MetricDifferentialPrivacy
 from .point import PrivacyProfile as PrivacyProfile
 from .point import ProbabilisticDifferentialPrivacy as ProbabilisticDifferentialPrivacy
 from .point import RenyiPrivacy as RenyiPrivacy
-from .point import concentrated_from_range as concentrated_from_range
-from .point import differential_from_probabilistic as differential_from_probabilistic
-from .point import differential_from_range as differential_from_range
-from .point import kl_from_differential as kl_from_differential
-from .point import probabilistic_from_differential as probabilistic_from_differential
-from .point import range_from_differential as range_from_differential
-from .point import total_variation_from_kl as total_variation_from_kl
 from .relation import Relation as Relation
 from .vocabulary import KINDS as KINDS
 from .vocabulary import VOCABULARY as VOCABULARY
 from .vocabulary import described as described
-from .witness import Witness as Witness

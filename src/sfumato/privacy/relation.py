@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Metric, Space
 from ..core.arrays import Floats, readonly
-from ..core.shortest_paths import hops, shortest_paths
+from ..core.metric import hops, shortest_paths
 from ..errors import InputError
 from ..escaping import plain
 

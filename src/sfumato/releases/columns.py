@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import WGS84, JointSpace, Space
-from ..core.arrays import Floats
-from ..core.degrees import released
+from ..core.arrays import Floats, round_degrees
 from ..core.frozen import Short
 from ..errors import DataError, InputError
 from ..geo import Places, Projection
@@ -128,11 +127,11 @@ def listed(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool)
 def latlon_of(space: Space) -> Floats | None:
     """Return latitudes and longitudes (n, 2), as they are released, where the labels have any."""
     if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
-        return released(space.latlon)
+        return round_degrees(space.latlon)
     if space.crs is None or space.coordinates is None:
         return None
     try:
-        return released(Projection.from_crs(space.crs).inverse(space.coordinates))
+        return round_degrees(Projection.from_crs(space.crs).inverse(space.coordinates))
     except InputError:  # a coordinate system of the user's own
         return None
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Self
 
+from .._system import atomically, check_writable, owner_only
 from .._version import __version__
-from ..core.atomic import atomically, check_writable, owner_only
 from ..core.frozen import Short
 from ..errors import FileError, InputError, python
 from ..evidence import ReportBound

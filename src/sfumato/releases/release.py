@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
+from .._system import check_writable
 from ..core.arguments import checked
-from ..core.atomic import check_writable
 from ..errors import InputError, argument
 from ..geo import People, Visits
 from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..core import Loss, Mechanism, Metric, Prior
-from ..core.naming import called, quoted
+from ..core.naming import name_phrase, quote
 from ..evidence import expected_loss_above, worst_loss_above
 from ..geo import Cells, Lattice, Places, Visits
 from ..geo.places import TRUE_POINT
@@ -71,16 +71,17 @@ def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: floa
     """
     if not checked:
         return (
-            f"By a table of losses that the file states under the name {quoted(loss.name)}, and nothing confirms, "
+            f"By a table of losses that the file states under the name {quote(loss.name)}, and nothing confirms, "
             f"a report loses at most {amount_at_most(expected, loss.unit)} on average."
         )
     if isinstance(mechanism.secrets, Lattice) or loss.name.endswith(TRUE_POINT):
-        return f"The loss ({called(loss.name)}) is at most {amount_at_most(expected, loss.unit)} on average."
+        return f"The loss ({name_phrase(loss.name)}) is at most {amount_at_most(expected, loss.unit)} on average."
     centres = " between centres of cells" if isinstance(mechanism.secrets, Cells) and loss.unit else ""
     if mechanism.secrets.circle and loss.name == "absolute":
         centres = f" {mechanism.secrets.circle}"
+    name = name_phrase(loss.name, "loss")
     return (
-        f"The {called(loss.name, 'loss')}{centres} is at most {amount_at_most(expected, loss.unit)} on average "
+        f"The {name}{centres} is at most {amount_at_most(expected, loss.unit)} on average "
         f"and at most {amount_at_most(worst, loss.unit)} at worst."
     )
 
@@ -109,7 +110,7 @@ def _of_visits(
 
 def _true_sentence(loss: Loss, expected: float, of: str) -> str:
     kind = loss.name.removesuffix(TRUE_POINT)
-    distance = "" if kind == "euclidean" else f" ({called(kind, 'distance')})"
+    distance = "" if kind == "euclidean" else f" ({name_phrase(kind, 'distance')})"
     amount_of = amount_at_most(expected, loss.unit)
     return f"On average over the {of}, you appear at most {amount_of} from where you truly are{distance}."
 

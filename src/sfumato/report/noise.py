@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core import Bracket, Mechanism, Metric, Prior, units
-from ..core.naming import quoted
+from ..core.naming import quote
 from ..errors import InputError, python
 from ..evidence import NoiseCertificate
 from ..files import NoiseFile
@@ -64,7 +64,7 @@ def _unchecked(held: NoiseFile, *, certified: bool) -> tuple[str, ...]:
                 "Whose places the table was made of is as the writer states it. The promise holds with any table."
             )
     if held.claims:
-        names = ", ".join(quoted(name) for name in sorted(held.claims)[:20])
+        names = ", ".join(quote(name) for name in sorted(held.claims)[:20])
         found.append(f"Other claims are the writer's own words, from which nothing is proved: {names}.")
     return tuple(found)
 

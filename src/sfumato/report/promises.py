@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.guarantees import ThresholdPrivacy
-from ..core.naming import called, labelled, quoted
+from ..core.naming import label_phrase, name_phrase, quote
 from ..core.units import per_unit
 from ..evidence import (
     ConstraintProof,
@@ -116,7 +116,7 @@ def constraint_sentences(constraints: Sequence[LinearConstraint], proofs: Sequen
     """Return what is proved of linear constraints, a sentence for each."""
     sentences = []
     for constraint, proof in zip(constraints, proofs, strict=True):
-        what, unit = f"linear constraint called {quoted(constraint.name)}", proof.unit
+        what, unit = f"linear constraint called {quote(constraint.name)}", proof.unit
         claim = f"{exactly(proof.claimed)}{unit and f' {unit}'}"
         upper = f"{at_most_against(proof.upper, proof.claimed)}{unit and f' {unit}'}"
         sentences.append(
@@ -227,7 +227,8 @@ def witness(mechanism: Mechanism, proof: EpsilonProof) -> str:
     labels = mechanism.secrets.labels
     report = mechanism.observables.labels[proof.worst_observable]
     how = "comes closest to the bound" if proof.holds else "breaks the promise most"
-    return f"The pair {labelled(labels[s])} and {labelled(labels[t])} {how}, at the report {labelled(report)}."
+    pair = f"{label_phrase(labels[s])} and {label_phrase(labels[t])}"
+    return f"The pair {pair} {how}, at the report {label_phrase(report)}."
 
 
 def _pairs(metric: Metric) -> str:
@@ -245,18 +246,18 @@ def _ratio_sentence(guarantee: MetricPrivacy, noun: str) -> str:
     times = factor_at_most(epsilon)
     if isinstance(guarantee, ThresholdPrivacy):
         return (
-            f"Of two near {noun}s ({called(name)}), no report is more than {times} times "
+            f"Of two near {noun}s ({name_phrase(name)}), no report is more than {times} times "
             "likelier from one than from the other; farther apart, that factor counts once per hop."
         )
     exponent = f"{at_most(epsilon, 6)} x distance"
     if not unit:
         return (
             f"No report is more than e^({exponent}) times likelier from one {noun} than from another "
-            f"({called(name)}): {times} times at distance 1."
+            f"({name_phrase(name)}): {times} times at distance 1."
         )
     return (
         f"No report is more than e^({exponent} in {unit}) times likelier from one {noun} than from "
-        f"another: {times} times for {noun}s 1 {unit} apart ({called(name, 'distance')})."
+        f"another: {times} times for {noun}s 1 {unit} apart ({name_phrase(name, 'distance')})."
     )
 
 

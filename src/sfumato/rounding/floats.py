@@ -1,4 +1,4 @@
-"""Floats rounded to a known side.
+"""Floats rounded to a known side, and logarithms of fractions.
 
 IEEE 754 arithmetic is trusted: one operation errs by at most `UNIT` relatively, a product or
 quotient too small for that by at most half of `SMALLEST`, and a sum of k terms in any order by
@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ UNIT: Final = 2.0**-53
 
 SMALLEST: Final = 2.0**-1074
 """The smallest positive double: twice what one product loses at most where it underflows."""
+
+_PRECISION: Final = 60  # digits: logarithms of fractions near 1 keep enough of them
 
 
 def down(value: float) -> float:
@@ -58,7 +61,7 @@ def float_below(value: Fraction) -> float:
 
 
 def _nearest(value: Fraction) -> float:
-    """Return the nearest float; what is too large is told by ``inf``, or the least finite float."""
+    """Return the nearest float; what is too large is given as ``inf``, or the least finite float."""
     try:
         return float(value)
     except OverflowError:
@@ -112,3 +115,51 @@ def power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
         if count:
             square = square * square
     return answer
+
+
+class Logarithm(float):
+    """The float just above the logarithm of a fraction, which is kept: e to it is known exactly.
+
+    Args:
+        factor: The fraction, at least 1.
+
+    Example:
+        >>> Logarithm(Fraction(3)), Logarithm(Fraction(3)).factor
+        (1.0986122886681098, Fraction(3, 1))
+    """
+
+    __slots__ = ("factor",)
+
+    factor: Fraction
+
+    def __new__(cls, factor: Fraction) -> Self:
+        """Return the float, rounded up."""
+        found = super().__new__(cls, float_above(_logarithm(factor, ROUND_CEILING)))
+        found.factor = factor
+        return found
+
+    def __reduce__(self) -> tuple[type[Logarithm], tuple[Fraction]]:
+        return type(self), (self.factor,)
+
+
+def log_below(factor: Fraction) -> float:
+    """Return the float just below the logarithm of a fraction of at least 1; 0 for 1."""
+    return float_below(_logarithm(factor, ROUND_FLOOR))
+
+
+def _logarithm(factor: Fraction, rounding: str) -> Fraction:
+    """Return the logarithm, rounded in its last digits to one side."""
+    if factor == 1:
+        return Fraction(0)
+    ratio = quotient(factor, rounding, _PRECISION)
+    context = Context(prec=_PRECISION)
+    nearest = context.ln(ratio)  # correctly rounded: the truth lies between the neighbours
+    above = rounding == ROUND_CEILING
+    return Fraction(context.next_plus(nearest) if above else context.next_minus(nearest))
+
+
+def quotient(value: Fraction, rounding: str, digits: int) -> Decimal:
+    """Return a fraction as a decimal of so many digits, rounded to one side; exact where they are enough."""
+    exact = Context(prec=max(digits, len(str(value.numerator)), len(str(value.denominator))))
+    numerator, denominator = (exact.create_decimal(part) for part in (value.numerator, value.denominator))
+    return Context(prec=digits, rounding=rounding).divide(numerator, denominator)

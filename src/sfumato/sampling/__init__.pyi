@@ -1,10 +1,10 @@
+from .coins import ScalarCoins as ScalarCoins
+from .entropy import SECRET_BYTES as SECRET_BYTES
+from .entropy import KeyedWords as KeyedWords
 from .entropy import SeededWords as SeededWords
 from .entropy import SystemWords as SystemWords
-from .keyed_words import SECRET_BYTES as SECRET_BYTES
-from .keyed_words import KeyedWords as KeyedWords
-from .keyed_words import UnevenWordsError as UnevenWordsError
+from .entropy import UnevenWordsError as UnevenWordsError
 from .sampler import Sampler as Sampler
 from .sampler import Simulator as Simulator
 from .sampler import sampler as sampler
 from .sampler import simulator as simulator
-from .thrown import Thrown as Thrown

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import PointRecipe, Recipe, Row, Words
-from ..core.arrays import Floats, numbers
-from ..core.degrees import released
+from ..core.arrays import Floats, numbers, round_degrees
 from ..core.recipe import Uints
 from ..errors import InputError, argument
 
@@ -53,7 +52,7 @@ class MechanismPoints(PointRecipe):
             raise _no_points(mechanism)
         object.__setattr__(self, "_ground", mechanism.secrets)
         object.__setattr__(self, "_single", mechanism.secrets.singly())
-        object.__setattr__(self, "_places", released(mechanism.observables.latlon))
+        object.__setattr__(self, "_places", round_degrees(mechanism.observables.latlon))
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
         """Return reports for points, array (n, 2), degrees; see `PointRecipe`."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Space
-from ..core.naming import quoted
+from ..core.naming import quote
 from ..errors import DataError, InputError
 from ..escaping import from_csv_cell, unseen
 from .opened import cause
@@ -66,7 +66,7 @@ def check_seen(texts: Iterable[str], noun: str) -> None:
     for each in texts:
         if reason := unseen(each):
             raise InputError(
-                f"the {noun} {quoted(each)} has {reason}.", f"design with {noun}s of visible characters."
+                f"the {noun} {quote(each)} has {reason}.", f"design with {noun}s of visible characters."
             )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from ..core.atomic import atomically
+from .._system import atomically
 from ..errors import FileError
 from ..escaping import csv_cell, csv_row
 

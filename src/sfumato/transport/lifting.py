@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Bracket
 from ..core.arrays import readonly
 from ..errors import InputError
-from .coupling import Coupling
-from .inputs import Distances, Distribution, check_tolerance, distances_between, relation_between
-from .problem import ROUNDING, Layer, TransportProblem
+from .coupling import Coupling, Distances, Distribution, check_tolerance, distances_between, relation_between
+from .simplex import ROUNDING, Layer, TransportProblem
 from .wasserstein import powers, wasserstein
 
 

@@ -13,10 +13,8 @@ from ..core.arrays import Floats
 from ..core.bisection import bisect
 from ..errors import InputError
 from ..rounding import UNIT, sum_error
-from .coupling import Coupling
-from .inputs import Distances, Distribution, check_tolerance, distances_between
-from .problem import ROUNDING, Layer, TransportProblem
-from .simplex import Bools
+from .coupling import Coupling, Distances, Distribution, check_tolerance, distances_between
+from .simplex import ROUNDING, Bools, Layer, TransportProblem
 
 _SMALLEST: Final = -600.0  # logarithm of the least power that is told from zero
 

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import SQLAlchemyError
 
-from sfumato.core.locks import taken
+from sfumato._system import try_lock
 from sfumato.errors import FileError
 
 from .limits import STATES_KEPT, WORKSPACES
@@ -98,7 +98,7 @@ class Store:
             raise FileError(
                 f"everybody can write in the folder {str(folder)!r}.", "name one of your own: --folder FOLDER."
             )
-        if not taken(self._running.fileno()):
+        if not try_lock(self._running.fileno()):
             self._running.close()
             raise FileError(
                 f"another studio is running on the folder {str(folder)!r}.",

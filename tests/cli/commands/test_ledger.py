@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,24 @@ def test_what_a_user_has_spent_is_shown(run, ledger):
     assert "x distance) times" in pure
     assert "Under local differential privacy the distance of two values is 1." in pure
     assert "1 user so far" in run("ledger", "show", "sqlite:///b.db").out
+
+
+def test_without_sqlalchemy_nothing_is_written(run, monkeypatch):
+    assert run("design", "--cells", "4x3", "--no-picture", "--output", "m.sfm").code == 0
+    Path("v.csv").write_text("user,lat,lon\na,40.004,-30.003\n")
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    before = sorted(Path().iterdir())
+    for words in (
+        ["ledger", "create", "b.db", "--budget", "5/km", "--key-file", "b.key"],
+        ["ledger", "show", "b.db"],
+        ["release", "m.sfm", "v.csv", "p.csv", "--user-column", "user", "--ledger", "b.db"],
+    ):
+        done = run(*words)
+        assert done.code == 1
+        assert "a ledger needs packages that are not installed" in done.err
+        assert "--extra ledger" in done.err
+    assert sorted(Path().iterdir()) == before
+    assert run("release", "m.sfm", "v.csv", "p.csv", "--outside", "nearest").code == 0
 
 
 def test_a_record_is_checked(run, ledger):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.geo.medians import medians
+from sfumato.geo.geometric_median import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar.better_guesses import gains
 from sfumato.mechanisms.planar.cells import Block, Cell

@@ -19,7 +19,7 @@ from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.planar.lattice_noise import LatticeNoise
 from sfumato.mechanisms.planar.reach import within
 from sfumato.mechanisms.planar.snapping import snapped, snapped_one
-from sfumato.sampling import SeededWords, Thrown
+from sfumato.sampling import ScalarCoins, SeededWords
 
 GEOD = pyproj.Geod(ellps="WGS84")
 PLANE = Projection(48.85, 2.35)
@@ -27,8 +27,8 @@ PLANE = Projection(48.85, 2.35)
 
 @pytest.mark.parametrize("rate", [Fraction(3, 2), Fraction(1, 7)])
 def test_single_noise_follows_the_density(rate):
-    noise, thrown = LatticeNoise(rate), Thrown(SeededWords(5))
-    drawn = [noise.noise_one(thrown) for _ in range(8000)]
+    noise, scalar = LatticeNoise(rate), ScalarCoins(SeededWords(5))
+    drawn = [noise.noise_one(scalar) for _ in range(8000)]
     reach = math.ceil(40 / rate)
     weights = {
         (i, j): math.exp(-float(rate) * math.hypot(i, j))
@@ -49,10 +49,10 @@ def test_single_noise_follows_the_density(rate):
 def test_acceptance_by_integers_is_that_of_floats_and_integers():
     """Coins of probability exp(-x), one at a time: their frequency for some offsets."""
     noise = LatticeNoise(Fraction(1, 9))
-    thrown = Thrown(SeededWords(3))
+    scalar = ScalarCoins(SeededWords(3))
     for i, j in ((0, 0), (5, 0), (3, -4), (40, 1), (-17, 17)):
         (x,), _ = noise.exponent.floats(np.array([[i, j]]))
-        share = np.mean([noise.exponent.accepted_one(i, j, thrown) for _ in range(4000)])
+        share = np.mean([noise.exponent.accepted_one(i, j, scalar) for _ in range(4000)])
         assert abs(share - math.exp(-x)) <= 6 * math.sqrt(0.25 / 4000)
 
 

@@ -6,15 +6,13 @@ Everything else goes through `interior.solve`. A part that moves within the meth
 from sfumato.optimal.interior import lapack, loop, newton, pairs, tails
 from sfumato.optimal.interior.banded import BandedBlocks, add_placed, factor_band, invert_band, pack_band
 from sfumato.optimal.interior.blocks import DenseBlocks
-from sfumato.optimal.interior.bound import prove
-from sfumato.optimal.interior.columns import columns
 from sfumato.optimal.interior.form import Iterate, Rows, build
 from sfumato.optimal.interior.inside import completed, first
 from sfumato.optimal.interior.loop import extend, first_rows
-from sfumato.optimal.interior.newton import System, factors
+from sfumato.optimal.interior.newton import SHARES, System, best_share, compute, end, factors, length
 from sfumato.optimal.interior.order import arrange
-from sfumato.optimal.interior.pairs import PairRows, search
-from sfumato.optimal.interior.steps import SHARES, best_share, compute, end, length
+from sfumato.optimal.interior.pairs import PairRows, columns, search
+from sfumato.optimal.interior.state import prove
 from sfumato.optimal.interior.symmetry import trivial
 from sfumato.optimal.interior.tails import Flow
 from sfumato.optimal.interior.workers import Workers

@@ -7,6 +7,8 @@ import numpy as np
 from sfumato.core import Space
 from sfumato.divergences import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION
 from sfumato.privacy import (
+    ATLAS,
+    Claim,
     DifferentialPrivacy,
     DistributionPrivacy,
     Events,
@@ -18,10 +20,19 @@ from sfumato.privacy import (
     RenyiPrivacy,
     TradeOffPrivacy,
 )
+from sfumato.privacy.atlas import Goal
 from sfumato.transport import wasserstein
 
 DIVERGENCES = {each.name: each for each in (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)}
 ORDERS = [1 + 2.0**k for k in range(-8, 7)]
+
+
+def implied(name, wanted=None, **parameters):
+    """The claim that an implication gives of one with these parameters."""
+    edge = next(edge for edge in ATLAS if edge.name == name)
+    found = edge.follow(Claim(edge.start, **parameters), Goal(edge.end, wanted or {}))
+    assert isinstance(found, Claim), found
+    return found
 
 
 def _divergence(context):

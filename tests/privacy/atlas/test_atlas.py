@@ -23,9 +23,7 @@ from sfumato.privacy import (
     implications,
     table,
 )
-from sfumato.privacy.atlas import convert
-from sfumato.privacy.atlas.catalogue import Goal, Refusal
-from sfumato.privacy.atlas.contexts import covers
+from sfumato.privacy.atlas import Goal, Refusal, convert
 
 from ...catalogue import geometric, line, randomised_response, unused
 from ..brute import channels as random_channels
@@ -216,7 +214,7 @@ def check(edge, seed, channels):
                 start.with_values(priors=each)
                 for start in starts
                 for each in PRIORS
-                if covers("priors", start.context["priors"], each)
+                if start.implies(start.with_values(priors=each))
             ]
         for start in starts:
             for given in goals(edge):

@@ -28,7 +28,7 @@ from sfumato.privacy import (
     TradeOff,
     convert,
 )
-from sfumato.privacy.atlas.catalogue import SEPARATIONS
+from sfumato.privacy.atlas import SEPARATIONS
 
 from ...catalogue import geometric, line, unused
 from .claimed import DIVERGENCES, halves, line_relation, satisfied

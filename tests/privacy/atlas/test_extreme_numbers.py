@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.privacy import ATLAS, NOTIONS, Claim, Priors, TradeOff, compose, convert, described, implications
-from sfumato.privacy.atlas.catalogue import Goal, Refusal
+from sfumato.privacy.atlas import Goal, Refusal
 
 from .test_atlas import FULL, LINE, contexts, goals
 

@@ -11,13 +11,11 @@ from sfumato.privacy import (
     BoundedRange,
     DifferentialPrivacy,
     Relation,
-    concentrated_from_range,
-    differential_from_range,
-    range_from_differential,
 )
 
 from ...catalogue import CASES, randomised_response
 from ...divergences.pairs import several
+from ..atlas.claimed import implied
 
 UPWARDS = Relation(np.eye(3, k=1, dtype=bool))
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 200.0)
@@ -57,18 +55,22 @@ def test_both_orders_have_the_same_eta(rows):
 @given(several(count=3))
 def test_eta_and_epsilon_bound_each_other(rows):
     eta, epsilon = BoundedRange().measure(rows), DifferentialPrivacy().measure(rows)
-    assert epsilon.lower <= differential_from_range(eta.upper)
-    assert eta.lower <= range_from_differential(epsilon.upper)
+    if math.isfinite(eta.upper):
+        assert epsilon.lower <= implied("range-to-dp", eta=eta.upper)["epsilon"]
+        assert eta.lower <= implied("dp-to-range", epsilon=epsilon.upper)["eta"]
+    else:
+        assert epsilon.upper == math.inf
 
 
 def test_the_coin_has_twice_its_epsilon():
     assert BoundedRange().measure(randomised_response(2, 1.0)).value == pytest.approx(2.0)
-    assert BoundedRange().measure(randomised_response(5, 0.3)).value == pytest.approx(range_from_differential(0.3))
+    bound = implied("dp-to-range", epsilon=0.3)["eta"]
+    assert BoundedRange().measure(randomised_response(5, 0.3)).value == pytest.approx(bound)
 
 
 @given(several(count=2, positive=True))
 def test_eta_bounds_every_renyi_divergence(rows):
-    rho = concentrated_from_range(BoundedRange().measure(rows).upper)
+    rho = implied("range-to-zcdp", eta=BoundedRange().measure(rows).upper)["rho"]
     for order in ORDERS:
         assert Renyi(order)(*rows) <= rho * order * (1 + 1e-9) + 1e-12
 
@@ -86,7 +88,7 @@ def test_the_constant_of_eta_cannot_be_smaller():
     p = 1 / (1 + math.exp(eta / 2))
     found = Renyi(1.0001)([p, 1 - p], [1 - p, p])
     assert BoundedRange().measure([[p, 1 - p], [1 - p, p]]).value == pytest.approx(eta)
-    assert found == pytest.approx(concentrated_from_range(eta) * 1.0001, rel=1e-4)
+    assert found == pytest.approx(implied("range-to-zcdp", eta=eta)["rho"] * 1.0001, rel=1e-4)
 
 
 @given(
@@ -122,7 +124,6 @@ def test_catalogue(case):
 def test_sentences_and_refusals():
     assert "eta 2" in BoundedRange().measure([[0.75, 0.25], [0.25, 0.75]]).sentence
     assert "no eta" in BoundedRange().measure(np.eye(2)).sentence
-    for function in (differential_from_range, range_from_differential, concentrated_from_range):
-        assert function(0.0) == 0.0
-        with pytest.raises(InputError, match="epsilon"):
-            function(-1.0)
+    assert implied("range-to-zcdp", eta=0.0)["rho"] == 0.0
+    with pytest.raises(InputError, match="eta of"):
+        implied("range-to-dp", eta=-1.0)

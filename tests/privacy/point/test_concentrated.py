@@ -14,11 +14,11 @@ from sfumato.privacy import (
     DifferentialPrivacy,
     KLPrivacy,
     RenyiPrivacy,
-    concentrated_from_range,
     convert,
 )
 
 from ...catalogue import CASES, randomised_response
+from ..atlas.claimed import implied
 from ..bayes import channels
 from ..brute import concentrated
 
@@ -106,7 +106,7 @@ def test_it_lies_between_its_neighbours(case):
     if math.isfinite(pure.value):
         most = convert(Claim("differential-privacy", epsilon=pure.upper), to="concentrated-privacy").claim["rho"]
         assert found.lower <= most
-        assert found.lower <= concentrated_from_range(spread.upper)
+        assert found.lower <= implied("range-to-zcdp", eta=spread.upper)["rho"]
 
 
 def test_equal_rows_single_rows_and_one_column():

@@ -27,12 +27,11 @@ from sfumato.privacy import (
     KLPrivacy,
     Relation,
     RenyiPrivacy,
-    kl_from_differential,
-    total_variation_from_kl,
 )
 
 from ...catalogue import CASES, line, randomised_response
 from ...divergences.pairs import several
+from ..atlas.claimed import implied
 
 TRIANGULAR = FDivergence("triangular", lambda t: (t - 1) ** 2 / (t + 1), 1.0, 1.0)
 UPWARDS = Relation(np.eye(3, k=1, dtype=bool))
@@ -124,30 +123,32 @@ def test_each_order_counts_as_the_relation_says(rows):
 def test_pure_epsilon_bounds_kl(rows):
     epsilon = DifferentialPrivacy().measure(rows).upper
     found = KLPrivacy().measure(rows)
-    assert found.lower <= kl_from_differential(epsilon)
-    assert kl_from_differential(epsilon) <= min(epsilon, epsilon**2 / 2) * (1 + 1e-12) + 1e-300
+    bound = implied("dp-to-kl", epsilon=epsilon)["epsilon"]
+    assert found.lower <= bound <= min(epsilon, epsilon**2 / 2) * (1 + 1e-12) + 1e-300
     assert found.lower <= min(epsilon, epsilon**2)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 5.0, 30.0])
 def test_the_coin_attains_the_bound_of_kl(epsilon):
     found = KLPrivacy().measure(randomised_response(2, epsilon))
-    assert found.value == pytest.approx(kl_from_differential(epsilon), rel=1e-9)
+    assert found.value == pytest.approx(implied("dp-to-kl", epsilon=epsilon)["epsilon"], rel=1e-9)
 
 
 @given(several(count=2))
 def test_kl_bounds_the_total_variation(rows):
     epsilon = KLPrivacy().measure(rows).upper
     delta = DeltaOfDifferentialPrivacy(0.0).measure(rows)
-    assert delta.lower <= total_variation_from_kl(epsilon) <= min(1.0, math.sqrt(2 * epsilon))
+    if math.isfinite(epsilon):
+        bound = implied("kl-to-dp", epsilon=epsilon)["delta"]
+        assert delta.lower <= bound <= min(1.0, math.sqrt(2 * epsilon))
 
 
 def test_the_bound_of_pinsker_is_the_best_for_small_kl():
     rows = [[0.5 + 1e-4, 0.5 - 1e-4], [0.5 - 1e-4, 0.5 + 1e-4]]
-    bound = total_variation_from_kl(KLPrivacy().measure(rows).value)
+    bound = implied("kl-to-dp", epsilon=KLPrivacy().measure(rows).value)["delta"]
     assert DeltaOfDifferentialPrivacy(0.0).measure(rows).value == pytest.approx(bound, rel=1e-6)
-    assert total_variation_from_kl(math.inf) == 1.0
-    assert total_variation_from_kl(3.0) < 1.0
+    assert implied("kl-to-dp", epsilon=1e300)["delta"] == 1.0
+    assert implied("kl-to-dp", epsilon=3.0)["delta"] < 1.0
 
 
 @given(several(count=3))
@@ -251,6 +252,6 @@ def test_refusals():
         RenyiPrivacy(0.0)
     with pytest.raises(InputError, match="metric is on 1"):
         DivergenceMetricPrivacy(KL, Metric([[0.0]])).measure(np.eye(2))
-    for function in (kl_from_differential, total_variation_from_kl):
+    for name in ("dp-to-kl", "kl-to-dp"):
         with pytest.raises(InputError, match="epsilon"):
-            function(-1.0)
+            implied(name, epsilon=-1.0)

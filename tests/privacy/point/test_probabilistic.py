@@ -12,12 +12,11 @@ from sfumato.privacy import (
     DifferentialPrivacy,
     ProbabilisticDifferentialPrivacy,
     Relation,
-    differential_from_probabilistic,
-    probabilistic_from_differential,
 )
 
 from ...catalogue import CASES, randomised_response
 from ...divergences.pairs import several, subsets
+from ..atlas.claimed import implied
 
 DELTAS = st.one_of(st.sampled_from([0.0, 1e-12, 0.02, 0.3, 0.99]), st.floats(0, 0.99))
 
@@ -91,7 +90,8 @@ def test_it_implies_differential_privacy_with_the_same_numbers(rows, delta):
     weak = DifferentialPrivacy(delta=delta).measure(rows)
     if strong.rounding < 1e-9 and weak.rounding < 1e-3:
         assert weak.value <= strong.value + 1e-9
-    assert differential_from_probabilistic(0.5, 0.1) == (0.5, 0.1)
+    same = implied("pdp-to-dp", epsilon=0.5, delta=0.1)
+    assert (same["epsilon"], same["delta"]) == (0.5, 0.1)
 
 
 def test_the_converse_is_false():
@@ -106,15 +106,15 @@ def test_the_converse_is_false():
 @given(several(count=2), st.floats(0.01, 3), st.floats(0.01, 3))
 def test_the_weak_converse_holds_at_every_target(rows, epsilon, more):
     delta = DeltaOfDifferentialPrivacy(epsilon).measure(rows).upper
-    goal, enough = probabilistic_from_differential(epsilon, min(delta, 1.0), epsilon + more)
-    assert DeltaOfProbabilisticDifferentialPrivacy(goal).measure(rows).lower <= enough
+    weak = implied("dp-to-pdp", {"epsilon": epsilon + more}, epsilon=epsilon, delta=min(delta, 1.0))
+    assert DeltaOfProbabilisticDifferentialPrivacy(epsilon + more).measure(rows).lower <= weak["delta"]
 
 
 @given(st.floats(0.01, 5), st.floats(0, 0.2))
 def test_the_lemma_of_kasiviswanathan_and_smith_is_weaker(epsilon, delta):
-    goal, enough = probabilistic_from_differential(epsilon, delta)
-    assert goal == 2 * epsilon
-    assert enough <= 2 * delta / (1 - math.exp(-epsilon)) * (1 + 1e-12)
+    weak = implied("dp-to-pdp", epsilon=epsilon, delta=delta)
+    assert weak["epsilon"] == 2 * epsilon if delta else epsilon
+    assert weak["delta"] <= 2 * delta / (1 - math.exp(-epsilon)) * (1 + 1e-12)
 
 
 @given(st.floats(0.05, 3), st.floats(0.05, 3), st.floats(0.01, 0.5))
@@ -125,7 +125,8 @@ def test_no_smaller_delta_will_do(epsilon, more, mass):
     rows = np.column_stack([rows, 1 - rows.sum(axis=1)])
     delta = DeltaOfDifferentialPrivacy(epsilon).measure(rows).value
     needed = DeltaOfProbabilisticDifferentialPrivacy(goal).measure(rows).value
-    assert probabilistic_from_differential(epsilon, delta, goal)[1] == pytest.approx(needed, rel=1e-6)
+    weak = implied("dp-to-pdp", {"epsilon": goal}, epsilon=epsilon, delta=delta)
+    assert weak["delta"] == pytest.approx(needed, rel=1e-6)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -170,7 +171,7 @@ def test_refusals():
         ProbabilisticDifferentialPrivacy(delta=2.0)
     with pytest.raises(InputError, match="epsilon"):
         DeltaOfProbabilisticDifferentialPrivacy(math.nan)
-    with pytest.raises(InputError, match="target"):
-        probabilistic_from_differential(1.0, 0.1, 1.0)
-    assert probabilistic_from_differential(1.0, 0.0, 1.0) == (1.0, 0.0)
-    assert probabilistic_from_differential(1.0, 0.1, math.inf)[1] == pytest.approx(0.1)
+    with pytest.raises(AssertionError, match="an epsilon above 1 is needed"):
+        implied("dp-to-pdp", {"epsilon": 1.0}, epsilon=1.0, delta=0.1)
+    assert implied("dp-to-pdp", {"epsilon": 1.0}, epsilon=1.0)["delta"] == 0.0
+    assert implied("dp-to-pdp", {"epsilon": 700.0}, epsilon=1.0, delta=0.1)["delta"] == pytest.approx(0.1)

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 import threading
 from fractions import Fraction
 from typing import Any
@@ -11,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.errors import FileError, InfeasibleError, InputError, UnitError
-from sfumato.releases.budget import BudgetError, Charge, Ledger, new_ledger_key
+from sfumato.errors import FileError, InfeasibleError, InputError, MissingExtraError, UnitError
+from sfumato.releases.budget import BudgetError, Charge, Ledger, migrate, new_ledger_key
 
 from .altered import alter, rows
 
@@ -45,6 +46,18 @@ def test_users_have_budgets_of_their_own_and_the_ledger_keeps_them(address):
     with pytest.raises(BudgetError, match=r"0\.5/km is left"):
         again.charge("ada", "0.6/km")
     assert again.charge("ada", "0.1/km", reports=5).left == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "extra"), [("l.db", "ledger"), ("sqlite:///l.db", "ledger"), ("postgresql://ada@host/l", "postgres")]
+)
+def test_without_sqlalchemy_the_extra_is_named(tmp_path, monkeypatch, place, extra):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    for act in (lambda: Ledger.create(place, 1), lambda: Ledger(place), lambda: migrate("old.json", place)):
+        with pytest.raises(MissingExtraError, match=rf"a ledger needs .*\n.*--extra {extra};"):
+            act()
+    assert not list(tmp_path.iterdir())
 
 
 @settings(max_examples=15)

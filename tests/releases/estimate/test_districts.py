@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import binom
 
 import sfumato as sf
-from sfumato.core.likelihood import maximised
+from sfumato.leakage.likelihood import maximise
 from sfumato.releases.estimate import (
     Districts,
     Reports,
@@ -181,10 +181,10 @@ def test_few_reports_of_many_secrets_have_the_same_likelihood():
     rng = np.random.default_rng(8)
     matrix = rng.dirichlet(np.ones(5), 60)
     frequencies, slope = rng.dirichlet(np.ones(5)), rng.normal(size=60) / 50
-    small = maximised(matrix, frequencies, slope, np.full(60, 1 / 60), 1e-10)
+    small = maximise(matrix, frequencies, slope, np.full(60, 1 / 60), 1e-10)
     # Columns that are split alike say the same, and there are then too many for the smaller system.
     split = np.repeat(matrix, 6, axis=1) / 6
-    large = maximised(split, np.repeat(frequencies, 6) / 6, slope, np.full(60, 1 / 60), 1e-10)
+    large = maximise(split, np.repeat(frequencies, 6) / 6, slope, np.full(60, 1 / 60), 1e-10)
     assert max(small.gap, large.gap) <= 1e-10
     assert small.value == pytest.approx(large.value + math.log(6), abs=1e-9)
 

@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.releases.estimate import Reports, bayesian_updates, cross_validated_updates, estimate_population
-from sfumato.releases.estimate.held_out import _dealt
+from sfumato.releases.estimate.population import _dealt
 from sfumato.releases.estimate.reports import pooled
 
 from .cases import collected, response

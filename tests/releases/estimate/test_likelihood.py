@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 import sfumato as sf
 from sfumato.releases.estimate import Reports, bayesian_updates, likelihood, maximum_likelihood, unbiased
-from sfumato.releases.estimate.expectation_maximisation import fit
+from sfumato.releases.estimate.likelihood import fit
 from sfumato.releases.estimate.reports import pooled
 
 from .cases import channel, collected, population, response

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.core.degrees import released
+from sfumato.core.arrays import round_degrees
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
@@ -51,7 +51,7 @@ def test_its_own_reports_fit():
 @pytest.mark.parametrize("size", [1, 3, 400])
 def test_few_reports_fit(size):
     points_fit(NOISE, *reported(NOISE, size=size).T).check()
-    here = np.tile(released(PLANE.inverse([[0.0, 0.0]])), (size, 1))
+    here = np.tile(round_degrees(PLANE.inverse([[0.0, 0.0]])), (size, 1))
     assert points_fit(NOISE, *here.T).failure == pytest.approx(1.0 if size < 400 else 0, abs=1e-6)
 
 
@@ -83,7 +83,7 @@ def test_coarser_lattices_and_less_noise_are_refused(other):
 
 
 def test_snapped_points_without_noise_are_refused():
-    snapped = released(PLANE.inverse(np.rint(PLANE.forward(*town(4_000, 3).T))))
+    snapped = round_degrees(PLANE.inverse(np.rint(PLANE.forward(*town(4_000, 3).T))))
     with pytest.raises(DataError, match="as concentrated as these"):
         points_fit(NOISE, *snapped.T).check()
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from sfumato.errors import FileError
-from sfumato.releases.local import locks
-from sfumato.releases.local.locks import LOCK, is_locked, locked
+from sfumato.releases.local import runs
+from sfumato.releases.local.runs import LOCK, is_locked, locked
 from tests.releases.forks import SEARCH
 
 
@@ -36,7 +36,7 @@ def test_one_who_asks_is_in_nobodys_way(folder, asking, monkeypatch, pauses):
         if len(waited) == pauses:
             os.close(asking)
 
-    monkeypatch.setattr(locks, "time", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(runs, "time", SimpleNamespace(sleep=pause))
     assert not is_locked(folder)  # two may ask at the same time
     os.close(locked(folder, folder.with_name("out.csv")))
     assert len(waited) == pauses
@@ -45,7 +45,7 @@ def test_one_who_asks_is_in_nobodys_way(folder, asking, monkeypatch, pauses):
 
 def test_one_who_holds_it_is(folder, asking, monkeypatch):
     waited: list[float] = []
-    monkeypatch.setattr(locks, "time", SimpleNamespace(sleep=waited.append))
+    monkeypatch.setattr(runs, "time", SimpleNamespace(sleep=waited.append))
     with pytest.raises(FileError, match="another process is writing"):
         locked(folder, folder.with_name("out.csv"))
     assert len(waited) == 3

@@ -14,9 +14,9 @@ from sfumato.core import Mechanism, Metric, Prior, loss
 from sfumato.core.arrays import Floats
 from sfumato.core.frozen import Short
 from sfumato.errors import InputError
+from sfumato.geo.geometric_median import median_from
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import PlanarLaplace, remapped, remapped_in_plane
-from sfumato.mechanisms.geometric_median import median_from
 
 from .published import CIRCLE, EXPOST, GAUSSIAN, LAPLACE
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from sfumato.core import Mechanism, Metric, Prior, hamming, neighbours
 from sfumato.core.frozen import Short
-from sfumato.core.shortest_paths import paths_along
+from sfumato.core.metric import paths_along
 from sfumato.errors import SolverError
 from sfumato.evidence import expected_loss_above
 from sfumato.mechanisms import made_private

@@ -13,9 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from sfumato._system import atomically, try_lock
 from sfumato._version import __version__
-from sfumato.core.atomic import atomically
-from sfumato.core.locks import taken
 from sfumato.errors import FileError, InputError
 from sfumato.geo import Visits
 
@@ -47,7 +46,7 @@ def kept_parts(folder: Path, paper: str, setting: Setting) -> Iterator[KeptParts
     except OSError as error:
         raise _unusable(folder, error) from None
     try:
-        if lock is not None and not taken(lock):
+        if lock is not None and not try_lock(lock):
             raise InputError(
                 f"another run is writing to {str(folder)!r}.", "wait until it ends, or choose another folder."
             )

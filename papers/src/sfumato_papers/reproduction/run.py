@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
 
-from sfumato.core.atomic import atomically
-from sfumato.core.fresh_processes import fresh_processes
+from sfumato._system import atomically, worker_pool
 from sfumato.core.frozen import Short
 from sfumato.errors import InputError, MissingExtraError, argument
 from sfumato.report.document import check_pages
@@ -145,7 +144,7 @@ def _made(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPar
         for part in parts:
             yield part, *_timed(part)
         return
-    with fresh_processes(processes) as pool:
+    with worker_pool(processes) as pool:
         running: dict[Future[tuple[Made, float]], StudyPart] = {pool.submit(_timed, part): part for part in parts}
         while running:
             for future in wait(running, return_when=FIRST_COMPLETED).done:

@@ -1,8 +1,7 @@
 """Adversaries who learn from examples: nearest neighbours, random forests, gradient boosting."""
 
-from .attack import LearnedAttack, learned
+from .attack import Confusion, LearnedAttack, learned
 from .classifiers import Classifier, Fitted, GradientBoosting, NearestNeighbours, RandomForest
-from .confusion import Confusion
 from .examples import Examples
 
 __all__ = [

@@ -82,7 +82,7 @@ def _write(
     found: Audit, verdicts: list[Verdict], path: Path, file: Path | None, proved: ProvedPromises | None
 ) -> None:
     """Write all that was found as JSON or as a page, whole or not at all."""
-    from ...core.atomic import atomically
+    from ..._system import atomically
     from ...report.document import Origin, audit_page, file_facts
     from ..reported import typed
 

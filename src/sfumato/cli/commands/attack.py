@@ -173,7 +173,7 @@ def _print_attacks(
 ) -> None:
     from ... import attacks
     from ...core import Side
-    from ...core.naming import called
+    from ...core.naming import name_phrase
     from ...rounding import percent
 
     main = min(_MAIN, len(prior))
@@ -193,7 +193,7 @@ def _print_attacks(
         (f"informed: {told_when}", attacks.informed(mechanism, prior, metric, told), Side.AT_LEAST),
         (f"misinformed: {mistaken}", attacks.misinformed(mechanism, prior, metric, belief), Side.AT_LEAST),
     ]
-    errors = f"errors in {called(metric.name, 'distance')}"
+    errors = f"errors in {name_phrase(metric.name, 'distance')}"
     _print_rows(console, f"Attacks ({errors}; errors and hits under the prior)", rows)
 
 

@@ -199,7 +199,7 @@ def command(
 
 
 def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
-    from ...core.atomic import owner_only
+    from ..._system import owner_only
 
     for path in paths:
         if path.suffix.lower() == ".html":

@@ -52,7 +52,7 @@ def command(
     Everything that the file promises is proved anew; what its writer says is not believed. Exit code 0 if all
     promises, linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
     """
-    from ...core.atomic import owner_only_like
+    from ..._system import owner_only_like
     from ...files import read_any
     from ...report.document import SECONDS, Origin, report
     from ...report.maps import outline as read_outline

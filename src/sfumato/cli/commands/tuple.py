@@ -46,7 +46,7 @@ def command(
     --epsilon and --delta the command finds the fewest dummies for which every two secrets
     are proved indistinguishable, and the file promises that.
     """
-    from ...core.atomic import owner_only_like
+    from ..._system import owner_only_like
     from ...errors import InputError
     from ...files import MechanismFile, read_mechanism_file, save
     from ...mechanisms.tupling import FamilyAccountant, TuplePrivacy, Tupling, plan_dummies

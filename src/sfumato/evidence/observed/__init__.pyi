@@ -11,7 +11,10 @@ from .estimated import total_variation_radius as total_variation_radius
 from .guessing import GuessingEstimate as GuessingEstimate
 from .guessing import estimate_guessing as estimate_guessing
 from .independence import PermutationTest as PermutationTest
+from .independence import RepetitionEstimate as RepetitionEstimate
 from .independence import dependence_test as dependence_test
+from .independence import repetition as repetition
+from .independence import repetition_of as repetition_of
 from .independence import zero_leakage_test as zero_leakage_test
 from .information import InformationEstimate as InformationEstimate
 from .information import estimate_information as estimate_information
@@ -19,7 +22,4 @@ from .lower_bounds import DeltaFinding as DeltaFinding
 from .lower_bounds import EpsilonFinding as EpsilonFinding
 from .lower_bounds import delta_lower as delta_lower
 from .lower_bounds import epsilon_lower as epsilon_lower
-from .repetition import RepetitionEstimate as RepetitionEstimate
-from .repetition import repetition as repetition
-from .repetition import repetition_of as repetition_of
 from .sample import Sample as Sample

@@ -15,8 +15,8 @@ from ...errors import InputError, argument, python
 from .binomial import Counts, check_failure
 from .bins import Bins, is_point, quantile_bins
 from .events import check_protected, choose, distances_of, judge
+from .independence import RepetitionEstimate, repetition_of
 from .lower_bounds import EpsilonFinding, epsilon_gain
-from .repetition import RepetitionEstimate, repetition_of
 from .sample import as_label
 
 Progress = Callable[[int, float], None]

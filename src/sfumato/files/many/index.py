@@ -11,8 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from ...core.atomic import atomically
-from ...core.locks import taken
+from ..._system import atomically, try_lock
 from ...errors import FileError, InputError
 from .job import DesignDone, DesignRow
 from .names import stem_of
@@ -46,7 +45,7 @@ def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
     except (OSError, ValueError) as error:
         raise _unwritable(folder, error) from None
     try:
-        if not taken(lock):
+        if not try_lock(lock):
             raise InputError(
                 f"another run is designing into {str(folder)!r}.", "wait until it ends, or choose another folder."
             )

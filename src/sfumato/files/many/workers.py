@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from typing import Final
 
-from ...core.fresh_processes import fresh_processes
+from ..._system import worker_pool
 from ...core.frozen import Short
 from ...errors import InputError, SolverError, argument
 from .job import DesignDone, Job, done
@@ -84,7 +84,7 @@ def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Sto
     worked = False
     while waiting and not stop():
         suspects: list[Job] = []
-        with fresh_processes(min(processes, len(waiting))) as pool:
+        with worker_pool(min(processes, len(waiting))) as pool:
             try:
                 for found in _handed_out(waiting, pool, in_flight, stop):
                     worked = True
@@ -95,7 +95,7 @@ def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Sto
         for job in suspects:  # each alone: which of them is it?
             if stop():
                 return
-            with fresh_processes(1) as pool:
+            with worker_pool(1) as pool:
                 try:
                     yield from _handed_out(deque([job]), pool, 1, stop)
                     worked = True

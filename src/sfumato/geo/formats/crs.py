@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats
 from ...core.frozen import Short
-from ...errors import DataError, row_value
+from ...errors import DataError, MissingExtraError, row_value
 
 Statement = str | int | Mapping[str, Any]
 """A coordinate system as files name it: a name, code or WKT, an EPSG number, or PROJJSON."""
@@ -40,6 +40,15 @@ _NAMES: Final = {
     "tokyodatum": "EPSG:4301",
 }
 """Names of datums in common use that PROJ does not know as coordinate systems."""
+_WGS84_CODE: Final = re.compile(
+    r"(?i)(?:urn:ogc:def:crs:|https?://www\.opengis\.net/def/crs/)?"
+    r"(?:EPSG[:/](?:[\d.]*[:/])?4326|OGC[:/](?:[\d.]*[:/])?CRS84)|WGS ?84"
+)
+_WGS84_ESRI: Final = (
+    'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],'
+    'PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
+)
+_WGS84_DATUMS: Final = ("World Geodetic System 1984", "World Geodetic System 1984 ensemble")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -189,9 +198,11 @@ def _system(statement: Statement, source: str, place: str = "") -> Any:
         statement: The statement.
         source: What messages call the table, or the row.
         place: Where the table states it, in words; "" for a cell of a row.
-    """
-    import pyproj
 
+    Raises:
+        DataError: If it is not understood.
+        MissingExtraError: If it is not WGS84, and pyproj is not installed (extra ``geo``).
+    """
     given: Any = statement
     if isinstance(given, str):
         given = re.sub(r"(?i)^\s*(?:https?://epsg\.io/|(?:srid|epsg)\s*[:=]?\s*)(?=\d+\s*$)", "", given).strip()
@@ -199,6 +210,12 @@ def _system(statement: Statement, source: str, place: str = "") -> Any:
             given = re.search(r"(?i)EPSG\s*:\s*(\d+)", given)[1]  # type: ignore[index]
         given = _NAMES.get(_bare(given), given)
         given = int(given) if given.isascii() and given.isdigit() else given
+    if _is_wgs84(given):
+        return None
+    try:
+        import pyproj
+    except ImportError:
+        raise MissingExtraError("another coordinate system than WGS84", "geo") from None
     try:
         if isinstance(given, bool) or not isinstance(given, str | int | Mapping):
             raise pyproj.exceptions.CRSError("no CRS")
@@ -218,6 +235,36 @@ def _system(statement: Statement, source: str, place: str = "") -> Any:
             _CONVERT,
         )
     return None if crs.to_authority() in _DEGREES else crs
+
+
+def _is_wgs84(statement: Any) -> bool:
+    """Return whether a statement is WGS84 by its code or its usual text; PROJ understands more."""
+    match statement:
+        case str():
+            compact = re.sub(r"\s", "", statement)
+            return compact == _WGS84_ESRI or _WGS84_CODE.fullmatch(statement.strip()) is not None
+        case int():
+            return statement == 4326
+        case {"type": "GeographicCRS", "id": {"authority": authority, "code": code}, "coordinate_system": axes}:
+            datum = statement.get("datum_ensemble") or statement.get("datum")
+            return (authority, str(code)) in _DEGREES and _is_wgs84_datum(datum) and _are_degrees(axes)
+    return False
+
+
+def _is_wgs84_datum(datum: Any) -> bool:
+    match datum:
+        case {"prime_meridian": _}:
+            return False
+        case {"name": name, "ellipsoid": {"semi_major_axis": axis, "inverse_flattening": inverse}}:
+            return name in _WGS84_DATUMS and (axis, inverse) == (6_378_137, 298.257223563)
+    return False
+
+
+def _are_degrees(axes: Any) -> bool:
+    match axes:
+        case {"axis": [{"unit": "degree", "direction": one}, {"unit": "degree", "direction": two}]}:
+            return (one, two) in (("north", "east"), ("east", "north"))
+    return False
 
 
 def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun: str) -> Floats:

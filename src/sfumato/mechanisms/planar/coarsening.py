@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from ...core import Mechanism
-from ...core.arrays import Floats
-from ...core.degrees import released
+from ...core.arrays import Floats, round_degrees
 from ...core.frozen import Short
 from ...errors import InputError
 from ...geo import Cells, Grid, Projection, Region
@@ -119,7 +118,7 @@ def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: boo
 
 def _located(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
     """Return the cell of each place on the plane as it is released, or the nearest, array (n,)."""
-    found = cells.locate(*released(plane.inverse(xy)).T)
+    found = cells.locate(*round_degrees(plane.inverse(xy)).T)
     outside = found < 0
     if outside.any():
         found = found.copy()

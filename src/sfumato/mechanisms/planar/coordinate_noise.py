@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Capability, CoordinatePrivacy, PointRecipe, Randomizer, Words, units
-from ...core.arrays import Floats, floats
-from ...core.degrees import released, released_one
+from ...core.arrays import Floats, floats, round_degrees, round_point
 from ...core.frozen import Frozen
 from ...errors import InputError, python
 from ...geo import Projection, Visits
 from ...geo.projection import CLOSE_M, LIMIT_KM
 from ...geo.true_points import TruePoints
 from ...rounding import amount_at_least, amount_at_most, down, exactly, up
-from ...sampling import SeededWords, SystemWords, Thrown
+from ...sampling import ScalarCoins, SeededWords, SystemWords
 from ..family import positive
 from ..noise import rational
 from .lattice_noise import LatticeNoise
@@ -250,7 +249,7 @@ class CoordinateNoise(Frozen, Randomizer, PointRecipe):
                 "leave it out" if one else "leave them out",
                 "design the noise for a wider region." if np.isfinite(away[bad]).all() else "",
             )
-        return released(plane.inverse(self._reports(points, words)))
+        return round_degrees(plane.inverse(self._reports(points, words)))
 
     def _slip(self, lat: Floats, lon: Floats) -> str:
         """Return a hint for points that cannot be blurred, where their coordinates are exchanged or missing."""
@@ -267,13 +266,13 @@ class CoordinateNoise(Frozen, Randomizer, PointRecipe):
         if not math.hypot(x, y) < self.reach_m - CLOSE_M:
             north, east = self.blurred(np.array([lat]), np.array([lon]), words, nearest=nearest)[0].tolist()
             return north, east
-        i, j = self.noise.noise_one(Thrown(words))
+        i, j = self.noise.noise_one(ScalarCoins(words))
         i, j = i + snapped_one(x, self.step_m), j + snapped_one(y, self.step_m)
         if self.remap is None:
             x, y = i * float(self.step_m), j * float(self.step_m)
         else:
             x, y = self.remap.places(np.array([[i, j]]))[0].tolist()
-        return released_one(*plane.inverse_one(x, y))
+        return round_point(*plane.inverse_one(x, y))
 
     def draw(self, points_m: ArrayLike) -> Floats:
         """Return one report for each place, array (n, 2) in metres, with the operating system's randomness.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...core import Bracket, Words
 from ...core.frozen import Frozen
 from ...errors import InputError
-from ...sampling import Thrown
+from ...sampling import ScalarCoins
 from ..discrete_laplace import LaplaceNoise
 from ..noise import check_scale
 from . import sums
@@ -77,11 +77,11 @@ class LatticeNoise(Frozen):
             missing -= len(accepted)
         return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
 
-    def noise_one(self, thrown: Thrown) -> tuple[int, int]:
+    def noise_one(self, coins: ScalarCoins) -> tuple[int, int]:
         """Return one noise in steps, drawn with plain integers; see `noise`."""
         while True:
-            i, j = thrown.signed(self.proposal.scale), thrown.signed(self.proposal.scale)
-            if self.exponent.accepted_one(i, j, thrown):
+            i, j = coins.signed(self.proposal.scale), coins.signed(self.proposal.scale)
+            if self.exponent.accepted_one(i, j, coins):
                 return i, j
 
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:

@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core.arrays import Floats, distinct_points, floats, frozen, integer
+from ...core.arrays import Floats, distinct_points, floats, freeze, integer
 from ...core.frozen import Frozen, Short
 from ...errors import InputError
-from ...geo.medians import medians
+from ...geo.geometric_median import medians
 from .snapping import snapped
 
 Integers = NDArray[np.signedinteger[Any]]
@@ -60,7 +60,7 @@ class RemapWindow(Frozen, Short):
         targets = floats(self.targets, "the table of places", shape=(None, None, 2))
         if not targets.size:
             raise InputError("a window of the table has no cell.", "pass at least one.")
-        object.__setattr__(self, "corner", frozen(corner.astype(np.int64)))
+        object.__setattr__(self, "corner", freeze(corner.astype(np.int64)))
         object.__setattr__(self, "width", width)
         object.__setattr__(self, "targets", targets)
 

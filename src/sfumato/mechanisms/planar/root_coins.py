@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ...core import Words
 from ...core.arrays import Floats
-from ...sampling import Thrown
+from ...sampling import ScalarCoins
 
 Integers = NDArray[np.signedinteger[Any]]
 Truths = NDArray[np.bool_]
@@ -88,13 +88,13 @@ class RootExponent:
             alive = alive[times[alive] > thrown]
         return kept
 
-    def accepted_one(self, i: int, j: int, thrown: Thrown) -> bool:
+    def accepted_one(self, i: int, j: int, coins: ScalarCoins) -> bool:
         """Throw one coin of probability exp(-x(i, j)), by integers alone; see `accepted`."""
         x = float(self.rate) * math.hypot(i, j) - float(self.slope) * (abs(i) + abs(j))
         times = 1 + math.floor(max(x, 0.0) + 0.25)
         for _ in range(times):
             k = 1
-            while self._below(i, j, times * k, thrown.word(), thrown.word):
+            while self._below(i, j, times * k, coins.word(), coins.word):
                 k += 1
             if k % 2 == 0:
                 return False

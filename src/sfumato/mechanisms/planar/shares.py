@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ...core.arrays import Floats
-from ...core.degrees import released
+from ...core.arrays import Floats, round_degrees
 from ...core.frozen import Short
 from ...errors import InputError, python
 from . import sums
@@ -69,7 +68,7 @@ def table_shares(noise: CoordinateNoise, points_m: Floats, most: int) -> TableSh
     if noise.remap is None or noise.projection is None:
         raise InputError("the noise has no table of places on the ground.", python("use for_visits()."))
     places = np.unique(noise.remap.arrays()[1] + 0.0, axis=0)
-    degrees, numbers = np.unique(released(noise.projection.inverse(places)), axis=0, return_inverse=True)
+    degrees, numbers = np.unique(round_degrees(noise.projection.inverse(places)), axis=0, return_inverse=True)
     numbers = numbers.ravel()
     if len(degrees) * len(points_m) > most:
         return None

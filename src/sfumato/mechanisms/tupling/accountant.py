@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...core import Bracket, Prior
 from ...core.arrays import Floats, readonly
-from ...divergences.distributions import Rows, distributions, single
+from ...divergences import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
 from .crossing import LEAST, passing, proved_beyond

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core import Bracket
 from ...core.arrays import Floats
-from ...core.bisection import bisect, doubled
+from ...core.bisection import bisect, double
 from ...rounding import UNIT
 
 LOG_TAIL: Final = 42.0
@@ -225,4 +225,4 @@ def _saddle(values: Floats, masses: Floats) -> float:
     def enough(theta: float) -> bool:
         return mean(theta) >= 0
 
-    return bisect(enough, *doubled(enough, fails=0.0, holds=start), steps=_HALVINGS).holds
+    return bisect(enough, *double(enough, fails=0.0, holds=start), steps=_HALVINGS).holds

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket
 from ...core.arguments import checked
-from ...core.arrays import Floats, floats, frozen
+from ...core.arrays import Floats, floats, freeze
 from ...core.frozen import Frozen
 from ...errors import InputError
 from ...rounding import UNIT, amount_at_least, amount_at_most, counted, exactly, percent_at_most
@@ -74,7 +74,7 @@ class CoordinateBound(Frozen):
 
     def __post_init__(self) -> None:
         for name in ("places", "weights", "rows"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     @property
     def loss_unit(self) -> str:

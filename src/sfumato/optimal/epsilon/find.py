@@ -25,8 +25,7 @@ from ..result import Design
 from ..solver import Solver, Stop
 from .goals import DesignGoal, LossGoal
 from .result import EpsilonTrial, FoundEpsilon
-from .search import Attempt, EpsilonSearch, OnTrial
-from .steps import Steps, log_odds, slope_at
+from .search import Attempt, EpsilonSearch, OnTrial, Steps, log_odds, slope_at
 from .trials import NoiseTrials, ProgramTrials, Promise
 
 OfPoints = Callable[[float], CoordinatePrivacy]

@@ -8,9 +8,8 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InfeasibleError
-from .columns import Columns
 from .form import Form, Iterate, Rows
-from .pairs import PairRows
+from .pairs import Columns, PairRows
 
 FULL = 0.999
 LONGEST = 12.0

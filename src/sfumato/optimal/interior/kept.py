@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from ...errors import FileError
 from ..solver import Progress
-from .bound import Proof
 from .form import Form, Iterate
-from .state import State, checked
+from .state import Proof, State, checked
 from .workers import StoppedError, Workers
 
 EVERY_S = 5.0  # a state is written no more often

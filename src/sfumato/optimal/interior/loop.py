@@ -17,14 +17,11 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ..solver import Control, Progress, Status
-from .bound import Proof, prove
-from .columns import CAP
 from .form import BreakdownError, Form, Iterate, Rows
 from .kept import StateFile
-from .newton import System, factors
-from .pairs import Bools, Ints, PairRows, irreducible, nearest, search
-from .state import State
-from .steps import compute, end
+from .newton import System, compute, end, factors
+from .pairs import CAP, Bools, Ints, PairRows, irreducible, nearest, search
+from .state import Proof, State, prove
 from .tails import Tails
 from .workers import StoppedError, Workers
 

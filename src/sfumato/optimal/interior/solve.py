@@ -16,10 +16,9 @@ from ...evidence import Multipliers
 from ..reduction import Reduced
 from ..solver import Control, Progress, Status
 from . import form, inside, symmetry
-from .columns import Columns, columns
 from .kept import StateFile
 from .loop import Course, first_rows, floor, follow
-from .pairs import Ints, PairRows
+from .pairs import Columns, Ints, PairRows, columns
 from .workers import Workers
 
 NEAR_LIMIT = 0.999

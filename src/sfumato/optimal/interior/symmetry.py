@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.arrays import Floats
-from .columns import Columns
-from .pairs import Ints
+from .pairs import Columns, Ints
 
 MAXIMUM = 64
 TOLERANCE = 1e-12

@@ -20,9 +20,7 @@ from ...evidence.sensitive import (
     class_vulnerability_bound,
 )
 from ..solver import Progress, Status
-from .problem import VULNERABILITY, SensitiveProblem
-from .program import LeakProgram
-from .result import SensitiveDesign
+from .problem import VULNERABILITY, LeakProgram, SensitiveDesign, SensitiveProblem
 
 _DROPPED = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that costs nothing that counts
 

@@ -17,6 +17,7 @@ bends the way, not the goal.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -24,12 +25,16 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...core.arrays import Floats
-from .program import LeakProgram
+from .problem import LeakProgram
 
 PROXIMAL: Final = 1e-6  # the curvature that is added, relative to a secret's probability
 _BLOCK: Final = 2**23  # entries held at once
 _REFINEMENTS: Final = 2
 _NUDGES: Final = (1e-15, 1e-13, 1e-11, 1e-9)  # of the diagonal; refinement takes back what they change
+_BACK = 0.995  # of the way to the nearest bound
+_FLOOR = 1e-9  # of the even mass of a report: no class starts as impossible
+_FAR = 4.0  # nats: a step that would move a belief much further is shortened
+_ABOVE = 1.05  # times the largest mass of a report: where its guess starts
 
 
 class Newton:
@@ -200,3 +205,194 @@ def over(top: Any, bottom: Floats, where: NDArray[np.bool_]) -> Floats:
     """Return a quotient where the bottom counts, and zero elsewhere."""
     quotient: Floats = np.divide(top, bottom, out=np.zeros(bottom.shape), where=where)
     return quotient
+
+
+class InformationSteps:
+    """The primal-dual iterate of: minimise sum over x, z of a ln(a / (P(x) P(z))), a = A y.
+
+    The derivative is A' ln(P(x|z) / P(x)); the second one, A' (diag(1 / a) - 1 1' / sum of a) A
+    per report, has the shape that `Newton` solves. The adversary's beliefs q(x|z) are kept
+    beside y, which they meet at the optimum, q = a / sum of a: where masses vanish, the
+    logarithm of a posterior moves too fast for Newton's steps, and that of q does not.
+
+    Attributes:
+        y: p(z|w), array (n, m).
+        guesses: q(x|z), array (k, m).
+        price: The price of the loss, in the program's scale.
+    """
+
+    def __init__(self, program: LeakProgram) -> None:
+        self.program = program
+        self.y, self.price = program.start()
+        self._slack = program.limit - float((program.cost * self.y).sum())
+        reached = program.onto @ self.y + _FLOOR / program.shape[1] * program.classes[:, None]
+        self.guesses = reached / reached.sum(axis=0)
+        back = self._back()
+        self._u = np.where(program.open, back, np.inf).min(axis=1) - program.weights
+        self._r = np.where(program.open, back - self._u[:, None], 1.0)
+        self._count = float(program.weights @ program.open.sum(axis=1)) + 1
+
+    @property
+    def complementarity(self) -> float:
+        """The mean product of slacks and prices, each relative to the probability it belongs to."""
+        return (float((self.y * self._r).sum()) + self._slack * self.price) / self._count
+
+    def advance(self) -> None:
+        """Take one predictor-corrector step.
+
+        Raises:
+            LinAlgError: If rounding has made the system indefinite.
+        """
+        program, y, r, q = self.program, self.y, self._r, self.guesses
+        free = program.open
+        reached = program.onto @ y
+        # A report that no secret may use has no mass, and its guess no meaning.
+        mass = np.where(program.open.any(axis=0), reached.sum(axis=0), 1.0)
+        believed = q * mass
+        off = reached / believed - 1
+        near = PROXIMAL * program.weights[:, None]
+        curved = over(1.0, over(r, y, free) + near, free)
+        newton = Newton(program, curved, believed, believed, self._slack / self.price)
+        dual = np.where(free, self._back() - self._u[:, None] - r, 0.0)
+        rows = 1.0 - y.sum(axis=1)
+        loss = program.limit - float((program.cost * y).sum()) - self._slack
+
+        def towards(local: Floats, spent: float) -> tuple[Floats, Floats, float, Floats, Floats, float]:
+            """Return the direction whose products of slack and price change as given."""
+            right = np.where(free, over(local, y, free) - dual - program.onto.T @ off, 0.0)
+            dy, du, dt = newton.directions(right, rows, loss - spent / self.price)
+            moved = program.onto @ dy
+            gain = moved / believed - moved.sum(axis=0) / mass + off
+            dr = np.where(free, program.onto.T @ gain + dt * program.cost - du[:, None] + dual + near * dy, 0.0)
+            return dy, du, dt, gain, dr, (spent - self._slack * dt) / self.price
+
+        local, spent = -y * r * free, -self._slack * self.price
+        dy, _, dt, _, dr, dslack = towards(local, spent)
+        here = self.complementarity
+        a, b = self._lengths(dy, dr, dslack, dt, 1.0)
+        after = float(((y + a * dy) * (r + b * dr) * free).sum())
+        after = (after + (self._slack + a * dslack) * (self.price + b * dt)) / self._count
+        centre = here * (after / here) ** 3
+        dy, du, dt, gain, dr, dslack = towards(
+            (local + centre * program.weights[:, None] - dy * dr) * free, spent + centre - dslack * dt
+        )
+        a, b = self._lengths(dy, dr, dslack, dt, _BACK)
+        b = min(b, _FAR / float(np.abs(gain).max() + _FAR))
+        self.y, self._slack = y + a * dy, self._slack + a * dslack
+        self._u, self._r, self.price = self._u + b * du, r + b * dr, self.price + b * dt
+        beliefs = q * np.exp(b * gain)
+        self.guesses = beliefs / beliefs.sum(axis=0)
+
+    def _back(self) -> Floats:
+        """Return the adversary's gain and the price of the loss, by entry of y."""
+        gain = np.log(self.guesses / self.program.classes[:, None])
+        back: Floats = self.program.onto.T @ gain + self.price * self.program.cost
+        return back
+
+    def _lengths(self, dy: Floats, dr: Floats, dslack: float, dt: float, back: float) -> tuple[float, float]:
+        free = self.program.open
+        primal = min(longest(self.y, dy, free), single(self._slack, dslack))
+        dual = min(longest(self._r, dr, free), single(self.price, dt))
+        return min(1.0, back * primal), min(1.0, back * dual)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Direction:
+    """The changes of y, u, t (the price), v, s, q (the guesses), r and the slack."""
+
+    y: Floats
+    u: Floats
+    t: float
+    v: Floats
+    s: Floats
+    q: Floats
+    r: Floats
+    slack: float
+
+
+class VulnerabilitySteps:
+    """The primal-dual iterate of: minimise sum of v(z), v(z) >= (A y)(x, z) for every class x.
+
+    Attributes:
+        y: p(z|w), array (n, m).
+        guesses: The prices q(x|z) of the rows of v, array (k, m): the adversary's strategy.
+        price: The price of the loss, in the program's scale.
+        complementarity: The mean product of slacks and prices.
+    """
+
+    def __init__(self, program: LeakProgram) -> None:
+        self.program = program
+        m = program.shape[1]
+        k = program.onto.shape[0]
+        self.y, self.price = program.start()
+        reached = program.onto @ self.y
+        self._v = _ABOVE * reached.max(axis=0) + 0.1 / m
+        self._s = self._v - reached
+        self._slack = program.limit - float((program.cost * self.y).sum())
+        self.guesses = np.full((k, m), 1.0 / k)
+        back = program.onto.T @ self.guesses + self.price * program.cost
+        self._u = np.where(program.open, back, np.inf).min(axis=1) - program.weights / k
+        self._r = np.where(program.open, back - self._u[:, None], 1.0)
+        self._count = float(program.weights @ program.open.sum(axis=1)) + m + 1
+
+    @property
+    def complementarity(self) -> float:
+        """The mean product of slacks and prices, each relative to the probability it belongs to."""
+        total = float((self.y * self._r).sum() + (self._s * self.guesses).sum())
+        return (total + self._slack * self.price) / self._count
+
+    def advance(self) -> None:
+        """Take one predictor-corrector step.
+
+        Raises:
+            LinAlgError: If rounding has made the system indefinite.
+        """
+        program, y, r, s, q = self.program, self.y, self._r, self._s, self.guesses
+        free, k = program.open, len(q)
+        near = PROXIMAL * program.weights[:, None]
+        theta = 1 / (s / q + PROXIMAL / y.shape[1])
+        curved = over(1.0, over(r, y, free) + near, free)
+        newton = Newton(program, curved, 1 / theta, np.ones_like(q), self._slack / self.price)
+        dual = np.where(free, program.onto.T @ q + self.price * program.cost - self._u[:, None] - r, 0.0)
+        unspent = 1.0 - q.sum(axis=0)
+        primal = self._v - program.onto @ y - s
+        rows = 1.0 - y.sum(axis=1)
+        loss = program.limit - float((program.cost * y).sum()) - self._slack
+
+        def towards(local: Floats, guess: Floats, spent: float) -> _Direction:
+            """Return the direction whose products of slack and price change as given."""
+            omega = theta * (guess / q - primal)
+            lift = (omega.sum(axis=0) - unspent) / theta.sum(axis=0)
+            right = -dual + over(local, y, free) - program.onto.T @ (omega - theta * lift)
+            dy, du, dt = newton.directions(np.where(free, right, 0.0), rows, loss - spent / self.price)
+            moved = program.onto @ dy
+            dv = ((theta * moved).sum(axis=0)) / theta.sum(axis=0) + lift
+            dq = omega - theta * (dv - moved)
+            ds = (guess - s * dq) / q
+            dr = np.where(free, program.onto.T @ dq + dt * program.cost - du[:, None] + dual + near * dy, 0.0)
+            slack = (spent - self._slack * dt) / self.price
+            return _Direction(dy, du, dt, dv, ds, dq, dr, slack)
+
+        local, guess, spent = -y * r * free, -s * q, -self._slack * self.price
+        to = towards(local, guess, spent)
+        here = self.complementarity
+        a, b = self._lengths(to, 1.0)
+        after = float(((y + a * to.y) * (r + b * to.r) * free).sum() + ((s + a * to.s) * (q + b * to.q)).sum())
+        after = (after + (self._slack + a * to.slack) * (self.price + b * to.t)) / self._count
+        centre = here * (after / here) ** 3
+        to = towards(
+            (local + centre * program.weights[:, None] - to.y * to.r) * free,
+            guess + centre / k - to.s * to.q,
+            spent + centre - to.slack * to.t,
+        )
+        a, b = self._lengths(to, _BACK)
+        self.y, self._v, self._s = y + a * to.y, self._v + a * to.v, s + a * to.s
+        self._slack += a * to.slack
+        self._u, self._r, self.guesses = self._u + b * to.u, r + b * to.r, q + b * to.q
+        self.price += b * to.t
+
+    def _lengths(self, to: _Direction, back: float) -> tuple[float, float]:
+        free = self.program.open
+        primal = min(longest(self.y, to.y, free), longest(self._s, to.s), single(self._slack, to.slack))
+        dual = min(longest(self._r, to.r, free), longest(self.guesses, to.q), single(self.price, to.t))
+        return min(1.0, back * primal), min(1.0, back * dual)

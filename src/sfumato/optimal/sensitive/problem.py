@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from ...core import AnyLoss, Guarantees, Loss, MetricPrivacy, Space, as_loss, units
+from ...core import AnyLoss, Guarantees, Loss, Mechanism, MetricPrivacy, Space, as_loss, units
 from ...core.arrays import Floats, floats, readonly
-from ...errors import InputError, python
-from ...rounding import UNIT
+from ...core.units import per_unit
+from ...errors import InfeasibleError, InputError, python
+from ...evidence import EpsilonProof, Multipliers, relative_gap
+from ...rounding import UNIT, amount_at_most, at_least, at_most
 from ..problem import exponents_of, guarantees_for
+from ..solver import Progress, Status
 
 VULNERABILITY: Final = "vulnerability"
 INFORMATION: Final = "information"
 _SUM_TOLERANCE: Final = 1e-9
+_TIGHT: Final = 1e-9  # of the scale: a bound nearer to the least loss leaves no room for an interior
+_TIE: Final = 1e-13  # of the scale: losses that differ by less are equal, but for rounding
+_START_SHARE: Final = 0.5  # of the room for loss that the exponential mechanism of the start takes,
+_LATER_SHARE: Final = 0.9  # and that it takes after being mixed with even rows
+_LEAST_PRICE: Final = 1e-4  # of the loss, in the scale of the program, where the search for the start begins
+_PRICE_STEP: Final = 1.2
+_EVEN: Final = 0.05  # the even rows' share in the start, at most
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -143,3 +154,184 @@ def _metric_privacy(secrets: Space, objective: str, given: Guarantees) -> tuple[
         )
     exponents_of(secrets, kept)
     return kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeakProgram:
+    """Minimise a leak over y >= 0 with rows of sum one and sum of cost y at most `limit`.
+
+    Attributes:
+        onto: P(x, w) of possible classes and secrets, (k, n): an array, or sparse where `kinds` is set.
+        kinds: The class of each secret where it determines its class, else None.
+        cost: Array (n, m), P(w) l(w, z) less its least entry per row, scaled to at most 1;
+            zero where `tight`.
+        limit: The bound on the scaled cost.
+        open: Array (n, m): where y may be positive.
+        nearest: Array (n, m): the rows of least loss, evenly over the reports that lose least.
+        tight: Whether the bound is the least loss itself, so that `open` alone keeps it.
+        classes: Array (k,), P(x).
+        weights: Array (n,), P(w).
+        unit_of_cost: What one of the scaled cost is in the unit of the loss.
+        rows: The positions of the possible secrets.
+        kept: The positions of the possible classes.
+    """
+
+    onto: Any
+    kinds: NDArray[np.intp] | None
+    cost: Floats
+    limit: float
+    open: NDArray[np.bool_]
+    nearest: Floats
+    tight: bool
+    classes: Floats
+    weights: Floats
+    unit_of_cost: float
+    rows: NDArray[np.intp]
+    kept: NDArray[np.intp]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of possible secrets and of reports."""
+        n, m = self.cost.shape
+        return n, m
+
+    def within(self, y: Floats) -> Floats:
+        """Return rows scaled to sum one, mixed with the nearest ones just enough to keep the bound."""
+        found: Floats = y / y.sum(axis=1, keepdims=True)
+        spent = float((self.cost * found).sum())
+        if spent > self.limit:
+            share = min(1.0, (1 - self.limit / spent) * (1 + 1e-12))
+            found = (1 - share) * found + share * self.nearest
+        return found
+
+    def start(self) -> tuple[Floats, float]:
+        """Return rows inside the bounds and a price that suits them.
+
+        They are an exponential mechanism of some loss, mixed with even rows.
+        """
+        even = self.open / self.open.sum(axis=1, keepdims=True)
+        steps = self.cost / self.weights[:, None]
+        high = _LEAST_PRICE
+        while self._spent(even, steps, high) > _START_SHARE * self.limit:
+            high *= _PRICE_STEP
+        rows = self._exponential(even, steps, high)
+        spent = float((self.cost * rows).sum())
+        excess = float((self.cost * even).sum()) - spent
+        share = min(_EVEN, (_LATER_SHARE * self.limit - spent) / excess) if excess > 0 else _EVEN
+        return (1 - share) * rows + share * even, high
+
+    def _exponential(self, even: Floats, steps: Floats, price: float) -> Floats:
+        weights = even * np.exp(-price * steps)
+        rows: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return rows
+
+    def _spent(self, even: Floats, steps: Floats, price: float) -> float:
+        return float((self.cost * self._exponential(even, steps, price)).sum())
+
+
+def leak_program(problem: SensitiveProblem) -> LeakProgram:
+    """Return the form to solve.
+
+    Raises:
+        InfeasibleError: If every mechanism loses more than the bound.
+    """
+    rows, kept = np.flatnonzero(problem.weights), np.flatnonzero(problem.classes)
+    weights, loss = problem.weights[rows], problem.loss.array[rows]
+    best = loss.min(axis=1)
+    above = loss - best[:, None]
+    scale = float((weights[:, None] * above).max())
+    least = float(weights @ best)
+    size = float(weights @ np.abs(loss).max(axis=1))
+    room, rounding = problem.max_loss - least, problem.rounding
+    if room < -rounding or (room < 0 and size == 0):
+        unit = problem.loss.unit
+        raise InfeasibleError(
+            f"no mechanism with these reports loses at most {units.show(problem.max_loss, unit)} on average: "
+            f"the least possible with them is {units.show(least, unit)}.",
+            f"allow at least {least + rounding:.17g}, or add observables that lose less.",
+        )
+    tight = room <= _TIGHT * size + rounding
+    ties = above <= _TIE * float(np.abs(loss).max())
+    unit_of_cost = scale if scale > 0 else 1.0
+    joint = problem.joint[np.ix_(kept, rows)]
+    alone = bool(((joint > 0).sum(axis=0) == 1).all())
+    return LeakProgram(
+        sparse.csr_array(joint) if alone else joint,
+        np.argmax(joint, axis=0) if alone else None,
+        np.zeros_like(above) if tight else weights[:, None] * above / unit_of_cost,
+        1.0 if tight else (room - rounding) / unit_of_cost,
+        ties if tight else np.ones_like(ties),
+        ties / ties.sum(axis=1, keepdims=True),
+        tight,
+        problem.classes[kept],
+        weights,
+        unit_of_cost,
+        rows,
+        kept,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SensitiveDesign:
+    """A mechanism of nearly the least leak of X within a bound of loss, with its proofs.
+
+    Every figure is proved over the integers of the mechanism, with rounding on the safe side.
+
+    Attributes:
+        mechanism: The mechanism from W to Z.
+        problem: What was asked.
+        status: Whether the wanted gap was reached; its value is a sentence.
+        value: What was to be least, for this mechanism: the Bayes vulnerability of X, or
+            I(X; Z) in bits. No less than the true value.
+        lower_bound: Proved lower bound for every mechanism within the loss.
+        vulnerability: Upper bound of the chance that the best guess of X is right.
+        bayes_error: Lower bound of the chance that it is wrong.
+        information_bits: Upper bound of I(X; Z).
+        loss: Upper bound of the expected loss, in the unit of the loss; at most the bound
+            that was asked for.
+        metric_privacy: One proof per guarantee of metric privacy, of the integers of the mechanism.
+        strategy: The adversary's strategy that proves the lower bound, array (classes, m);
+            see `evidence.sensitive`.
+        price: The price of the loss that proves it, per unit of loss.
+        rows: The prices of the rows of metric privacy that prove it; None without guarantees.
+        log: The progress, step by step; its bounds are computed in plain floats.
+        seconds: The time it took.
+    """
+
+    mechanism: Mechanism
+    problem: SensitiveProblem
+    status: Status
+    value: float
+    lower_bound: float
+    vulnerability: float
+    bayes_error: float
+    information_bits: float
+    loss: float
+    metric_privacy: tuple[EpsilonProof, ...]
+    strategy: Floats
+    price: float
+    rows: Multipliers | None
+    log: tuple[Progress, ...]
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The largest distance of the value from the least one, relative to it; see `relative_gap`."""
+        return relative_gap(self.value, self.lower_bound, self.problem.negligible)
+
+    @property
+    def epsilon_upper(self) -> float:
+        """The proved epsilon of the first guarantee, per unit of its metric; ``inf`` if there is none."""
+        return self.metric_privacy[0].upper if self.metric_privacy else float("inf")
+
+    def __repr__(self) -> str:
+        unit = self.problem.loss.unit
+        if self.problem.objective == VULNERABILITY:
+            leak = f"Bayes error at least {at_least(self.bayes_error, 6)}"
+        else:
+            leak = f"information at most {at_most(self.information_bits, 6)} bits"
+        proved = (f"epsilon at most {at_most(p.upper, 6)}{per_unit(p.unit)}, " for p in self.metric_privacy)
+        return (
+            f"SensitiveDesign of {self.mechanism!r}: {leak}, loss at most {amount_at_most(self.loss, unit)}, "
+            f"{''.join(proved)}gap {at_most(self.gap, 2)} ({self.status.name})"
+        )

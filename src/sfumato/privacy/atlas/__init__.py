@@ -1,21 +1,24 @@
 """The atlas: which notion implies which, and what the notions keep through processing and repetition."""
 
-from .catalogue import ATLAS, NOTIONS, implications, table
 from .claims import Claim
-from .convert import Derivation, convert
-from .edge import Basis, Edge, Tightness
+from .derivations import NOTIONS, SEPARATIONS, Derivation, convert, implications, table
+from .edge import Basis, Edge, Goal, Refusal, Tightness
+from .edges import ATLAS
 from .properties import PROPERTIES, Property, PropertyAnswer, answer, compose
 
 __all__ = [
     "ATLAS",
     "NOTIONS",
     "PROPERTIES",
+    "SEPARATIONS",
     "Basis",
     "Claim",
     "Derivation",
     "Edge",
+    "Goal",
     "Property",
     "PropertyAnswer",
+    "Refusal",
     "Tightness",
     "answer",
     "compose",

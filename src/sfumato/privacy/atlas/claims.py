@@ -3,23 +3,130 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from ...core import DistortionPrivacy, Metric, MetricPrivacy, ThresholdPrivacy, units
-from ...core.naming import called
+from ...core import DistortionPrivacy, Metric, MetricPrivacy, Prior, Space, ThresholdPrivacy, units
+from ...core.naming import name_phrase
 from ...divergences import named
 from ...errors import InputError
 from ...rounding import at_least, at_most
-from ..beliefs.priors import Priors
+from ..beliefs.attackers import Events, Priors
+from ..beliefs.pufferfish import Rivals
+from ..curves.trade_off import TradeOff
+from ..distributions.family import Family
 from ..notion import Description, Finding, Notion
 from ..relation import Relation
 from ..vocabulary import VOCABULARY, described, kinds
-from .contexts import covers, divergence_name
+
+
+def divergence_name(divergence: object) -> str:
+    """Return the name of a divergence that was given by name or as an object."""
+    return divergence if isinstance(divergence, str) else str(getattr(divergence, "name", divergence))
+
+
+_CONTENT: Final = {
+    Family: ("distributions", "pairs"),
+    Rivals: ("facts", "pairs"),
+    TradeOff: ("null", "alternative"),
+}
+"""The arrays that make two objects say the same."""
+
+
+def _equal(held: object, wanted: object) -> bool:
+    arrays = _CONTENT.get(type(held))
+    if arrays is None or type(held) is not type(wanted):
+        return held == wanted
+    return all(np.array_equal(getattr(held, name), getattr(wanted, name)) for name in arrays)
+
+
+def _relation_covers(held: object, wanted: object) -> bool:
+    if held is None:
+        return True
+    if not isinstance(held, Relation):
+        return False
+    if wanted is None:
+        return len(held) == held.size * (held.size - 1)
+    return isinstance(wanted, Relation) and held.size == wanted.size and bool((held.array | ~wanted.array).all())
+
+
+def _priors_cover(held: object, wanted: object) -> bool:
+    inside, outside = (Priors.all() if priors is None else priors for priors in (wanted, held))
+    if not isinstance(inside, Priors) or not isinstance(outside, Priors):
+        return False
+    known = {_content(prior) for prior in outside.listed}
+    among = {_content(prior) for prior in inside.listed} <= known
+    if outside.interval is None:
+        return inside.interval is None and among
+    if outside.listed and not (inside.listed and among):
+        return False
+    low, high = inside.interval if inside.interval is not None else (0.0, 1.0)
+    return outside.interval[0] <= low and high <= outside.interval[1]
+
+
+def to_one_default(maps: object) -> bool:
+    """Return whether each map sends every secret that it takes to one default."""
+    return all(len(np.unique(images[images >= 0])) <= 1 for images in np.atleast_2d(np.asarray(maps)))
+
+
+def _maps_cover(held: object, wanted: object) -> bool:
+    if held is None or wanted is None:
+        return held is None and to_one_default(wanted)
+    return np.array_equal(np.atleast_2d(np.asarray(held)), np.atleast_2d(np.asarray(wanted)))
+
+
+def _content(prior: Prior) -> tuple[Space, bytes]:
+    """Return what two equal beliefs have in common."""
+    return prior.space, (prior.probabilities + 0.0).tobytes()
+
+
+def _same_events(held: object, wanted: object) -> bool:
+    given = [each for each in (held, wanted) if isinstance(each, Events)]
+    if not given:
+        return held is wanted
+    size = given[0].size
+    first, second = (each if isinstance(each, Events) else Events.singletons(size) for each in (held, wanted))
+    same = first.masks.shape == second.masks.shape and bool((first.masks == second.masks).all())
+    return same and first.attribute == second.attribute
+
+
+def _same_metric(held: object, wanted: object) -> bool:
+    if not isinstance(held, Metric) or not isinstance(wanted, Metric):
+        return False
+    return held.unit == wanted.unit and np.array_equal(held.array, wanted.array)
+
+
+def _same_settings(held: object, wanted: object) -> bool:
+    if not isinstance(held, Sequence) or not isinstance(wanted, Sequence):
+        return False
+    return len(held) == len(wanted) and all(map(np.array_equal, held, wanted))
+
+
+_COVERS: Final[dict[str, Callable[[object, object], bool]]] = {
+    "relation": _relation_covers,
+    "metric": _same_metric,
+    "distance": _same_metric,
+    "divergence": lambda held, wanted: divergence_name(held) == divergence_name(wanted),
+    "priors": _priors_cover,
+    "events": _same_events,
+    "possible": lambda _held, wanted: not wanted,
+    "maps": _maps_cover,
+    "interventions": _same_settings,
+    "family": _equal,
+    "rivals": _equal,
+    "curve": _equal,
+}
+"""When a promise about one context includes that about another, by the name of the context."""
+
+
+def covers(name: str, held: object, wanted: object) -> bool:
+    """Return whether a promise about one context includes the promise about another of the same name."""
+    return held is wanted or (name in _COVERS and _COVERS[name](held, wanted))
+
 
 _LARGER_HIDES_MORE: Final = frozenset(
     name for word in VOCABULARY.values() if word.larger_hides for name in word.numbers
@@ -51,7 +158,7 @@ class Claim:
         InputError: If the notion is unknown, or a parameter is unknown, missing or out of range.
 
     Example:
-        >>> from sfumato.privacy.atlas.claims import Claim
+        >>> from sfumato.privacy.atlas import Claim
         >>> print(Claim("differential-privacy", epsilon=1.0))
         differential privacy with epsilon 1, of any two secrets
     """
@@ -137,7 +244,7 @@ class Claim:
         if isinstance(relation, Relation):
             return relation.name
         if isinstance(metric, Metric):
-            return f"any two secrets by the {called(metric.name, 'metric')}"
+            return f"any two secrets by the {name_phrase(metric.name, 'metric')}"
         return "any two secrets"
 
     @property

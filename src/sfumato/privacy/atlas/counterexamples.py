@@ -12,17 +12,15 @@ import numpy as np
 from ...core import Prior, Space
 from ...core.arrays import Floats
 from ..beliefs.adversarial import AdversarialPrivacy
-from ..beliefs.causal import CausalPrivacy
-from ..beliefs.events import Events
+from ..beliefs.attackers import Events, Priors
 from ..beliefs.membership import MembershipPrivacy, NegativeMembershipPrivacy, PositiveMembershipPrivacy
 from ..beliefs.noiseless import AposterioriNoiselessPrivacy, IdentityPrivacy, InferentialPrivacy, NoiselessPrivacy
-from ..beliefs.priors import Priors
-from ..beliefs.pufferfish import Pufferfish
+from ..beliefs.pufferfish import CausalPrivacy, Pufferfish
 from ..beliefs.semantic import SemanticPrivacy
 from ..distributions.distribution import DistributionPrivacy
 from ..distributions.family import Family
 from ..notion import Finding, Notion
-from ..point.bounded_range import BoundedRange
+from ..point.concentrated import BoundedRange
 from ..point.probabilistic import ProbabilisticDifferentialPrivacy
 
 

@@ -1,4 +1,4 @@
-"""Edges of the atlas: implications between two notions, and the decorator that makes one of a rule."""
+"""Edges of the atlas: implications between two notions, what they refuse, and the maps of their numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from enum import Enum
 from ...core.frozen import Short
 from ..relation import Relation
 from ..vocabulary import VOCABULARY
-from .claims import Claim, InfiniteNumberError
-from .contexts import covers
+from .claims import Claim, InfiniteNumberError, covers
 
 
 class Basis(Enum):
@@ -31,23 +30,14 @@ class Tightness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why an implication says nothing of a claim.
-
-    Attributes:
-        missing: What was needed, as a clause: "delta = 0 is needed".
-    """
+    """The reason why an implication says nothing of a claim, as a clause: "delta = 0 is needed"."""
 
     missing: str
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """The notion that a chain should end at, and what was said about it.
-
-    Attributes:
-        notion: Its key.
-        given: Some of its numbers and its context, by name.
-    """
+@dataclass(frozen=True, slots=True, repr=False)
+class Goal(Short):
+    """The notion that a chain should end at, and some of its numbers and its context, by name."""
 
     notion: str
     given: Mapping[str, object]
@@ -67,6 +57,12 @@ class Goal:
         return name in word.context or name in word.numbers
 
 
+Changes = Mapping[str, object] | Refusal
+"""The parameters of the implied claim that differ from those of the same name, or why there is no such claim."""
+
+Map = Callable[[Claim, Goal], Changes]
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Edge(Short):
     """One implication: a claim of one notion gives a claim of another.
@@ -75,30 +71,40 @@ class Edge(Short):
         name: Its name, which is also the heading of its proof.
         start: The key of the notion that implies.
         end: The key of the notion that is implied.
+        map: From a claim and a goal to the changes; what both notions have by name stays as it is.
         rule: How the numbers change.
-        needs: Under which conditions; empty if under all.
-        tightness: Whether a smaller value would be false.
         witness: What attains it, or what is known instead.
         source: Paper and statement.
         basis: Where it is known from.
-        apply: From a claim and a goal to the implied claim, or why there is none.
+        tightness: Whether a smaller value would be false.
+        needs: Under which conditions; empty if under all.
+        checks: What is refused before the map, each with its reason.
     """
 
     name: str
     start: str
     end: str
+    map: Map
     rule: str
-    needs: str
-    tightness: Tightness
     witness: str
     source: str
     basis: Basis
-    apply: Callable[[Claim, Goal], Claim | Refusal]
+    tightness: Tightness = Tightness.TIGHT
+    needs: str = ""
+    checks: tuple[Callable[[Claim], str], ...] = ()
 
     def follow(self, claim: Claim, goal: Goal) -> Claim | Refusal:
         """Return what a claim gives, or why it gives nothing: also where a number grows beyond all floats."""
+        for check in self.checks:
+            if missing := check(claim):
+                return Refusal(missing)
         try:
-            return self.apply(claim, goal)
+            changes = self.map(claim, goal)
+            if isinstance(changes, Refusal):
+                return changes
+            held = {**claim.numbers, **claim.context}
+            same = {name: held[name] for name in Claim.names(self.end) if name in held}
+            return Claim(self.end, **{**same, **changes})
         except InfiniteNumberError:
             return Refusal("smaller numbers are needed: what follows is larger than any float")
 
@@ -115,91 +121,45 @@ class Edge(Short):
         return f"{start} gives {end}{needs}: {self.rule} ({self.source})."
 
 
-Rule = Callable[[Claim, Goal], Claim | Refusal]
+def same(_claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes."""
+    return {}
 
 
-def edge(
-    name: str,
-    *,
-    start: str,
-    end: str,
-    rule: str,
-    tightness: Tightness,
-    witness: str,
-    source: str,
-    basis: Basis,
-    needs: str = "",
-) -> Callable[[Rule], Edge]:
-    """Return the decorator that makes an `Edge` of the function that computes the implied claim.
-
-    Args:
-        name: Its name, which is also the heading of its proof.
-        start: The key of the notion that implies.
-        end: The key of the notion that is implied.
-        rule: How the numbers change.
-        tightness: Whether a smaller value would be false.
-        witness: What attains it, or what is known instead.
-        source: Paper and statement.
-        basis: Where it is known from.
-        needs: Under which conditions; empty if under all.
-    """
-
-    def made(apply: Rule) -> Edge:
-        return Edge(name, start, end, rule, needs, tightness, witness, source, basis, apply)
-
-    return made
+def rename(old: str, new: str) -> Map:
+    """Return the map that gives a number or a part of the context another name."""
+    return lambda claim, _goal: {new: {**claim.numbers, **claim.context}[old]}
 
 
-def pure(rule: Rule) -> Rule:
-    """Return a rule that refuses claims with delta above 0."""
-
-    def apply(claim: Claim, goal: Goal) -> Claim | Refusal:
-        if claim.numbers.get("delta", 0.0) > 0:
-            return Refusal(f"delta = 0 is needed, but delta is {claim['delta']:g}")
-        return rule(claim, goal)
-
-    return apply
+def take(*names: str) -> Map:
+    """Return the map that takes parts of the context from the goal."""
+    return lambda _claim, goal: {name: goal.context(name) for name in names}
 
 
-def symmetric(rule: Rule) -> Rule:
-    """Return a rule that refuses claims about pairs in one order only."""
-
-    def apply(claim: Claim, goal: Goal) -> Claim | Refusal:
-        relation = claim.context.get("relation")
-        if isinstance(relation, Relation) and not relation.symmetric:
-            return Refusal("a relation of pairs in both orders is needed")
-        return rule(claim, goal)
-
-    return apply
+def number(name: str, value: Callable[[Claim], float]) -> Map:
+    """Return the map that computes one number from a claim."""
+    return lambda claim, _goal: {name: value(claim)}
 
 
-def everywhere(rule: Rule) -> Rule:
-    """Return a rule that refuses claims that are not about all pairs of secrets."""
-
-    def apply(claim: Claim, goal: Goal) -> Claim | Refusal:
-        if not covers("relation", claim.context["relation"], None):
-            return Refusal("a promise about all pairs of secrets is needed")
-        return rule(claim, goal)
-
-    return apply
+def pure(claim: Claim) -> str:
+    """Refuse claims with delta above 0."""
+    return f"delta = 0 is needed, but delta is {claim['delta']:g}" if claim.numbers.get("delta", 0.0) > 0 else ""
 
 
-def same_pairs(claim: Claim) -> dict[str, object]:
-    """Return the context of a claim about the same pairs of secrets."""
-    return {"relation": claim.context["relation"]}
+def symmetric(claim: Claim) -> str:
+    """Refuse claims about pairs in one order only."""
+    relation = claim.context.get("relation")
+    one_way = isinstance(relation, Relation) and not relation.symmetric
+    return "a relation of pairs in both orders is needed" if one_way else ""
 
 
-def renamed(
-    claim: Claim, end: str, *, numbers: Mapping[str, str] | None = None, keep: tuple[str, ...] = ()
-) -> Claim:
-    """Return a claim of the same values about another notion.
+def everywhere(claim: Claim) -> str:
+    """Refuse claims that are not about all pairs of secrets."""
+    whole = covers("relation", claim.context["relation"], None)
+    return "" if whole else "a promise about all pairs of secrets is needed"
 
-    Args:
-        claim: The claim.
-        end: The notion that is implied.
-        numbers: New names of numbers by old ones; by default all keep their names.
-        keep: The parts of the context that stay.
-    """
-    names = numbers if numbers is not None else {name: name for name in claim.numbers}
-    values: dict[str, object] = {new: claim[old] for old, new in names.items()}
-    return Claim(end, **values, **{name: claim.context[name] for name in keep})
+
+def lifted(claim: Claim) -> str:
+    """Refuse claims about a family instead of a lifted relation."""
+    whole = claim.context.get("family") is None
+    return "" if whole else "a promise about all distributions that couplings join is needed, not about one family"

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from ...errors import InputError
 from ...intervals import above, exact
 from ..vocabulary import described
-from . import counterexamples
-from .claims import Claim
-from .contexts import covers, to_one_default
-from .counterexamples import Counterexample
+from .claims import Claim, covers, to_one_default
+from .counterexamples import (
+    Counterexample,
+    counting,
+    fed_by_impossible,
+    merged_by_chance,
+    merged_rare,
+    mixed_rare,
+    mixed_semantics,
+    parity,
+    shifted_ranges,
+)
 
 
 class Property(Enum):
@@ -33,12 +42,14 @@ class PropertyAnswer:
         why: The rule, the reason, or the condition.
         source: Where it is known from; "proved here" refers to docs/proofs/properties.md.
         make: Makes the counterexample; None where the property holds.
+        combine: From claims to what holds of all together, for composition where that is known in numbers.
     """
 
     holds: bool
     why: str
     source: str
-    make: tuple[str, str] | None = None
+    make: Callable[[], Counterexample] | None = None
+    combine: Callable[[Sequence[Claim]], Claim] | None = None
 
     def counterexample(self) -> Counterexample:
         """Return the mechanisms that show that the property fails.
@@ -48,10 +59,7 @@ class PropertyAnswer:
         """
         if self.make is None:
             raise InputError("the property holds, so it has no counterexample.", "check `holds` first.")
-        name, key = self.make
-        maker = getattr(counterexamples, name)
-        found: Counterexample = maker(key) if key else maker()
-        return found
+        return self.make()
 
 
 _TABLE: Final = "Desfontaines, 2.2.9"
@@ -65,20 +73,45 @@ _WEIGHTS: Final = (
 _DEFAULTS: Final = "against every default, or one that can make every report"
 
 
-def _yes(why: str, source: str = _TABLE) -> PropertyAnswer:
-    return PropertyAnswer(True, why, source)
+def _add(claims: Sequence[Claim]) -> Claim:
+    """Return the claim whose numbers but the order are sums, rounded up."""
+    totals = {
+        name: above(lambda name=name: sum((exact(each[name]) for each in claims), exact(0.0)))  # type: ignore[misc]
+        for name in claims[0].numbers
+        if name != "order"
+    }
+    if "delta" in totals:
+        totals["delta"] = min(totals["delta"], 1.0)
+    return claims[0].with_values(**totals)
+
+
+def _add_squares(claims: Sequence[Claim]) -> Claim:
+    mu = above(lambda: sum((exact(each["mu"]) ** 2 for each in claims), exact(0.0)).sqrt())
+    return claims[0].with_values(mu=mu)
+
+
+def _add_artanh(claims: Sequence[Claim]) -> Claim:
+    epsilon = above(lambda: sum((exact(each["epsilon"]).atanh() for each in claims), exact(0.0)).tanh())
+    return claims[0].with_values(epsilon=epsilon)
+
+
+_Combine = Callable[[Sequence[Claim]], Claim]
+
+
+def _yes(why: str, source: str = _TABLE, combine: _Combine | None = None) -> PropertyAnswer:
+    return PropertyAnswer(True, why, source, combine=combine)
 
 
 def _parity(key: str, source: str = _TABLE) -> PropertyAnswer:
-    return PropertyAnswer(False, "randomness of the secret hides it only once", source, ("parity", key))
+    return PropertyAnswer(False, "randomness of the secret hides it only once", source, partial(parity, key))
 
 
 def _row(post: PropertyAnswer, convex: PropertyAnswer, composed: PropertyAnswer) -> dict[Property, PropertyAnswer]:
     return dict(zip(Property, (post, convex, composed), strict=True))
 
 
-def _plain(rule: str, source: str = _TABLE) -> dict[Property, PropertyAnswer]:
-    return _row(_yes(_SAME, source), _yes(_MIXED, source), _yes(rule, source))
+def _plain(rule: str, source: str = _TABLE, combine: _Combine | None = _add) -> dict[Property, PropertyAnswer]:
+    return _row(_yes(_SAME, source), _yes(_MIXED, source), _yes(rule, source, combine))
 
 
 def _beliefs(key: str) -> dict[Property, PropertyAnswer]:
@@ -88,9 +121,9 @@ def _beliefs(key: str) -> dict[Property, PropertyAnswer]:
 PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
     "differential-privacy": _plain("epsilons add and deltas add"),
     "probabilistic-differential-privacy": _row(
-        PropertyAnswer(False, "a bad report may be merged with a good one", _HERE, ("merged_rare", "")),
-        PropertyAnswer(False, "bad reports of one are fed by good ones of the other", _HERE, ("mixed_rare", "")),
-        _yes("epsilons add and deltas add: bad sets are joined", _HERE),
+        PropertyAnswer(False, "a bad report may be merged with a good one", _HERE, merged_rare),
+        PropertyAnswer(False, "bad reports of one are fed by good ones of the other", _HERE, mixed_rare),
+        _yes("epsilons add and deltas add: bad sets are joined", _HERE, _add),
     ),
     "metric-privacy": _plain("epsilons add and deltas add, for one metric"),
     "kl-privacy": _plain("epsilons add, by the chain rule", _HERE),
@@ -102,19 +135,21 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
         _yes("errors of a mixture are averages, and the curve is convex", _OPEN),
         _yes("curves are multiplied as tests of product distributions"),
     ),
-    "gaussian": _row(_yes(_SAME), _yes("as for any trade-off curve", _OPEN), _yes("mu = sqrt(mu_1^2 + mu_2^2)")),
+    "gaussian": _row(
+        _yes(_SAME),
+        _yes("as for any trade-off curve", _OPEN),
+        _yes("mu = sqrt(mu_1^2 + mu_2^2)", combine=_add_squares),
+    ),
     "bounded-range": _row(
         _yes("likelihood ratios after the processing are averages of those before it", _OPEN),
-        PropertyAnswer(False, "the two ranges may lie on different sides of 0", _OPEN, ("shifted_ranges", "")),
-        _yes("etas add, since losses add, where no mechanism reads another's report", _OPEN),
+        PropertyAnswer(False, "the two ranges may lie on different sides of 0", _OPEN, shifted_ranges),
+        _yes("etas add, since losses add, where no mechanism reads another's report", _OPEN, _add),
     ),
     "positive-membership": _beliefs("positive-membership"),
     "negative-membership": _beliefs("negative-membership"),
     "membership": _beliefs("membership"),
     "adversarial": _beliefs("adversarial"),
-    "noiseless": _row(
-        _yes(_SAME), _yes(_MIXED), PropertyAnswer(False, "Proposition 20", _TABLE, ("counting", ""))
-    ),
+    "noiseless": _row(_yes(_SAME), _yes(_MIXED), PropertyAnswer(False, "Proposition 20", _TABLE, counting)),
     "aposteriori-noiseless": _row(_yes(_WEIGHTS), _yes(_WEIGHTS), _parity("aposteriori-noiseless", _OPEN)),
     "inferential": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("inferential", _HERE)),
     "identity": _row(_yes(_SAME, _HERE), _yes(_MIXED, _HERE), _parity("identity", _HERE)),
@@ -126,20 +161,21 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
             "random processing may keep a part of a set; deterministic processing is safe, and so is all "
             f"processing {_DEFAULTS}",
             _OPEN,
-            ("merged_by_chance", ""),
+            merged_by_chance,
         ),
         PropertyAnswer(
             False,
             f"factors common to two records may differ in a mixture; mixtures are safe {_DEFAULTS}",
             _OPEN,
-            ("mixed_semantics", ""),
+            mixed_semantics,
         ),
         PropertyAnswer(
             False,
             "a set of pairs of reports may hold one pair that the default can make, and many that it cannot; "
             f"artanh(epsilon) adds {_DEFAULTS}",
             _OPEN,
-            ("fed_by_impossible", ""),
+            fed_by_impossible,
+            _add_artanh,
         ),
     ),
     "information": _row(
@@ -151,11 +187,13 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
         "KL divergences and total variations add; of chi-square 1 + x, of the squared Hellinger distance 1 - x "
         "multiply",
         _HERE,
+        combine=None,
     ),
     "distribution-privacy": _row(_yes(_SAME), _yes(_MIXED), _parity("distribution-privacy")),
     "metric-distribution-privacy": _plain(
         "for order inf epsilons add, since it is metric privacy; the no of the table is about families",
         f"{_HERE}; compare {_TABLE}",
+        combine=None,
     ),
 }
 """The table, by notion and property. Notions that are missing were not looked at."""
@@ -178,20 +216,6 @@ def answer(notion: str, asked: Property) -> PropertyAnswer:
     return PROPERTIES[notion][asked]
 
 
-_ADDED: Final = frozenset(
-    {
-        "differential-privacy",
-        "probabilistic-differential-privacy",
-        "metric-privacy",
-        "kl-privacy",
-        "renyi-privacy",
-        "concentrated-privacy",
-        "indistinguishable",
-        "bounded-range",
-    }
-)
-
-
 def compose(claims: Sequence[Claim]) -> Claim:
     """Return what several mechanisms, each run on the same secret with randomness of its own, satisfy together.
 
@@ -206,7 +230,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
             claims differ in what they are about, or no rule in numbers is known here.
 
     Example:
-        >>> from sfumato.privacy.atlas.claims import Claim
+        >>> from sfumato.privacy.atlas import Claim
         >>> from sfumato.privacy.atlas.properties import compose
         >>> print(compose([Claim("gaussian", mu=3.0), Claim("gaussian", mu=4.0)]))
         Gaussian privacy with mu 5, of any two secrets
@@ -229,24 +253,9 @@ def compose(claims: Sequence[Claim]) -> Claim:
             raise InputError(
                 f"{other} is not about the same as {first}.", "convert the claims to one notion first."
             )
-    if first.notion == "gaussian":
-        return first.with_values(
-            mu=above(lambda: sum((exact(each["mu"]) ** 2 for each in claims), exact(0.0)).sqrt())
-        )
-    if first.notion == "semantic":
-        return first.with_values(
-            epsilon=above(lambda: sum((exact(each["epsilon"]).atanh() for each in claims), exact(0.0)).tanh())
-        )
-    if first.notion not in _ADDED:
+    if found.combine is None:
         raise InputError(f"how {described(first.notion).title} composes: {found.why}.", "apply the rule yourself.")
-    totals = {
-        name: above(lambda name=name: sum((exact(each[name]) for each in claims), exact(0.0)))  # type: ignore[misc]
-        for name in first.numbers
-        if name != "order"
-    }
-    if "delta" in totals:
-        totals["delta"] = min(totals["delta"], 1.0)
-    return first.with_values(**totals)
+    return found.combine(claims)
 
 
 def _of_possible_default(claim: Claim) -> bool:

@@ -4,15 +4,23 @@ from typing import Final
 
 from ..notion import Notion
 from .adversarial import AdversarialPrivacy, DeltaOfAdversarialPrivacy
+from .attackers import Events, Priors
 from .bands import Band, attained_band, band
-from .causal import CausalPrivacy
-from .event_ratio import EventRatio, FallOfEventRatio
-from .events import Events
-from .information import InformationPrivacy
-from .membership import MembershipPrivacy, NegativeMembershipPrivacy, PositiveMembershipPrivacy
-from .noiseless import AposterioriNoiselessPrivacy, IdentityPrivacy, InferentialPrivacy, NoiselessPrivacy
-from .priors import Priors
-from .pufferfish import Pufferfish, Rivals
+from .membership import (
+    EventRatio,
+    FallOfEventRatio,
+    MembershipPrivacy,
+    NegativeMembershipPrivacy,
+    PositiveMembershipPrivacy,
+)
+from .noiseless import (
+    AposterioriNoiselessPrivacy,
+    IdentityPrivacy,
+    InferentialPrivacy,
+    InformationPrivacy,
+    NoiselessPrivacy,
+)
+from .pufferfish import CausalPrivacy, Pufferfish, Rivals
 from .semantic import SemanticPrivacy
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (

@@ -14,9 +14,8 @@ from ...rounding import at_most, factor_at_most
 from ...rounding.errors import log_error, log_errors
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, check_delta
-from .events import Events
+from .attackers import Events, Priors
 from .posterior import Chance, Odds, Rated, gain, posterior, worst
-from .priors import Priors
 
 _LARGEST = 700.0  # e to this is still a float
 

@@ -13,9 +13,8 @@ from ...core.arrays import Floats, numbers
 from ...errors import InputError
 from ...rounding.errors import log_error
 from ..rows import AnyMechanism, channel
-from .events import Events, events_on
+from .attackers import Events, Priors, events_on
 from .posterior import odds
-from .priors import Priors
 
 _RATIO: Final = frozenset(
     {"differential-privacy", "indistinguishable", "noiseless", "inferential", "identity", "pufferfish"}

@@ -12,10 +12,9 @@ from ...core import Prior
 from ...core.arrays import Floats, readonly
 from ...errors import InputError
 from ...rounding.errors import log_error
-from ..notion import Finding, Notion
+from ..notion import Finding, Notion, Witness
 from ..rows import AnyMechanism, channel
-from ..witness import Witness
-from .priors import Priors
+from .attackers import Priors
 
 _LEAST = 1e-250  # products below it could lose digits, or vanish, in doubles
 _BLOCK = 2**22  # numbers held at a time

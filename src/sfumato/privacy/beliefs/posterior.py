@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from ...core import Prior, Space
 from ...core.arrays import Floats, readonly
 from ...rounding.errors import log_errors
-from ..notion import Finding, Notion
+from ..notion import Finding, Notion, Witness
 from ..rows import AnyMechanism, channel
-from ..witness import Witness
-from .events import Events, events_on
+from .attackers import Events, Priors, events_on
 from .likelihoods import Likelihoods, blocks, likelihoods, scenarios, terms
-from .priors import Priors
 
 
 class Chance(NamedTuple):

@@ -1,25 +1,27 @@
-"""Pufferfish privacy: given rival facts look alike under every belief of a set."""
+"""Pufferfish privacy of rival facts, and causal privacy of interventions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core import Space
-from ...core.arrays import readonly
+from ...core.arrays import Floats, readonly
 from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
-from ..notion import Description, Finding, Notion
+from ...rounding.errors import log_error
+from ..notion import Description, Finding, Notion, Witness
+from ..point.differential import DifferentialPrivacy
+from ..relation import Relation
 from ..rows import AnyMechanism, channel
-from .events import Events, events_on
-from .likelihoods import told_apart
-from .priors import Priors
+from .attackers import Events, Priors, events_on
+from .likelihoods import scenarios, terms, told_apart
 
 
 @final
@@ -137,3 +139,159 @@ class Pufferfish(Notion):
             f"Under {self.priors}, every report is at most {factor_at_most(value)} times as likely if one fact is "
             f"true as if its rival is (epsilon {at_most(value)})."
         )
+
+
+CAUSAL: Final = Description(
+    "causal",
+    "causal privacy",
+    ("epsilon",),
+    question="By which factor do reports change if a record is set to another value and all else stays?",
+    promise=(
+        "no report is more than e^{epsilon} times as likely after a record was set to one value as "
+        "after it was set to another"
+    ),
+    source="Desfontaines, definition 34",
+    context=("priors", "interventions"),
+    required=("interventions",),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CausalPrivacy(Notion, Short):
+    """Causal privacy: setting a record to one value or another hardly changes the reports.
+
+    P[o | do(record = t)] <= e**epsilon P[o | do(record = t')],
+    P[o | do(record = t)] = sum over s of prior(s) p(o | s with the record set to t)
+
+    Noiseless privacy conditions on the record's value, and so also sees what other
+    records have to do with it; here the record is changed after the data were
+    generated, and correlations do not count. Against all priors it is differential
+    privacy of the pairs of secrets that the interventions make. Where the secret is the
+    record itself, setting it leaves nothing to be uncertain about, and the same holds
+    for every prior.
+
+    Attributes:
+        priors: Given priors, or all.
+        interventions: For each record, array (values, n) of positions: entry [t, s] is
+            the secret that s becomes when the record is set to value t.
+
+    Raises:
+        InputError: If an intervention is not an array of positions of one number of
+            secrets, or the priors are an interval.
+
+    Source:
+        Desfontaines, definition 34; Tschantz, Sen and Datta, S&P 2020.
+    """
+
+    description: ClassVar[Description] = CAUSAL
+    parameter: ClassVar[str] = "epsilon"
+
+    priors: Priors
+    interventions: tuple[NDArray[np.intp], ...]
+
+    def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
+        if priors.interval not in (None, (0.0, 1.0)) or (priors.listed and priors.interval is not None):
+            raise InputError(
+                f"causal privacy was asked for {priors}.",
+                "no fact has a probability here: pass Priors.of(...) or Priors.all().",
+            )
+        arrays = tuple(np.array(each) for each in interventions)
+        if not arrays:
+            raise InputError("no intervention was given.", "pass one array (values, secrets) for each record.")
+        size = arrays[0].shape[-1]
+        for array in arrays:
+            fits = array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == size
+            if not fits or (array < 0).any() or (array >= size).any():
+                raise InputError(
+                    f"an intervention was given as an array of {array.dtype} of shape {array.shape}.",
+                    f"pass positions of the {size} secrets, array (values, secrets).",
+                )
+        object.__setattr__(self, "priors", priors)
+        object.__setattr__(self, "interventions", tuple(readonly(array.astype(np.intp)) for array in arrays))
+
+    @classmethod
+    def of_records(cls, space: Space, priors: Priors) -> CausalPrivacy:
+        """Return the notion for secrets that are tuples of records: each may be set to any of its values.
+
+        Args:
+            space: All combinations of the records' values, as tuples.
+            priors: Given priors, or all.
+
+        Raises:
+            InputError: If a label is not a tuple of the common length, or a combination is missing.
+        """
+        labels = [label if isinstance(label, tuple) else (label,) for label in space.labels]
+        if len({len(label) for label in labels}) != 1:
+            raise InputError("the secrets are tuples of different lengths.", "pass one entry per record.")
+        interventions = []
+        for record in range(len(labels[0])):
+            values = dict.fromkeys(label[record] for label in labels)
+            interventions.append(
+                [[_position(space, label, record, value) for label in labels] for value in values]
+            )
+        return cls(priors, interventions)
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the report and the prior or, for all priors, the pair of secrets."""
+        matrix = channel(mechanism).matrix
+        n, size = len(matrix), self.interventions[0].shape[1]
+        if n != size:
+            raise InputError(
+                f"the interventions are on {size} secrets, but the mechanism has {n}.",
+                "use interventions on the mechanism's secrets.",
+            )
+        if not self.priors.listed:
+            return replace(DifferentialPrivacy(self.relation).measure(mechanism), notion=self)
+        value, upper, witness = 0.0, 0.0, Witness()
+        scenarios(self.priors, matrix)
+        for prior in self.priors.listed:
+            for record, intervention in enumerate(self.interventions):
+                rows = _images(prior.probabilities, intervention) @ matrix
+                for first, row in enumerate(rows):
+                    log, second, output = _largest_log(row, rows)
+                    upper = max(upper, log + log_error(log, terms(prior)))
+                    if log > value:
+                        note = f"record {record} set to its values {first} and {second}"
+                        value = log
+                        witness = Witness(
+                            outputs=readonly(np.array([output])), prior=prior.probabilities, note=note
+                        )
+        return Finding(self, value, upper - value if math.isfinite(value) else 0.0, witness)
+
+    @property
+    def relation(self) -> Relation:
+        """The pairs of secrets that come from one secret by setting a record to two values."""
+        size = self.interventions[0].shape[1]
+        array = np.zeros((size, size), dtype=np.bool_)
+        for intervention in self.interventions:
+            for images in intervention:
+                array[np.broadcast_to(images, intervention.shape), intervention] = True
+        return Relation(array, "secrets that differ in one record")
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, some report shows how a record was set: no epsilon is enough."
+        return (
+            f"Under {self.priors}, setting a record to another value makes no report more than "
+            f"{factor_at_most(value)} times as likely (epsilon {at_most(value)})."
+        )
+
+
+def _images(prior: Floats, intervention: NDArray[np.intp]) -> Floats:
+    """Return the prior after each setting of the record, array (values, n)."""
+    return np.stack([np.bincount(images, prior, minlength=len(prior)) for images in intervention])
+
+
+def _largest_log(row: Floats, rows: Floats) -> tuple[float, int, int]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = row / rows
+        ratios[np.isnan(ratios)] = 0.0
+        second, output = np.unravel_index(int(ratios.argmax()), ratios.shape)
+        return float(np.log(ratios[second, output])), int(second), int(output)
+
+
+def _position(space: Space, label: tuple[object, ...], record: int, value: object) -> int:
+    changed = (*label[:record], value, *label[record + 1 :])
+    return space.position(changed if isinstance(space.labels[0], tuple) else value)

@@ -16,9 +16,8 @@ from ...core.frozen import Short
 from ...errors import InputError
 from ...rounding import at_most
 from ...rounding.errors import log_error
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding, Notion, Witness
 from ..rows import AnyMechanism, channel
-from ..witness import Witness
 from .worst_sets import members, subset_sums, worst_set
 
 MOST_OUTPUTS = 20

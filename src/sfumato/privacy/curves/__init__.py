@@ -3,13 +3,11 @@
 from typing import Final
 
 from ..notion import Notion
-from .curve import Curve, FunctionTradeOff
+from .curve import Curve, FunctionTradeOff, LaplaceTradeOff
 from .gaussian import GaussianPrivacy, GaussianTradeOff
-from .laplace import LaplaceTradeOff
 from .loss_distribution import LossDistribution
-from .product import power, product
 from .testing_region import TestingRegion
-from .trade_off import TradeOff
+from .trade_off import TradeOff, power, product
 from .trade_off_privacy import TradeOffPrivacy
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (

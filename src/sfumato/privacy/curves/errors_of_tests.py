@@ -1,16 +1,24 @@
-"""The error rates of the best tests between two rows, for many pairs of rows at once."""
+"""Error rates of the best tests between two rows, in floats and fractions, and the curves of their points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ...core.arrays import Floats
-from ...divergences.distributions import log_ratios
-from ..witness import Witness
+from ...core.arrays import Floats, numbers
+from ...divergences import log_ratios
+from ...errors import InputError
+from ...intervals import exp_below_exact
+from ..exact import integer_rows
+from ..notion import Witness
+from ..relation import Relation, relation_on
+from ..rows import AnyMechanism, channel
 
 _BLOCK = 2**17  # entries of a block of pairs: its arrays stay in the cache
 _SAFE = 1e-290  # a quotient of larger probabilities neither overflows nor vanishes
@@ -107,3 +115,241 @@ def _rest(masses: Floats) -> Floats:
     sums = np.zeros((*masses.shape[:-1], masses.shape[-1] + 1))
     sums[..., :-1] = np.cumsum(masses[..., ::-1], axis=-1)[..., ::-1]
     return sums
+
+
+_Point = tuple[float, float, float, float]
+
+
+def envelope(points: Errors) -> Errors:
+    """Return the vertices of the lower convex envelope, by rising type I error.
+
+    Args:
+        points: Four arrays (k,); the points of at least one whole curve are among them.
+    """
+    order = np.lexsort((points.betas, -points.confidences, points.alphas))
+    hull: list[_Point] = []
+    for here in zip(*(values[order].tolist() for values in points), strict=True):
+        while hull and _risen(hull[-1], here) <= 0 < _fallen(hull[-1], here):
+            hull.pop()
+        while len(hull) > 1 and not _turns_up(hull[-2], hull[-1], here):
+            hull.pop()
+        # A point straight above the last one adds nothing.
+        if not hull or _risen(hull[-1], here) > 0:
+            hull.append(here)
+    return Errors(*(np.array(column, dtype=np.float64) for column in zip(*hull, strict=True)))
+
+
+def steps(points: Errors) -> tuple[Floats, Floats]:
+    """Return the masses (k - 1,) between consecutive points: of the null and of the alternative."""
+    null = _differences(points.alphas[:-1], points.alphas[1:], points.confidences[:-1], points.confidences[1:])
+    other = _differences(points.powers[:-1], points.powers[1:], points.betas[:-1], points.betas[1:])
+    return null, other
+
+
+def _differences(front: Floats, front_next: Floats, rest: Floats, rest_next: Floats) -> Floats:
+    # The smaller sums carry the smaller errors.
+    return np.where(front_next <= rest, front_next - front, rest - rest_next)
+
+
+def _risen(first: _Point, second: _Point) -> float:
+    return second[0] - first[0] if second[0] <= first[1] else first[1] - second[1]
+
+
+def _fallen(first: _Point, second: _Point) -> float:
+    return second[3] - first[3] if second[3] <= first[2] else first[2] - second[2]
+
+
+def _turns_up(first: _Point, middle: _Point, last: _Point) -> bool:
+    """Return whether the middle point lies strictly below the line through the others."""
+    return _fallen(first, middle) * _risen(middle, last) > _fallen(middle, last) * _risen(first, middle)
+
+
+_SAME: Final = 2.0**-40  # differences of type II errors that count as rounding
+
+
+def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
+    """Return the vertices of the polygon through points and the ends (0, 1) and (1, 0).
+
+    Raises:
+        InputError: If the points do not lie on one trade-off function.
+    """
+    x, y = _checked(alphas, betas)
+    if x[0] > 0:
+        x, y = np.concatenate([[0.0], x]), np.concatenate([[1.0], y])
+    if x[-1] < 1:
+        x, y = np.concatenate([x, [1.0]]), np.concatenate([y, [0.0]])
+    elif y[-1] > _SAME:
+        raise InputError(
+            f"the type II error at 1 is {y[-1]:g}.", "it is 0: a test that always rejects never misses."
+        )
+    hull = envelope(Errors(x, 1 - x, y, 1 - y))
+    above = y - np.interp(x, hull.alphas, hull.betas)
+    worst = int(above.argmax())
+    if above[worst] > _SAME:
+        raise InputError(
+            f"the points are not convex: that at {x[worst]:g} lies {above[worst]:.3g} above a line of others.",
+            "use TradeOff.below(alphas, betas) for the curve that is certain to be kept.",
+        )
+    return hull
+
+
+def below(alphas: ArrayLike, betas: ArrayLike) -> Errors:
+    """Return the vertices of a curve below all trade-off functions that reach the points.
+
+    After a point no such function falls faster than from (0, 1) to it, and before a point
+    none is flatter than from it to (1, 0). The proof is in docs/proofs/trade-off.md.
+
+    Raises:
+        InputError: If the arrays are not the errors of tests.
+    """
+    x, y = _checked(alphas, betas)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fall = np.where(x > 0, (1 - y) / x, np.inf)
+        flat = np.where(x < 1, y / (1 - x), 0.0)
+    steep = np.concatenate([[np.inf], np.minimum.accumulate(fall)])
+    shallow = np.concatenate([np.maximum.accumulate(flat[::-1])[::-1], [0.0]])
+    low, high = np.concatenate([[0.0], x]), np.concatenate([x, [1.0]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = np.where(steep > shallow, (1 - shallow) / (steep - shallow), low)
+        corner = np.clip(crossing, low, high)
+        lines = np.stack([shallow * (1 - corner), np.where(np.isinf(steep), 0.0, 1 - steep * corner)])
+    bound = np.maximum(lines.max(axis=0) - 8 * _SAME, 0.0)
+    corner, bound = np.concatenate([corner, [1.0]]), np.concatenate([bound, [0.0]])
+    return envelope(Errors(corner, 1 - corner, bound, 1 - bound))
+
+
+def _checked(alphas: ArrayLike, betas: ArrayLike) -> tuple[Floats, Floats]:
+    x, y = numbers(alphas, "alphas"), numbers(betas, "betas")
+    if x.ndim != 1 or x.shape != y.shape or not len(x):
+        raise InputError(
+            f"points of a curve were given as arrays of shapes {x.shape} and {y.shape}.",
+            "pass two arrays (k,) of at least one number.",
+        )
+    if not ((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)).all() or (np.diff(x) <= 0).any():
+        raise InputError(
+            "the points of a curve are not probabilities with rising type I errors.",
+            "sort them by alpha, each once.",
+        )
+    over = np.flatnonzero(y > 1 - x + _SAME)
+    if len(over):
+        raise InputError(
+            f"the type II error {y[over[0]]:g} at {x[over[0]]:g} is above 1 - alpha.",
+            "a coin that rejects with probability alpha misses with 1 - alpha: no best test is worse.",
+        )
+    return x, np.minimum(y, 1 - x)
+
+
+Corner = tuple[Fraction, Fraction]
+"""Type I and type II error."""
+
+Corners = list[Corner]
+"""The corners of a convex falling curve by rising type I error, the last at (1, 0)."""
+
+Enclosure = tuple[Corners, Corners]
+"""A curve that is nowhere above and one that is nowhere below; the same where all corners are fractions."""
+
+MakeCorners = Callable[[], Enclosure | None]
+"""A call that returns the corners; None where they are too many."""
+
+_MOST: Final = 1 << 14  # tests that are compared in fractions: a tenth of a second
+_END: Final = (Fraction(1), Fraction(0))
+
+
+def of_points(alphas: Sequence[float] | Floats, betas: Sequence[float] | Floats) -> Enclosure | None:
+    """Return the corners of the largest convex curve below points and (1, 0); floats count as what they are.
+
+    Args:
+        alphas: Type I errors, array (k,).
+        betas: Type II errors there; above 1 - alpha they count as that.
+    """
+    if len(alphas) > _MOST:
+        return None
+    points = [(Fraction(a), Fraction(b)) for a, b in zip(map(float, alphas), map(float, betas), strict=True)]
+    found = _hull((a, min(b, 1 - a)) for a, b in points)
+    return found, found
+
+
+def of_rows(p: Floats, q: Floats) -> Enclosure | None:
+    """Return the corners of the trade-off function of two rows; each counts as divided by its exact sum."""
+    if len(p) > _MOST:
+        return None
+    rows = [[Fraction(mass) for mass in row.tolist()] for row in (p, q)]
+    found = _hull(_tests(*rows))
+    return found, found
+
+
+def of_promise(epsilon: float, delta: float) -> Enclosure:
+    """Return the corners of the curve of an epsilon and a delta, with e**epsilon between two fractions."""
+    left = 1 - Fraction(delta)
+    if math.isinf(epsilon):
+        found = _hull([(Fraction(0), Fraction(0))])
+        return found, found
+    bounds = [_exponential(epsilon, upper=upper) for upper in (True, False)]
+    below, above = (
+        _hull([(Fraction(0), left), (left / (1 + t), left / (1 + t)), (left, Fraction(0))]) for t in bounds
+    )
+    return below, above
+
+
+def of_mechanism(mechanism: AnyMechanism, relation: Relation | None) -> Enclosure | None:
+    """Return the corners of the largest curve that a mechanism satisfies, from its integers."""
+    matrix, whole = channel(mechanism).matrix, integer_rows(mechanism)
+    pairs = relation_on(relation, len(matrix)).pairs
+    if whole is None or len(pairs) * matrix.shape[1] > _MOST:
+        return None
+    rows = [[Fraction(weight) for weight in row] for row in whole.array.tolist()]
+    found = _hull(test for s, t in pairs.tolist() for test in _tests(rows[s], rows[t]))
+    return found, found
+
+
+def of_curves(curves: Sequence[MakeCorners]) -> Enclosure | None:
+    """Return the corners of the largest convex curve below several."""
+    found = [make() for make in curves]
+    if any(each is None for each in found):
+        return None
+    below, above = (_hull(corner for each in found if each for corner in each[side]) for side in (0, 1))
+    return below, above
+
+
+def inverted(make: MakeCorners) -> Enclosure | None:
+    """Return the corners of the inverse of a curve."""
+    found = make()
+    if found is None:
+        return None
+    below, above = (_hull((b, a) for a, b in corners) for corners in found)
+    return below, above
+
+
+def _tests(p: list[Fraction], q: list[Fraction]) -> Iterable[Corner]:
+    """Yield the errors of the likelihood-ratio tests of p against q, by rising type I error."""
+    one, other = sum(p), sum(q)
+    used = sorted(((a, b) for a, b in zip(p, q, strict=True) if a or b), key=lambda each: each[0] / sum(each))
+    alphas, powers = (accumulate(masses) for masses in zip(*used, strict=True))
+    yield Fraction(0), Fraction(1)
+    for alpha, power in zip(alphas, powers, strict=True):
+        yield alpha / one, 1 - power / other
+
+
+def _hull(points: Iterable[Corner]) -> Corners:
+    """Return the lower convex hull of points, (0, 1) and (1, 0), by rising type I error."""
+    hull: Corners = []
+    for here in sorted({*points, (Fraction(0), Fraction(1)), _END}):
+        if hull and here[0] == hull[-1][0]:
+            continue  # straight above the last one
+        while len(hull) > 1 and _cross(hull[-2], hull[-1], here) <= 0:
+            hull.pop()
+        hull.append(here)
+    return hull
+
+
+def _cross(first: Corner, middle: Corner, last: Corner) -> Fraction:
+    """Return a number above 0 where the middle point lies strictly below the line through the others."""
+    return (middle[0] - first[0]) * (last[1] - first[1]) - (last[0] - first[0]) * (middle[1] - first[1])
+
+
+def _exponential(epsilon: float, *, upper: bool) -> Fraction:
+    if epsilon == 0:
+        return Fraction(1)
+    top, bits = exp_below_exact(-epsilon if upper else epsilon, 1.0)
+    found = Fraction(top, 1 << bits)
+    return 1 / found if upper else found

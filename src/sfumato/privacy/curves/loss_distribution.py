@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from ...core.arrays import Floats, readonly
 from ...core.bisection import bisect
-from ...divergences.distributions import Rows, log_ratios, single
+from ...divergences import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
 from .lattice import LARGEST, Factor, added_by_splits, convolved, split

@@ -5,23 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, numbers, readonly
-from ...divergences import Profile
-from ...divergences.distributions import Rows, log_ratios, single
+from ...divergences import Profile, Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel, check_delta, check_epsilon
-from .corners import MakeCorners, inverted, of_curves, of_mechanism, of_points, of_promise, of_rows
 from .curve import Curve
-from .errors_of_tests import Errors, blocks, errors, in_order
-from .points import below, envelope, steps, through
+from .errors_of_tests import (
+    Errors,
+    MakeCorners,
+    below,
+    blocks,
+    envelope,
+    errors,
+    in_order,
+    inverted,
+    of_curves,
+    of_mechanism,
+    of_points,
+    of_promise,
+    of_rows,
+    steps,
+    through,
+)
 
 _TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
 
@@ -318,3 +331,67 @@ def _merged(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     names = np.rint(logs[order] / (_TIE * scale))
     starts = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]]))
     return np.add.reduceat(p[order], starts), np.add.reduceat(q[order], starts)
+
+
+_LARGEST = 4_000_000  # products of outputs that are held at once
+
+
+def product(curves: Iterable[TradeOff]) -> TradeOff:
+    """Return the trade-off function of independent draws, one of each pair.
+
+    T(p1, q1) x T(p2, q2) x ... = T(p1 x p2 x ..., q1 x q2 x ...)
+
+    All products of outputs are formed, and those of equal likelihood ratio merged. If
+    every curve is kept by a mechanism, the product is kept by their composition, also
+    where later mechanisms are chosen after seeing earlier outputs.
+
+    Args:
+        curves: Trade-off functions; none gives 1 - a, which hides perfectly.
+
+    Raises:
+        InputError: If the product has more than 4 million outputs.
+
+    Source:
+        Dong, Roth and Su, definition 3.1 and theorem 3.2.
+    """
+    return reduce(_times, curves, TradeOff([1.0], [1.0]))
+
+
+def power(curve: TradeOff, count: int) -> TradeOff:
+    """Return the trade-off function of ``count`` independent draws of the same pair.
+
+    Args:
+        curve: The trade-off function of one draw.
+        count: At least 0.
+
+    Raises:
+        InputError: If count is negative, or the product has more than 4 million outputs.
+
+    Example:
+        >>> coin = TradeOff([0.75, 0.25], [0.25, 0.75])
+        >>> len(power(coin, 10).null)
+        11
+    """
+    if count < 0:
+        raise InputError(f"{count} draws were asked for.", "use a count of at least 0.")
+    answer, square = TradeOff([1.0], [1.0]), curve
+    while count:
+        if count & 1:
+            answer = _times(answer, square)
+        count >>= 1
+        if count:
+            square = _times(square, square)
+    return answer
+
+
+def _times(first: TradeOff, second: TradeOff) -> TradeOff:
+    size = len(first.null) * len(second.null)
+    if size > _LARGEST:
+        raise InputError(
+            f"the product has {size:,} outputs of different likelihood ratio.",
+            "use LossDistribution, which bounds the composition of any number on a lattice.",
+        )
+    return TradeOff(
+        np.multiply.outer(first.null, second.null).ravel(),
+        np.multiply.outer(first.alternative, second.alternative).ravel(),
+    )

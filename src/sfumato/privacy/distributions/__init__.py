@@ -5,21 +5,20 @@ from typing import Final
 from ..notion import Notion
 from .bayes_factors import BayesFactors, bayes_factors
 from .close_beliefs import WorstBeliefs, close_beliefs, worst_beliefs
-from .composition import independent_inputs, post_processed, same_input
+from .composition import independent_inputs, post_processed, product_channel, same_input
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
 from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
 from .family import Family
 from .family_distance import FamilyDistance
-from .implied import (
+from .preprocessing import Stability, pre_processed, stability
+from .promise import (
+    Promise,
+    Reason,
     lifted_differential_privacy,
     lifted_divergence_privacy,
     lifted_metric_privacy,
     privacy_of_points,
 )
-from .preprocessing import pre_processed
-from .product_channel import product_channel
-from .promise import Promise, Reason
-from .stability import Stability, stability
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (
     DistributionPrivacy,

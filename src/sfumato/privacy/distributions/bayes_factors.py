@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from ...core import Mechanism, Prior
 from ...core.arrays import Floats, readonly
-from ...divergences.distributions import log_ratios
+from ...divergences import log_ratios
 from ...errors import InputError
 from ...rounding.errors import log_error
 from ..rows import AnyMechanism
 from .family import Family
-from .lifted import reports_of
+from .family_reports import reports_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

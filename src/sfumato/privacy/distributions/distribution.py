@@ -13,16 +13,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Metric
 from ...core.arrays import Floats, readonly
-from ...divergences import max_divergence
-from ...divergences.distributions import log_ratios
+from ...divergences import log_ratios, max_divergence
+from ...errors import InputError
 from ...rounding import at_least, at_most, factor_at_most
 from ...rounding.errors import log_error, mass_error
 from ..exact import least_step
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding
 from ..rows import AnyMechanism, check_delta
 from .family import Family
 from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
-from .lifted import at_delta, decided, epsilon_below, epsilons, finding_between, is_open, pair_witness, reports_of
+from .family_reports import (
+    OfFamily,
+    add,
+    at_delta,
+    decided,
+    epsilon_below,
+    epsilons,
+    finding_between,
+    is_open,
+    pair_witness,
+    reports_of,
+    with_mass,
+)
 
 DISTRIBUTION: Final = Description(
     "distribution-privacy",
@@ -41,7 +53,7 @@ DISTRIBUTION: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DistributionPrivacy(Notion):
+class DistributionPrivacy(OfFamily):
     """Distribution privacy (DistP) for the pairs of a family.
 
     A#(lam)[R] <= e**epsilon A#(mu)[R] + delta for every pair (lam, mu) and set R of reports
@@ -79,6 +91,17 @@ class DistributionPrivacy(Notion):
 
     def __repr__(self) -> str:
         return f"DistributionPrivacy({self.family!r}, delta={self.delta:g})"
+
+    def of_lifting(self) -> Self | None:
+        """Return the notion for the whole lifting, with the mass that couplings leave out."""
+        if not self.has_points:
+            return None
+        return type(self)(self.family, with_mass(self.delta, float(self.family.outside.max())))
+
+    def together(self, other: Self, first: float, second: float) -> tuple[Self, float]:
+        """Return the sums of the deltas and of the values."""
+        self.check_pairs(other)
+        return type(self)(self.family, min(1.0, add(self.delta, other.delta))), add(first, second)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, the pair that needs it, and the set of reports that shows it."""
@@ -174,6 +197,18 @@ class MetricDistributionPrivacy(ByDistance):
     def __repr__(self) -> str:
         return f"MetricDistributionPrivacy({self.family!r}, {self.distance.name}, delta={self.delta:g})"
 
+    def of_lifting(self) -> Self | None:
+        """Return the notion for all pairs at finite distance, with the mass that couplings leave out."""
+        if not self.has_points_apart(math.inf):
+            return None
+        return type(self)(self.family, self.distance, with_mass(self.delta, float(self.distance.ignored.max())))
+
+    def together(self, other: Self, first: float, second: float) -> tuple[Self, float]:
+        """Return the sums of the deltas and of the values, for the same distance."""
+        self.check_pairs(other)
+        self.check_distance(other)
+        return type(self)(self.family, self.distance, min(1.0, add(self.delta, other.delta))), add(first, second)
+
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon per unit of distance, with the pair and the reports that need it.
 
@@ -259,7 +294,7 @@ PROBABILISTIC: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ProbabilisticDistributionPrivacy(Notion):
+class ProbabilisticDistributionPrivacy(OfFamily):
     """Probabilistic distribution privacy (PDistP): the odds stay bounded apart from rare reports.
 
     For each pair there is a set V of reports with A#(lam)[V] <= delta and A#(mu)[V] <= delta,
@@ -292,6 +327,19 @@ class ProbabilisticDistributionPrivacy(Notion):
 
     def __repr__(self) -> str:
         return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
+
+    @property
+    def ground(self) -> None:
+        """Nothing: a promise is about the pairs of its family alone."""
+        return
+
+    def check_processing(self) -> None:
+        """Refuse post-processing, which can break the notion."""
+        raise InputError(
+            "probabilistic distribution privacy was given, and post-processing can break it: reports that were "
+            "set aside may be merged with others.",
+            "convert it to distribution privacy with the same epsilon and delta, which survives post-processing.",
+        )
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the pair that needs it and the reports V that were set aside."""

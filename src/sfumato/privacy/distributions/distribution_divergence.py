@@ -25,13 +25,14 @@ from ...divergences import (
     Renyi,
 )
 from ...errors import InputError
+from ...intervals import above, exact
 from ...rounding import UNIT, at_most
 from ...rounding.errors import log_error
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding
 from ..rows import AnyMechanism
 from .family import Family
 from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
-from .lifted import compared, finding_between, pair_witness, reports_of
+from .family_reports import RECOMPUTE, OfFamily, add, compared, finding_between, pair_witness, reports_of
 
 DIVERGENCE: Final = Description(
     "divergence-distribution-privacy",
@@ -50,7 +51,7 @@ DIVERGENCE: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DivergenceDistributionPrivacy(Notion):
+class DivergenceDistributionPrivacy(OfFamily):
     """Distribution privacy for a divergence: D(A#(lam) || A#(mu)) <= epsilon for every pair.
 
     Args:
@@ -76,6 +77,24 @@ class DivergenceDistributionPrivacy(Notion):
 
     def __repr__(self) -> str:
         return f"DivergenceDistributionPrivacy({self.family!r}, {self.divergence.name})"
+
+    def of_lifting(self) -> Self | None:
+        """Return the notion itself, for a divergence that is jointly quasi-convex."""
+        known = self.has_points and not self.family.outside.any() and quasi_convex(self.divergence)
+        return self if known else None
+
+    def together(self, other: Self, first: float, second: float) -> tuple[Self, float]:
+        """Return the sum of the values, or for chi-square x + y + x y."""
+        self.check_pairs(other)
+        if self.divergence == other.divergence == CHI_SQUARED:
+            x, y = exact(first), exact(second)
+            return self, above(lambda: x + y + x * y)
+        _check_sum(self.divergence, other.divergence)
+        return self, add(first, second)
+
+    def check_processing(self) -> None:
+        """Refuse a divergence that is not known to fall under post-processing."""
+        _check_processing(self.divergence)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of the pairs, with the pair."""
@@ -156,6 +175,22 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
             f"DivergenceMetricDistributionPrivacy({self.family!r}, {self.divergence.name}, {self.distance.name})"
         )
 
+    def of_lifting(self) -> Self | None:
+        """Return the notion itself, for a jointly convex divergence and a distance of order 1."""
+        known = self.has_points_apart(1.0) and not self.distance.ignored.any() and jointly_convex(self.divergence)
+        return self if known else None
+
+    def together(self, other: Self, first: float, second: float) -> tuple[Self, float]:
+        """Return the sum of the values, for the same distance."""
+        self.check_pairs(other)
+        self.check_distance(other)
+        _check_sum(self.divergence, other.divergence)
+        return self, add(first, second)
+
+    def check_processing(self) -> None:
+        """Refuse a divergence that is not known to fall under post-processing."""
+        _check_processing(self.divergence)
+
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence per unit of distance, with the pair.
 
@@ -187,6 +222,38 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
             f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}{per} of "
             f"their {self.distance.name}.{rest}"
         )
+
+
+_ADDING: Final = (KL, REVERSE_KL, TOTAL_VARIATION, HELLINGER)
+
+
+def _check_sum(a: Divergence, b: Divergence) -> None:
+    adds = a in _ADDING or isinstance(a, Renyi) or a == MaxDivergence()
+    if a != b or not adds:
+        raise InputError(
+            f"promises of the {a.name} and the {b.name} do not add up.",
+            "those of KL, reverse KL, total variation, squared Hellinger, Rényi and max divergence do; or "
+            f"{RECOMPUTE}",
+        )
+
+
+def _check_processing(divergence: Divergence) -> None:
+    if not quasi_convex(divergence):
+        raise InputError(
+            f"the {divergence.name} is not known to be safe under post-processing.",
+            "measure the mechanism with the processing after it.",
+        )
+
+
+def jointly_convex(divergence: Divergence) -> bool:
+    """Return whether a divergence is known to be jointly convex, as every f-divergence is."""
+    named = divergence in (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER, Renyi(1.0))
+    return named or isinstance(divergence, FDivergence | HockeyStick)
+
+
+def quasi_convex(divergence: Divergence) -> bool:
+    """Return whether a divergence of mixtures is known to be at most the largest of the parts."""
+    return jointly_convex(divergence) or isinstance(divergence, Renyi | MaxDivergence)
 
 
 def _errors(divergence: Divergence, values: Floats, rows: Floats, family: Family) -> Floats:

@@ -227,6 +227,17 @@ class Family:
             return lifting(truths, first, second).coupling
         return optimal_lifting(truths, first, second, *self._optimal).coupling
 
+    def missing_points(self, relation: Relation) -> tuple[int, int] | None:
+        """Return a related pair of secrets whose point masses the family does not compare, or None."""
+        points = (self.distributions == 1).any(axis=1) & (np.count_nonzero(self.distributions, axis=1) == 1)
+        secrets = np.argmax(self.distributions, axis=1)
+        compared = np.zeros((self.size, self.size), dtype=np.bool_)
+        for i, j in self.pairs:
+            if points[i] and points[j]:
+                compared[secrets[i], secrets[j]] = True
+        left = np.argwhere(relation.array & ~compared)
+        return (int(left[0][0]), int(left[0][1])) if len(left) else None
+
     def same_pairs_as(self, other: Family) -> bool:
         """Return whether the other family compares the same distributions in the same pairs."""
         return np.array_equal(self.distributions, other.distributions) and np.array_equal(self.pairs, other.pairs)

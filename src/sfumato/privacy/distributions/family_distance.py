@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +13,11 @@ from ...core.arrays import Floats, floats, readonly
 from ...errors import InputError
 from ...escaping import plain
 from ...transport import wasserstein
-from ..notion import Notion
 from ..point.metric import FAR_PAIRS, NO_PAIR
+from ..relation import Relation
 from ..rows import AnyMechanism
 from .family import Family
-from .lifted import same_reports
+from .family_reports import OfFamily, same_reports
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,7 +134,7 @@ def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -
     return found
 
 
-class ByDistance(Notion):
+class ByDistance(OfFamily):
     """A notion that lets distributions differ in proportion to their distance.
 
     Attributes:
@@ -152,6 +152,34 @@ class ByDistance(Notion):
     def metric(self) -> Metric | None:
         """The metric on the secrets, where the distance is a Wasserstein distance."""
         return self.distance.ground
+
+    @final
+    @property
+    def ground(self) -> NDArray[Any] | None:
+        """The distances of the secrets, where the distance is a Wasserstein distance."""
+        return None if self.distance.ground is None else self.distance.ground.array
+
+    @final
+    def has_points_apart(self, order: float) -> bool:
+        """Return whether the distance is Wasserstein of an order, and all point masses at finite ones count."""
+        ground = self.distance.ground
+        if ground is None or self.distance.order != order:
+            return False
+        return self.family.missing_points(Relation(np.isfinite(ground.array))) is None
+
+    @final
+    def check_distance(self, other: ByDistance) -> None:
+        """Refuse a notion of another distance.
+
+        Raises:
+            InputError: If the distances differ.
+        """
+        a, b = self.distance, other.distance
+        if a.unit != b.unit or not np.array_equal(a.array, b.array):
+            raise InputError(
+                f"the promises are about different distances: {a.name} and {b.name}.",
+                "use the same distance for both.",
+            )
 
     @final
     @property

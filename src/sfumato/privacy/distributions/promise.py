@@ -1,13 +1,37 @@
-"""Promises about a mechanism that may be unknown: a notion, a value that holds, and why."""
+"""Promises about distributions of secrets, and what privacy of single secrets implies of them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from ...core import Metric, MetricPrivacy
+from ...divergences import (
+    HELLINGER,
+    TOTAL_VARIATION,
+    Divergence,
+    FDivergence,
+    HockeyStick,
+)
 from ...errors import InputError
+from ...intervals import above, exact
 from ...rounding import at_most
 from ..notion import Finding, Notion
+from ..point.differential import DifferentialPrivacy
+from ..relation import Relation
+from ..rows import check_delta
+from .distribution import DistributionPrivacy, MetricDistributionPrivacy
+from .distribution_divergence import (
+    DivergenceDistributionPrivacy,
+    DivergenceMetricDistributionPrivacy,
+    jointly_convex,
+    quasi_convex,
+)
+from .family import Family
+from .family_distance import FamilyDistance
+from .family_reports import with_mass
 
 PROOFS = "docs/proofs/distribution-privacy.md"
 
@@ -82,3 +106,197 @@ class Promise:
     def __repr__(self) -> str:
         value = at_most(self.value, 6)
         return f"{self.notion.heading}: {self.notion.parameter} at most {value}, by {self.reasons[-1].theorem}"
+
+
+_SOURCE = "Kawamoto and Murakami, section V"
+
+
+def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0.0) -> Promise:
+    """Return what differential privacy for a relation gives the family that was lifted from it.
+
+    (epsilon, delta)-DP for Phi implies (epsilon, delta)-DistP for the lifting of Phi
+
+    The published bound multiplies delta by the size of Phi; that factor is unnecessary.
+
+    Args:
+        epsilon: At least 0, for ``family.lifted_from``.
+        family: Made by `Family.lifted`, `Family.optimally_lifted` or `Family.of_points`.
+        delta: From 0 to 1. What the couplings leave outside the relation is added to it.
+
+    Raises:
+        InputError: If the family was not lifted from a relation.
+
+    Example:
+        >>> near = Relation(np.abs(np.subtract.outer(range(3), range(3))) == 1, "neighbours")
+        >>> groups = Family.lifted({"low": [0.5, 0.5, 0.0], "high": [0.0, 0.5, 0.5]}, near)
+        >>> lifted_differential_privacy(0.5, groups, delta=0.01).notion.delta
+        0.01
+
+    Source:
+        Kawamoto and Murakami, section V (with the factor); tight form proved here.
+    """
+    check_delta(delta)
+    _lifted_from(family)
+    total = with_mass(delta, float(family.outside.max()))
+    reason = Reason(
+        "lifting of differential privacy",
+        f"(epsilon, delta) for the relation gives (epsilon, delta) for its lifting: ({at_most(epsilon, 9)}, "
+        f"{at_most(total, 9)})",
+        _SOURCE,
+        f"{PROOFS}#differential-privacy",
+    )
+    return Promise(DistributionPrivacy(family, total), epsilon, (reason,), everywhere=True)
+
+
+def lifted_metric_privacy(guarantee: MetricPrivacy, family: Family, delta: float = 0.0) -> Promise:
+    """Return what metric privacy gives a family: the same epsilon for the largest step of a coupling.
+
+    (epsilon, delta, d)-XDP implies (epsilon, delta, W_inf,d)-XDistP
+
+    Args:
+        guarantee: Metric privacy of the mechanism.
+        family: Any family on the same secrets.
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If the metric is on other secrets.
+
+    Source:
+        Kawamoto and Murakami, section V; with delta, tight form proved here.
+    """
+    check_delta(delta)
+    distance = FamilyDistance.wasserstein(family, guarantee.metric)
+    total = with_mass(delta, float(distance.ignored.max()))
+    reason = Reason(
+        "lifting of metric privacy",
+        f"epsilon per unit of d gives epsilon per unit of W_inf: ({at_most(guarantee.epsilon, 9)}, "
+        f"{at_most(total, 9)})",
+        _SOURCE,
+        f"{PROOFS}#metric-privacy",
+    )
+    notion = MetricDistributionPrivacy(family, distance, total)
+    return Promise(notion, guarantee.epsilon, (reason,), everywhere=True)
+
+
+def lifted_divergence_privacy(
+    epsilon: float, divergence: Divergence, family: Family, metric: Metric | None = None
+) -> Promise:
+    """Return what divergence privacy of single secrets gives a family.
+
+    (epsilon, D)-DP for Phi implies (epsilon, D)-DistP for the lifting of Phi
+    (epsilon, d, D)-XDP implies (epsilon, W_1,d, D)-XDistP
+
+    Args:
+        epsilon: At least 0; per unit of the metric, if one is given.
+        divergence: D. With a metric it must be jointly convex, as f-divergences are;
+            without one quasi-convexity is enough, which Renyi and max divergences have.
+        family: Lifted from a relation, or any family if a metric is given.
+        metric: d.
+
+    Raises:
+        InputError: If the divergence is not known to be convex enough; if the family was
+            not lifted from a relation and no metric is given; or if couplings leave mass
+            outside the relation, which a divergence without bound cannot forgive.
+
+    Source:
+        Kawamoto and Murakami, section V.
+    """
+    if metric is not None:
+        _needs(jointly_convex(divergence), divergence, "jointly convex", "use metric privacy and W_inf instead.")
+        distance = FamilyDistance.wasserstein(family, metric, 1.0)
+        if distance.ignored.any():
+            raise InputError(
+                f"couplings move a mass of {distance.ignored.max():.3g} over an infinite distance.",
+                "use a metric that is finite between the secrets of each pair.",
+            )
+        reason = Reason(
+            "lifting of divergence metric privacy",
+            f"epsilon per unit of d gives epsilon per unit of W_1: {at_most(epsilon, 9)}",
+            _SOURCE,
+            f"{PROOFS}#divergences",
+        )
+        notion = DivergenceMetricDistributionPrivacy(family, divergence, distance)
+        return Promise(notion, epsilon, (reason,), everywhere=True)
+    _needs(
+        quasi_convex(divergence),
+        divergence,
+        "jointly quasi-convex",
+        "measure the family's own divergence instead.",
+    )
+    _lifted_from(family)
+    value, outside = epsilon, float(family.outside.max())
+    if outside > 0:
+        value = above(lambda: exact(epsilon) + exact(outside) * exact(_largest(divergence, outside)))
+    reason = Reason(
+        "lifting of divergence privacy",
+        f"epsilon for the relation gives epsilon for its lifting: {at_most(value, 9)}",
+        _SOURCE,
+        f"{PROOFS}#divergences",
+    )
+    return Promise(DivergenceDistributionPrivacy(family, divergence), value, (reason,), everywhere=True)
+
+
+def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
+    """Return the differential privacy that distribution privacy of point masses is.
+
+    Args:
+        promise: Distribution privacy, known for the whole lifting of a relation, or for a
+            family that contains the point masses of every related pair.
+        relation: The pairs of secrets wanted.
+
+    Raises:
+        InputError: If the promise says nothing of some pair.
+
+    Source:
+        Kawamoto and Murakami, section V (converse).
+    """
+    notion = promise.notion
+    if not isinstance(notion, DistributionPrivacy):
+        raise InputError(
+            f"a promise of {notion.title} was given.", "pass one of distribution privacy for a family."
+        )
+    family = notion.family
+    if relation.size != family.size:
+        raise InputError(
+            f"the relation is on {relation.size} secrets, but the family on {family.size}.",
+            "use a relation on the secrets of the family.",
+        )
+    known = family.lifted_from.array if promise.everywhere and family.lifted_from is not None else False
+    missing = family.missing_points(Relation(relation.array & ~np.asarray(known)))
+    if missing is not None:
+        raise InputError(
+            f"the promise says nothing of the point masses of secrets {missing[0]} and {missing[1]}.",
+            "privacy of some distributions does not protect single secrets; use Family.of_points(relation).",
+        )
+    reason = Reason(
+        "point masses", "a point mass is a distribution: the same epsilon and delta", _SOURCE, f"{PROOFS}#points"
+    )
+    return Promise(DifferentialPrivacy(relation, notion.delta), promise.value, (*promise.reasons, reason))
+
+
+def _lifted_from(family: Family) -> Relation:
+    if family.lifted_from is None:
+        raise InputError(
+            f"the {family!r} was not lifted from a relation.",
+            "make it by Family.lifted(distributions, relation), which checks each pair by its coupling.",
+        )
+    return family.lifted_from
+
+
+def _needs(holds: bool, divergence: Divergence, what: str, hint: str) -> None:
+    if not holds:
+        raise InputError(f"the {divergence.name} is not known to be {what}, so that it need not lift.", hint)
+
+
+def _largest(divergence: Divergence, outside: float) -> float:
+    """Return the largest value that a divergence can take, for mass outside the relation."""
+    if divergence in (TOTAL_VARIATION, HELLINGER) or isinstance(divergence, HockeyStick):
+        return 1.0
+    bound = divergence.at_zero + divergence.slope if isinstance(divergence, FDivergence) else math.inf
+    if math.isinf(bound):
+        raise InputError(
+            f"couplings leave a mass of {outside:.3g} outside the relation, where the {divergence.name} has no "
+            "bound.",
+            "pass tolerance=0 to Family.lifted, with distributions that are exact in binary, or use a metric.",
+        )
+    return bound

@@ -3,18 +3,13 @@
 from typing import Final
 
 from ..notion import Notion
-from .bounded_range import BoundedRange, concentrated_from_range, differential_from_range, range_from_differential
-from .concentrated import ConcentratedPrivacy
-from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
-from .divergence import DivergenceMetricPrivacy, DivergencePrivacy
-from .indistinguishable import IndistinguishablePrivacy
-from .kullback_leibler import KLPrivacy, RenyiPrivacy, kl_from_differential, total_variation_from_kl
+from .concentrated import BoundedRange, ConcentratedPrivacy
+from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy, IndistinguishablePrivacy
+from .divergence import DivergenceMetricPrivacy, DivergencePrivacy, KLPrivacy, RenyiPrivacy
 from .metric import MetricDifferentialPrivacy
 from .probabilistic import (
     DeltaOfProbabilisticDifferentialPrivacy,
     ProbabilisticDifferentialPrivacy,
-    differential_from_probabilistic,
-    probabilistic_from_differential,
 )
 from .profile import PrivacyProfile
 
@@ -48,11 +43,4 @@ __all__ = [
     "PrivacyProfile",
     "ProbabilisticDifferentialPrivacy",
     "RenyiPrivacy",
-    "concentrated_from_range",
-    "differential_from_probabilistic",
-    "differential_from_range",
-    "kl_from_differential",
-    "probabilistic_from_differential",
-    "range_from_differential",
-    "total_variation_from_kl",
 ]

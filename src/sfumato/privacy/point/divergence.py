@@ -1,28 +1,119 @@
-"""Privacy by any divergence between the rows, such as an f-divergence: for related secrets, and for a metric."""
+"""Privacy by divergences between rows: any of them, for a metric, Kullback-Leibler and Rényi."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Final, final
 
 import numpy as np
 
-from ...core import Metric
+from ...core import Mechanism, Metric
 from ...core.arrays import Floats
-from ...core.naming import called
-from ...divergences import Divergence, HockeyStick
+from ...core.naming import name_phrase
+from ...divergences import (
+    CHI_SQUARED,
+    HELLINGER,
+    KL,
+    REVERSE_KL,
+    TOTAL_VARIATION,
+    Divergence,
+    HockeyStick,
+    MaxDivergence,
+    Renyi,
+)
 from ...errors import InputError
 from ...rounding import at_most
+from ...rounding.errors import divergence_errors, mass_errors
+from ..exact import Pair, largest_mass, rounded
 from ..limits import divergence_limits
-from ..notion import Description, Finding, Notion
-from ..relation import Relation
-from ..rows import AnyMechanism, channel, unequal
-from ..search import Positions, search
-from ..witness import Witness
-from .largest_divergence import check_divergence, errors_of, measured, sentence_of
+from ..notion import Description, Finding, Notion, Witness
+from ..relation import Relation, related, relation_on
+from ..rows import AnyMechanism, Mask, channel, span, unequal
+from ..search import Positions, Top, search
 from .least_epsilon import Scales
 from .metric import ByMetric, metric_on, protected, same_place
+
+_BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
+
+
+def check_divergence(divergence: Divergence, precision: float) -> None:
+    """Refuse a divergence that has notions of its own, and a precision that is none.
+
+    Raises:
+        InputError: If either was given.
+    """
+    if isinstance(divergence, MaxDivergence) or (isinstance(divergence, Renyi) and math.isinf(divergence.order)):
+        raise InputError(
+            f"the {divergence.name} is what differential and metric privacy bound.",
+            "use DifferentialPrivacy(relation, delta) or MetricDifferentialPrivacy(metric, delta).",
+        )
+    if not precision >= 0:
+        raise InputError(f"a precision of {precision} was given.", "pass a small number, such as 1e-12.")
+
+
+def measured(
+    notion: Notion,
+    divergence: Divergence,
+    relation: Relation | None,
+    mechanism: AnyMechanism,
+    precision: float = math.inf,
+) -> Finding:
+    """Return the largest divergence of related rows, with the pair; see `DivergencePrivacy` for the precision."""
+    matrix = channel(mechanism).matrix
+    mask = relation_on(relation, len(matrix)).array
+    top = search(
+        mask,
+        lambda s, t: divergence.rows(matrix[s], matrix[t]),
+        divergence_limits(divergence, matrix),
+        lambda values, _s, _t: errors_of(divergence, values, matrix, precision),
+    )
+    value, pair = top.value, top.pair
+    rounding = 0.0 if math.isinf(value) or pair is None else top.above - value
+    if is_known(divergence) and unequal(mechanism, mask) is None:
+        value, rounding = 0.0, 0.0
+    elif divergence == TOTAL_VARIATION:
+        exact = _variation(mechanism, top, mask)
+        if exact is not None:
+            value, rounding = rounded(exact[0])
+            pair = exact[1] or pair
+    most = 1.0 if divergence in (TOTAL_VARIATION, HELLINGER) else math.inf
+    return Finding(notion, min(value, most), rounding, Witness(pair), most=most)
+
+
+def is_known(divergence: Divergence) -> bool:
+    """Return whether the divergence is one of the package's, whose rounding is bounded."""
+    return isinstance(divergence, Renyi) or divergence in _BOUNDED
+
+
+def _variation(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[Fraction, Pair] | None:
+    """Return the largest total variation and its pair; None where it takes too long, or rows do not sum to 1."""
+    if not isinstance(mechanism, Mechanism):
+        matrix = channel(mechanism).matrix
+        if any(sum(map(Fraction, row)) != 1 for row in matrix.tolist()):
+            return None
+    return largest_mass(mechanism, top, mask)
+
+
+def errors_of(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:
+    """Return the most by which each computed divergence may be off, array of the same shape."""
+    m = matrix.shape[1]
+    if isinstance(divergence, HockeyStick):
+        return mass_errors(values, m)
+    if is_known(divergence):
+        # Rows that do not sum to exactly one are at no exact divergence.
+        defect = 2 * float(np.abs(matrix.sum(axis=1) - 1).max())
+        return divergence_errors(values, m, span(matrix)) + np.where(np.isinf(values), 0.0, defect)
+    return np.where(np.isinf(values), 0.0, precision * (1 + np.where(np.isinf(values), 0.0, values)))
+
+
+def sentence_of(divergence: Divergence, relation: Relation | None, value: float) -> str:
+    """Return what a largest divergence promises, in words."""
+    if math.isinf(value):
+        return f"The {divergence.name} of what {related(relation)} report has no bound."
+    return f"The {divergence.name} of what {related(relation)} report is at most {at_most(value)}."
+
 
 DIVERGENCE: Final = Description(
     "divergence-privacy",
@@ -175,5 +266,89 @@ class DivergenceMetricPrivacy(ByMetric):
         rest = f" {self.unprotected}" if self.unprotected else ""
         return (
             f"The {self.divergence.name} of what two secrets report is at most {at_most(value)}{per} times "
-            f"their distance ({called(self.metric.name)}).{rest}"
+            f"their distance ({name_phrase(self.metric.name)}).{rest}"
         )
+
+
+KULLBACK_LEIBLER: Final = Description(
+    "kl-privacy",
+    "KL privacy",
+    ("epsilon",),
+    question="How large is the privacy loss on average?",
+    promise="the expected privacy loss between {about} is at most {epsilon}",
+    source="Cuff and Yu, CCS 2016; Desfontaines, 2.2.2",
+    context=("relation",),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class KLPrivacy(Notion):
+    """Kullback-Leibler privacy: the privacy loss of related secrets is at most epsilon nats on average.
+
+    sum over o of p(o|s) ln(p(o|s) / p(o|s')) <= epsilon for all related (s, s')
+
+    Attributes:
+        relation: The pairs that must look alike; all pairs if None.
+
+    Source:
+        Cuff and Yu, CCS 2016; Desfontaines, 2.2.2.
+    """
+
+    description: ClassVar[Description] = KULLBACK_LEIBLER
+    parameter: ClassVar[str] = "epsilon"
+
+    relation: Relation | None = None
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence of related rows in nats, with the pair."""
+        return measured(self, KL, self.relation, mechanism)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        return sentence_of(KL, self.relation, value)
+
+
+RENYI: Final = Description(
+    "renyi-privacy",
+    "Rényi privacy",
+    ("epsilon", "order"),
+    question="How large is the exponential mean of the privacy loss, of a given order?",
+    promise="the Rényi divergence of order {order} between the reports of {about} is at most {epsilon}",
+    source="Mironov, CSF 2017, definition 4",
+    context=("relation",),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RenyiPrivacy(Notion):
+    """Renyi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
+
+    Attributes:
+        order: Above 0; 1 is Kullback-Leibler and ``inf`` differential privacy.
+        relation: The pairs that must look alike; all pairs if None.
+
+    Raises:
+        InputError: If the order is not positive.
+
+    Source:
+        Mironov, CSF 2017, definition 4.
+    """
+
+    description: ClassVar[Description] = RENYI
+    parameter: ClassVar[str] = "epsilon"
+
+    order: float
+    relation: Relation | None = None
+
+    def __post_init__(self) -> None:
+        Renyi(self.order)
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence of related rows in nats, with the pair."""
+        return measured(self, Renyi(self.order), self.relation, mechanism)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        return sentence_of(Renyi(self.order), self.relation, value)

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...rounding.errors import log_errors, mass_error
-from ..exact import FEW, Pair, largest_of_pairs, least_step
-from ..integers import IntegerRows, Positions, integer_rows
+from ..exact import FEW, IntegerRows, Pair, Positions, integer_rows, largest_of_pairs, least_step
 from ..limits import ratio_limits
 from ..rows import AnyMechanism, Mask, channel, span
 from .leak import leaks, shared_limits

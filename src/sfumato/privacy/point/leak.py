@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...core.arrays import Floats
-from ..exact import FEW, Pair, largest_of_rows, least_factor, rows_of
-from ..integers import IntegerRows, Pairs, room
+from ..exact import FEW, IntegerRows, Pair, Pairs, largest_of_rows, least_factor, room, rows_of
 from ..rows import Mask
 
 _ENTRIES: Final = 2**20  # entries of pairs that are looked at together

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence
 from ...rounding.errors import inversion_error, log_error, mass_errors
-from ..exact import Pair, largest_mass, largest_of_pairs, least_factor
-from ..integers import integer_rows
+from ..exact import Pair, integer_rows, largest_mass, largest_of_pairs, least_factor
 from ..limits import affinity_limits, ratio_limits
 from ..rows import AnyMechanism, Mask, channel, grown, span
 from ..search import Limits, Positions, Top, search

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Metric, Space
 from ...core.arrays import Floats
-from ...core.naming import called
+from ...core.naming import name_phrase
 from ...divergences import HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
@@ -178,7 +178,7 @@ class MetricDifferentialPrivacy(ByMetric):
             return self.unprotected
         unit = self.metric.unit
         per, step = (f"/{unit}", f"1 {unit}") if unit else ("", "1")
-        numbers = f"(epsilon {at_most(value)}{per}, {called(self.metric.name)})"
+        numbers = f"(epsilon {at_most(value)}{per}, {name_phrase(self.metric.name)})"
         rest = f" {self.unprotected}" if self.unprotected else ""
         if self.delta:
             return (

@@ -11,15 +11,12 @@ from typing import ClassVar, Final, final
 import numpy as np
 
 from ...core.arrays import Floats
-from ...errors import InputError
 from ...rounding import at_least, at_most, factor_at_most, float_above, float_below
 from ...rounding.errors import mass_error
-from ..exact import Pair
-from ..integers import integer_rows
-from ..notion import Description, Finding, Notion
+from ..exact import Pair, integer_rows
+from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest
-from ..witness import Witness
 from .last_step import last_step, log_error, log_sizes
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
@@ -173,60 +170,6 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
             f"A report that is more than {factor_at_most(self.epsilon)} times likelier from one than from the "
             f"other of {related(self.relation)} comes with probability at most {at_most(value)}."
         )
-
-
-def differential_from_probabilistic(epsilon: float, delta: float) -> tuple[float, float]:
-    """Return the differential privacy that probabilistic differential privacy implies: the same numbers.
-
-    The converse is false; `probabilistic_from_differential` says what is left of it.
-
-    Args:
-        epsilon: At least 0.
-        delta: From 0 to 1.
-    """
-    check_epsilon(epsilon)
-    check_delta(delta)
-    return epsilon, delta
-
-
-def probabilistic_from_differential(
-    epsilon: float, delta: float, target: float | None = None
-) -> tuple[float, float]:
-    """Return a probabilistic differential privacy that differential privacy implies.
-
-    (epsilon, delta) in both orders implies (target, delta') with
-
-    delta' = delta (1 + e**-target) / (1 - e**(epsilon - target)),
-
-    for every target above epsilon, and no smaller delta' will do. The lemma of
-    Kasiviswanathan and Smith, 2 delta / (1 - e**-epsilon) at target 2 epsilon, is weaker.
-
-    Args:
-        epsilon: At least 0.
-        delta: From 0 to 1.
-        target: The epsilon of the answer, above ``epsilon``; twice as large by default.
-
-    Returns:
-        The target and delta', rounded up and at most 1.
-
-    Raises:
-        InputError: If the target is not above epsilon while delta is positive.
-
-    Source:
-        Kasiviswanathan and Smith, Journal of Privacy and Confidentiality 6(1), 2014,
-        lemma 3.3; the constant is proved in docs/proofs/rounding-of-notions.md.
-    """
-    check_epsilon(epsilon)
-    check_delta(delta)
-    goal = 2 * epsilon if target is None else target
-    if delta == 0 and goal >= epsilon:
-        return goal, 0.0
-    if not goal > epsilon:
-        raise InputError(
-            f"the target {goal:g} is not above epsilon {epsilon:g}.", "pass a larger target, such as epsilon + 1."
-        )
-    share = -math.expm1(epsilon - goal)
-    return goal, min(1.0, delta * (1 + math.exp(-goal)) / share * (1 + 2.0**-48))
 
 
 def _masses_beyond(matrix: Floats, array: Mask, epsilon: float) -> Floats:

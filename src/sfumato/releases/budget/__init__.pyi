@@ -12,6 +12,6 @@ from .curve import averaging_errors as averaging_errors
 from .curve import errors_after as errors_after
 from .ledger import Ledger as Ledger
 from .migration import migrate as migrate
-from .opening import new_ledger_key as new_ledger_key
+from .record import LedgerCheck as LedgerCheck
+from .record import new_ledger_key as new_ledger_key
 from .scheme import Scheme as Scheme
-from .verification import LedgerCheck as LedgerCheck

@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ...errors import FileError, InputError
@@ -187,6 +187,28 @@ class Books:
     def head(self) -> Head:
         """The end of the record."""
         return Head(self._number, self._hash)
+
+
+def head_row(connection: Connection) -> Any:
+    """Return the end of the record: its ``number``, ``time`` and ``hash``."""
+    return connection.execute(select(LEDGER.c.number, LEDGER.c.time, LEDGER.c.hash)).one()
+
+
+def count_users(connection: Connection) -> int:
+    """Return how many users were ever charged."""
+    return int(connection.execute(select(func.count()).select_from(ACCOUNTS)).scalar_one())
+
+
+def names_of_users(connection: Connection) -> list[str]:
+    """Return the names of the users who were ever charged.
+
+    Raises:
+        FileError: If one is damaged.
+    """
+    names = list(connection.execute(select(ACCOUNTS.c.name)).scalars())
+    if not all(isinstance(name, str) for name in names):
+        raise FileError("a user's name is not a text.", "restore the ledger from a copy, and check it.")
+    return names
 
 
 def accounts_of(connection: Connection, users: Iterable[str]) -> dict[str, Account]:

@@ -6,29 +6,26 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from importlib.util import find_spec
 from types import TracebackType
-from typing import Any, Final, Self
-
-from sqlalchemy import func, select
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from ...core.arguments import checked
 from ...core.arrays import integer
-from ...errors import FileError, InputError
+from ...errors import FileError, InputError, MissingExtraError
 from ...rounding import counted
 from .accounts import Balance
 from .amounts import amount
-from .books import Books, accounts_of, kept_report, known_places
 from .charge import rule_sentence
 from .charges import Charge, contents_of, read_charges
-from .database import database_at
 from .limits import read_limits
 from .names import accepted
-from .opening import make_ledger, read_terms
 from .places import PlaceKeys, Report
-from .record import Head
-from .schema import ACCOUNTS, LEDGER
-from .verification import LedgerCheck, verify
+from .record import Head, LedgerCheck
 from .visits import Draw, NamedVisits
+
+if TYPE_CHECKING:
+    from .books import Books
 
 _SHOWN: Final = 60  # characters of an address
 
@@ -62,6 +59,7 @@ class Ledger:
     Raises:
         InputError: If the address is none, or the key is not the ledger's.
         FileError: If there is no ledger, or it cannot be read.
+        MissingExtraError: If SQLAlchemy is not installed (extra ``ledger``).
 
     Example:
         >>> import tempfile
@@ -81,6 +79,10 @@ class Ledger:
 
     @checked
     def __init__(self, address: str | os.PathLike[str], *, key: bytes | None = None) -> None:
+        check_installed(address)
+        from .database import database_at
+        from .opening import read_terms
+
         self._address = os.fspath(address)
         self._database = database_at(address)
         with self._database.reading() as connection:
@@ -110,7 +112,11 @@ class Ledger:
         Raises:
             InputError: If a limit is not positive, or the key does not have 32 bytes.
             FileError: If something is there, or nothing can be written there.
+            MissingExtraError: If SQLAlchemy is not installed.
         """
+        check_installed(address)
+        from .opening import make_ledger
+
         limits, unit = read_limits(limit, unit)
         make_ledger(address, limits, unit, key=key)
         return cls(address, key=key)
@@ -239,6 +245,8 @@ class Ledger:
                 no report; then nobody is charged.
             FileError: If the ledger cannot be read or written; then no report was given out.
         """
+        from .books import known_places
+
         each = amount(epsilon, self.unit, "epsilon")
         visits = NamedVisits.of(users, places, self._keys, mechanism)
         if visits.keys and None not in visits.keys and not move:  # repeating takes no turn as the writer
@@ -259,6 +267,8 @@ class Ledger:
             places: The place of each visit; None, an empty text or NaN for none.
             mechanism: The mechanism's fingerprint.
         """
+        from .books import known_places
+
         visits = NamedVisits.of(users, places, self._keys, mechanism)
         with self._database.reading() as connection:
             known = known_places(connection, visits.named)
@@ -275,6 +285,8 @@ class Ledger:
         Raises:
             FileError: If the report is damaged.
         """
+        from .books import kept_report
+
         name = accepted(user, "the user")
         with self._database.reading() as connection:
             return kept_report(connection, name, mechanism.hex())
@@ -282,26 +294,29 @@ class Ledger:
     @checked
     def balance(self, user: str) -> Balance:
         """Return what a user has spent and has left; a user who was never charged has the whole limit."""
+        from .books import accounts_of, head_row
+
         name = accepted(user, "the user")
         with self._database.reading() as connection:
-            seen = connection.execute(select(LEDGER.c.time)).scalar_one()
+            seen = head_row(connection).time
             account = accounts_of(connection, [name])[name]
             return account.balance(self._terms.limits, max(seen, self._database.now(connection)))
 
     @property
     def users(self) -> tuple[str, ...]:
         """The users who were ever charged, in alphabetical order."""
+        from .books import names_of_users
+
         with self._database.reading() as connection:
-            names = list(connection.execute(select(ACCOUNTS.c.name)).scalars())
-        if not all(isinstance(name, str) for name in names):
-            raise FileError("a user's name is not a text.", "restore the ledger from a copy, and check it.")
-        return tuple(sorted(names))
+            return tuple(sorted(names_of_users(connection)))
 
     @property
     def head(self) -> str:
         """The end of the record: its number and hash. Keep it elsewhere, for `check`."""
+        from .books import head_row
+
         with self._database.reading() as connection:
-            row = connection.execute(select(LEDGER.c.number, LEDGER.c.hash)).one()
+            row = head_row(connection)
             return str(Head(row.number, row.hash))
 
     @checked
@@ -317,6 +332,8 @@ class Ledger:
             InputError: If the head is not one.
             FileError: If the ledger cannot be read.
         """
+        from .verification import verify
+
         known = None if head is None else Head.read(head)
         if head is not None and known is None:
             raise InputError(
@@ -333,6 +350,8 @@ class Ledger:
     @contextmanager
     def _books(self) -> Iterator[Books]:
         """Open the books for writing; what was charged is written at the end."""
+        from .books import Books
+
         with self._database.writing() as connection:
             books = Books(connection, self._terms, self._database.now(connection), self.address)
             yield books
@@ -350,14 +369,29 @@ class Ledger:
         return _reopened, (self._address, self._terms.key)
 
     def __repr__(self) -> str:
+        from .books import count_users
+
         try:
             with self._database.reading() as connection:
-                count = connection.execute(select(func.count()).select_from(ACCOUNTS)).scalar_one()
-            users = f"{counted(count, 'user')} so far"
+                users = f"{counted(count_users(connection), 'user')} so far"
         except FileError:
             users = "which cannot be read"
         where = self.address if len(self.address) <= _SHOWN else f"...{self.address[3 - _SHOWN :]}"
         return f"Ledger of {' and '.join(self.limits)} per user, {users}, in {where!r}"
+
+
+def check_installed(address: str | os.PathLike[str]) -> None:
+    """Check that SQLAlchemy, which ledgers of every kind need, is installed.
+
+    Args:
+        address: The address of a ledger, whose kind decides what is to be installed.
+
+    Raises:
+        MissingExtraError: If it is not.
+    """
+    if find_spec("sqlalchemy") is None:
+        extra = "postgres" if os.fspath(address).startswith("postgres") else "ledger"
+        raise MissingExtraError("a ledger", extra)
 
 
 def _reopened(address: str, key: bytes) -> Ledger:

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...core.arguments import checked
 from ...errors import FileError, InputError
 from .amounts import ZERO, added, decimal
-from .books import Books
 from .charges import Charged
-from .ledger import Ledger
+from .ledger import Ledger, check_installed
 from .limits import EVER, Limit
 from .names import accepted
-from .opening import make_ledger
 from .places import Report, checked_report
+
+if TYPE_CHECKING:
+    from .books import Books
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _FRACTION: Final = re.compile(r"[0-9]{1,200}(?:/[0-9]{1,200})?")
@@ -53,7 +54,11 @@ def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> 
     Raises:
         FileError: If the source is not a sound ledger, or the new one cannot be made.
         InputError: If a user's name is not accepted any more.
+        MissingExtraError: If SQLAlchemy is not installed.
     """
+    check_installed(address)
+    from .opening import make_ledger
+
     old = _read(Path(source))
 
     def fill(books: Books) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
@@ -14,16 +14,9 @@ from ...escaping import plain
 from .books import Books
 from .database import database_at
 from .limits import Limit, stored_limits
-from .record import SUM, VERSION, Terms
+from .record import KEY_BYTES, SUM, VERSION, Terms
 from .schema import LEDGER, METADATA, typed
 from .verification import check_ends
-
-KEY_BYTES: Final = 32
-
-
-def new_ledger_key() -> bytes:
-    """Return a fresh random key for a ledger: 32 bytes of the operating system's randomness."""
-    return os.urandom(KEY_BYTES)
 
 
 def make_ledger(

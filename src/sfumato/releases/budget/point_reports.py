@@ -9,8 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ...core import Capability, Mechanism
-from ...core.arrays import Floats
-from ...core.degrees import released
+from ...core.arrays import Floats, round_degrees
 from ...errors import InputError, argument
 from ...geo import Places
 from ...sampling import Sampler, SystemWords, simulator
@@ -128,7 +127,7 @@ class PointReports:
         if len(positions) < len(reports):
             return None
         if self._latlon is None:
-            self._latlon = released(self._mechanism.observables.latlon)
+            self._latlon = round_degrees(self._mechanism.observables.latlon)
         return self._latlon[positions]
 
 

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from ...core.frozen import Short
+from ...rounding import counted
 from .amounts import stored
 from .limits import Limit, restored_limits, stored_limits
 
 VERSION: Final = 4  # the first was a JSON file, the second had other accounts, the third one report of a place
 SUM: Final = "sum"
+KEY_BYTES: Final = 32
 _BETWEEN: Final = "\x1f"  # no field has a control character, so that fields cannot run together
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def new_ledger_key() -> bytes:
+    """Return a fresh random key for a ledger: 32 bytes of the operating system's randomness."""
+    return os.urandom(KEY_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +156,40 @@ class Head(NamedTuple):
         if not number.isascii() or not number.isdigit() or len(number) > 18 or not _HEX.fullmatch(digest):
             return None
         return cls(int(number), digest)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LedgerCheck(Short):
+    """The outcome of a check.
+
+    Attributes:
+        charges: How many charges the record has.
+        users: How many users were ever charged.
+        places: How many reports of places are kept.
+        head: The end of the record; keep it elsewhere for the next check.
+        problems: What is wrong, in sentences; the first twenty.
+        notes: What is not wrong, but should be known.
+    """
+
+    charges: int
+    users: int
+    places: int
+    head: str
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        counts = (
+            f"{counted(self.charges, 'charge')} to {counted(self.users, 'user')}, "
+            f"{counted(self.places, 'place')} kept"
+        )
+        found = f"The record is sound: {counts}." if self.sound else f"The record is damaged: {counts}."
+        return "\n".join([found, *self.problems, *self.notes])
 
 
 def kept_hash(terms: Terms, places: Iterable[tuple[str, str]], contents: str = "") -> str:

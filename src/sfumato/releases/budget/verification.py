@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
-from ...core.frozen import Short
 from ...errors import FileError
-from ...rounding import counted
 from .accounts import Account
 from .amounts import restored, shown
 from .books import account_of
 from .places import restored_report
-from .record import ChargeRow, Head, Terms, kept_hash
+from .record import ChargeRow, Head, LedgerCheck, Terms, kept_hash
 from .schema import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, typed
 
 _MOST: Final = 20  # problems that are told
@@ -23,40 +20,6 @@ _STREAM: Final = {"yield_per": 10_000}
 _STRAY: Final = "A place was kept with charge {}, which is not in the record."
 _SOON_S: Final = 60
 _CONTENTS: Final = select(BATCHES.c.run, BATCHES.c.batch, BATCHES.c.contents)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class LedgerCheck(Short):
-    """The outcome of a check.
-
-    Attributes:
-        charges: How many charges the record has.
-        users: How many users were ever charged.
-        places: How many reports of places are kept.
-        head: The end of the record; keep it elsewhere for the next check.
-        problems: What is wrong, in sentences; the first twenty.
-        notes: What is not wrong, but should be known.
-    """
-
-    charges: int
-    users: int
-    places: int
-    head: str
-    problems: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def sound(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
-    def __str__(self) -> str:
-        counts = (
-            f"{counted(self.charges, 'charge')} to {counted(self.users, 'user')}, "
-            f"{counted(self.places, 'place')} kept"
-        )
-        found = f"The record is sound: {counts}." if self.sound else f"The record is damaged: {counts}."
-        return "\n".join([found, *self.problems, *self.notes])
 
 
 class _Problems:

@@ -7,16 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ...core.frozen import Short
 from ...errors import FileError, InputError
 from .amounts import stored, times
-from .books import Books
 from .charges import Charged
 from .names import accepted, listed, place_of
 from .places import PlaceKeys, Report, drawn_reports
 from .record import Terms
+
+if TYPE_CHECKING:
+    from .books import Books
 
 Draw = Callable[[list[int]], Sequence[Report]]
 

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, readonly
 from ...errors import InputError, argument
-from .identifiability import identifiability
-from .inverse import least_reports, right_inverse
-from .least_squares import nearest
+from .identifiability import identifiability, least_reports, right_inverse
+from .inversion import nearest
 from .likelihood import fitted
 from .reports import AnyReports, Pooled, pooled
 from .result import ConfidenceIntervals, check_failure, rows_of

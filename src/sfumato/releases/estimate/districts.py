@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from ...core import Mechanism, Prior
 from ...core.arrays import Floats, readonly
-from ...core.likelihood import maximised
 from ...geo import Places
+from ...leakage.likelihood import maximise
 from .fit import distance_within
 from .profile import LikelihoodSet
 from .reports import AnyReports, Pooled, Reports, pooled
@@ -116,7 +116,7 @@ def _likelihood(pool: Pooled, failure: float) -> tuple[LikelihoodSet, Floats] | 
     seen = frequencies > 0
     matrix, frequencies = matrix[:, seen], frequencies[seen]
     n = len(matrix)
-    best = maximised(matrix, frequencies, np.zeros(n), np.full(n, 1.0 / n), 1e-4 * distance).probabilities
+    best = maximise(matrix, frequencies, np.zeros(n), np.full(n, 1.0 / n), 1e-4 * distance).probabilities
     spent = float(frequencies @ np.log(frequencies / (best @ matrix)))
     return (LikelihoodSet(matrix, frequencies, best, distance - spent, _FINE), best) if spent < distance else None
 

@@ -1,4 +1,4 @@
-"""Tests whether reports can come from a mechanism at all, whatever the population is: a bound for any number."""
+"""Tests whether reports, or points, can come from a mechanism at all, whatever the population is."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 
+from ...core.arrays import Floats, numbers
 from ...core.bisection import bisect
 from ...core.frozen import Short
-from ...errors import DataError, argument
-from ...rounding import at_most
+from ...errors import DataError, InputError, argument
+from ...mechanisms.planar import CoordinateNoise
+from ...rounding import at_most, counted
 from .likelihood import maximum_likelihood
 from .reports import Reports
 from .result import Estimate
@@ -20,6 +24,13 @@ RARE: Final = 1e-6
 """Reports that fit a mechanism worse than this are taken for those of another one."""
 
 _LEAST: Final = 1e-300  # no smaller probability is stated
+_NEAR_M: Final = 0.01  # degrees of seven decimals move a report by 8 mm at most
+_AROUND_M: Final = 18_000_000.0  # farther from the centre the plane is not one to one
+_SURE: Final = 60.0  # lengths 1 / epsilon, beyond which no report is expected
+_IMAGES: Final = 30  # of the plane's waves in each direction
+_DIRECTIONS: Final = 8
+_PRIMES: Final = (2, 3, 5, 7)
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,3 +119,153 @@ def distance_within(failure: float, free: int) -> float:
         return 0.0
     far = 4 * (free - math.log(failure))
     return bisect(lambda nats: chance_beyond(nats, free) <= failure, float(free), far, relative=1e-9).holds
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PointsFit(Short):
+    """The fit of points to the noise for coordinates that they are said to come from.
+
+    Attributes:
+        impossible: How many points the noise never reports: off its lattice, or none of its table's places.
+        first: The number of the first of these, from 0; -1 where there is none.
+        excess: How much larger a wave's share in the points is than the noise leaves of it, at most of all waves.
+        failure: The probability that independent reports of this noise fit as badly, at most.
+        table: Whether the noise has a table of places, so that waves say nothing.
+    """
+
+    impossible: int
+    first: int
+    excess: float
+    failure: float
+    table: bool
+
+    @property
+    def sentence(self) -> str:
+        """The finding, in words."""
+        if self.impossible:
+            of = "none of its table's places" if self.table else "no point of its lattice"
+            return (
+                f"{counted(self.impossible, 'report')} (the first is number {self.first + 1:,}) "
+                f"{'is' if self.impossible == 1 else 'are'} at {of}."
+            )
+        if self.failure < 1:
+            return (
+                "Wherever people are, independent reports of this noise are as concentrated as these with a "
+                f"probability of at most {at_most(self.failure, 2)}."
+            )
+        if self.table:
+            return "Every report is one of the places in the noise's table; nothing else was tested."
+        return (
+            "The reports are on the noise's lattice, and no more concentrated than it allows. Wider noise on the "
+            "same lattice would not be told from this."
+        )
+
+    def check(self) -> None:
+        """Refuse points that hardly come from the noise.
+
+        Raises:
+            DataError: If one is impossible, or the probability is below `RARE`.
+        """
+        if self.impossible or self.failure < RARE:
+            raise DataError(
+                f"the reports do not fit the noise. {self.sentence}",
+                "give the file of the noise that they were released with",
+                f"pass {argument('check_fit', False)} if rows share reports, or their degrees were rounded.",
+            )
+
+
+def points_fit(noise: CoordinateNoise, lat: ArrayLike, lon: ArrayLike) -> PointsFit:
+    """Return how well points fit noise for coordinates, whose reports they are said to be.
+
+    A report is a point of the noise's lattice or, with a table, one of its places; another point is impossible.
+    Without a table the law of reports is that of the noise, spread by where people are. So its characteristic
+    function at a frequency t is at most that of the noise in modulus. That of n independent reports is farther
+    from its mean than 1 / sqrt(n) + s with a probability of at most e^(-n s^2 / 2) at each of a fixed set of
+    frequencies, by the inequality of bounded differences.
+
+    Args:
+        noise: The noise, with a projection.
+        lat: Latitudes in degrees, array (n,).
+        lon: Longitudes in degrees, array (n,).
+
+    Raises:
+        InputError: If the noise has no projection, or there is no report.
+
+    Source:
+        McDiarmid, "On the method of bounded differences", Surveys in Combinatorics, 1989.
+    """
+    plane = noise.projection
+    if plane is None:
+        raise InputError("the noise has no plane on the ground.", "use noise with a projection.")
+    north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+    if not north.size:
+        raise InputError("there is no report.", "a test of fit needs at least one.")
+    xy = plane.forward(north, east)
+    step = float(noise.step_m)
+    steps = np.rint(xy / step)
+    if noise.remap is None:
+        off = np.hypot(*(xy - steps * step).T)
+    else:
+        places = np.unique(np.concatenate([each.targets.reshape(-1, 2) for each in noise.remap.windows]), axis=0)
+        known = np.asarray(np.isfinite(xy).all(axis=1))
+        off = np.where(known, cKDTree(places).query(np.where(known[:, None], xy, 0.0))[0], np.inf)
+    wrong = np.flatnonzero(~(off <= _NEAR_M)) if _one_to_one(noise) else np.flatnonzero(~np.isfinite(off))
+    if wrong.size:
+        return PointsFit(int(wrong.size), int(wrong[0]), 0.0, 0.0, noise.remap is not None)
+    if noise.remap is not None:
+        return PointsFit(0, -1, 0.0, 1.0, table=True)
+    rate = float(noise.noise.rate)
+    waves = _waves(rate)
+    spots, times = np.unique(steps, axis=0, return_counts=True)
+    share = times / len(steps)
+    found = np.array([abs((share * np.exp(1j * (spots @ wave))).sum()) for wave in waves])
+    excess = float((found - characteristic_most(rate, waves)).max())
+    beyond = excess - 1 / math.sqrt(len(steps)) - _ROUNDING
+    failure = 1.0
+    if beyond > 0:
+        failure = min(1.0, max(_LEAST, len(waves) * math.exp(-len(steps) * beyond**2 / 2)))
+    return PointsFit(0, -1, max(0.0, excess), failure, table=False)
+
+
+def characteristic_most(rate: float, waves: Floats) -> Floats:
+    """Return upper bounds of the characteristic function of planar geometric noise, array (n,).
+
+    By Poisson's summation it is the sum of 2 pi rate / (rate^2 + |t + 2 pi k|^2)^(3/2) over all whole vectors k,
+    divided by the same sum for t = 0.
+
+    Args:
+        rate: Per step.
+        waves: Frequencies t in radians a step, between -pi and pi, array (n, 2).
+    """
+    k = 2 * math.pi * np.arange(-_IMAGES, _IMAGES + 1)
+
+    def shares(t: Floats) -> Floats:
+        along = (t[:, 0, None] + k)[:, :, None] ** 2 + (t[:, 1, None] + k)[:, None, :] ** 2
+        found: Floats = ((rate**2 + along) ** -1.5).sum(axis=(1, 2))
+        return found
+
+    # beyond: 8 m vectors k of size m, each at least 2 pi (m - 1/2) away
+    tail = 8 * (_IMAGES + 1) / (_IMAGES + 0.5) / (2 * math.pi) ** 3 / (_IMAGES - 0.5)
+    most: Floats = np.minimum(1.0, (shares(waves) + tail) / shares(np.zeros((1, 2))) * (1 + _ROUNDING))
+    return most
+
+
+def _waves(rate: float) -> Floats:
+    """Return the frequencies of the test, array (n, 2): of the noise's own lengths, and of coarser lattices."""
+    angles = np.pi * np.arange(_DIRECTIONS) / _DIRECTIONS
+    radii = rate * 2.0 ** np.arange(-2, max(-1, math.ceil(math.log2(math.pi / rate)) + 1))
+    radii = radii[radii <= math.pi]
+    waves = [np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=1) for radius in radii]
+    for k in _PRIMES:
+        whole = [(a, b) for a in range(k) for b in range(k) if (0, 0) < (a, b) <= (-a % k, -b % k)]
+        fine: NDArray[np.float64] = 2 * np.pi * np.array(whole) / k
+        waves.append(np.where(fine > np.pi, fine - 2 * np.pi, fine))
+    return np.concatenate(waves)
+
+
+def _one_to_one(noise: CoordinateNoise) -> bool:
+    """Return whether the plane tells all points apart that are to be expected."""
+    if noise.remap is not None:
+        return True
+    far = (_AROUND_M - noise.reach_m) * float(noise.noise.rate / noise.step_m)
+    return far > _SURE

@@ -1,23 +1,128 @@
-"""Maximum likelihood and the iterative Bayesian update, with a proved distance to the maximum."""
+"""Maximum likelihood and the iterative Bayesian update, proved near the maximum; collection in several rounds."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...core import Prior
+from ...core import Mechanism, Prior
 from ...core.arrays import Floats, readonly
-from ...core.likelihood import maximised
 from ...errors import InputError
-from .expectation_maximisation import Fits, fit, updates
-from .reports import AnyReports, Pooled, pooled
+from ...leakage.likelihood import maximise
+from .reports import AnyReports, Pooled, Reports, pooled
 from .result import Estimate
 
 RESOLVED: Final = 1e-13  # gaps per report below this are the rounding of doubles
 _NEWTON: Final = 3000  # the most secrets for which Newton's method is affordable
 _BEFORE_NEWTON: Final = 120
+LEAST: Final = 1e-250  # no probability gets below, so that every secret can come back
+_KEPT: Final = 0.01  # of a probability stays in an extrapolation that would make it negative
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fits:
+    """Fits of many vectors of counts.
+
+    Attributes:
+        probabilities: Array (fits, secrets).
+        gaps: Array (fits,), per report: no distribution has a larger mean log-likelihood
+            by more than this.
+        iterations: How many updates were made.
+    """
+
+    probabilities: Floats
+    gaps: Floats
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    """Distributions, with the results of one evaluation.
+
+    Attributes:
+        p: Array (fits, secrets).
+        value: Array (fits,), the mean log-likelihood.
+        updated: Array (fits, secrets), the next Bayesian update.
+        gap: Array (fits,), max over s of the gradient, minus 1.
+    """
+
+    p: Floats
+    value: Floats
+    updated: Floats
+    gap: Floats
+
+
+def fit(matrix: Floats, frequencies: Floats, start: Floats, tolerances: Floats, budget: int) -> Fits:
+    """Return maximum-likelihood fits by accelerated updates.
+
+    An update multiplies p(s) by g(s) = sum over o of f(o) p(o|s) / p(o), the gradient of
+    the mean log-likelihood; the mean of g under p is 1, so by concavity no distribution is
+    better by more than max g - 1. Two updates are extrapolated (SQUAREM, scheme 3); where
+    this loses likelihood, the two updates stand. So it never falls.
+
+    Args:
+        matrix: Array (secrets, columns); each column has a positive entry.
+        frequencies: Array (fits, columns), rows sum to one.
+        start: Array (fits, secrets), positive.
+        tolerances: Array (fits,): the gaps at which to stop.
+        budget: The most updates.
+
+    Source:
+        Varadhan and Roland, Scandinavian Journal of Statistics 35, 2008; Lindsay, "Mixture
+        models", 1995 (the gradient bound).
+    """
+    p, gaps = start.copy(), np.full(len(start), np.inf)
+    active = np.arange(len(p))
+    used = 0
+    while True:
+        first = _at(matrix, frequencies[active], p[active])
+        gaps[active] = first.gap
+        open_ = first.gap > tolerances[active]
+        used += 1
+        if not open_.any() or used + 2 > budget:
+            return Fits(p, gaps, used)
+        active, first = active[open_], _some(first, open_)
+        second = _at(matrix, frequencies[active], first.updated)
+        third = _at(matrix, frequencies[active], _extrapolated(first.p, second.p, second.updated))
+        used += 2
+        better = third.value >= second.value
+        p[active] = np.where(better[:, None], third.updated, second.updated)
+
+
+def updates(matrix: Floats, frequencies: Floats, start: Floats, count: int) -> Fits:
+    """Return what exactly ``count`` plain updates give, with the gaps there."""
+    p = start
+    for _ in range(count):
+        p = _at(matrix, frequencies, p).updated
+    return Fits(p, _at(matrix, frequencies, p).gap, count)
+
+
+def _at(matrix: Floats, frequencies: Floats, p: Floats) -> _Point:
+    received = p @ matrix
+    gradient = (frequencies / received) @ matrix.T
+    updated = np.maximum(p * gradient, LEAST)
+    updated /= updated.sum(axis=1, keepdims=True)
+    value = (frequencies * np.log(received)).sum(axis=1)
+    return _Point(p, value, updated, gradient.max(axis=1) - 1.0)
+
+
+def _some(point: _Point, chosen: NDArray[np.bool_]) -> _Point:
+    return _Point(point.p[chosen], point.value[chosen], point.updated[chosen], point.gap[chosen])
+
+
+def _extrapolated(p0: Floats, p1: Floats, p2: Floats) -> Floats:
+    """Return the point to which two updates lead if they go on, step length -|r| / |v|, at least 1."""
+    r, v = p1 - p0, p2 - 2 * p1 + p0
+    length = np.sqrt((r**2).sum(axis=1) / np.maximum((v**2).sum(axis=1), 1e-300))
+    a = np.maximum(length, 1.0)[:, None]
+    point = np.maximum(p0 + 2 * a * r + a**2 * v, _KEPT * p2)  # not to lose a secret by one long step
+    nearest: Floats = point / point.sum(axis=1, keepdims=True)
+    return nearest
 
 
 def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_updates: int = 20_000) -> Estimate:
@@ -123,7 +228,7 @@ def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int
     p, gaps, steps = found.probabilities, found.gaps.copy(), found.iterations
     for i in np.flatnonzero(found.gaps > goal):
         used = shares[i] > 0
-        best = maximised(matrix[:, used], shares[i, used], np.zeros(n), np.full(n, 1.0 / n), goal)
+        best = maximise(matrix[:, used], shares[i, used], np.zeros(n), np.full(n, 1.0 / n), goal)
         if best.gap < gaps[i]:
             p[i], gaps[i] = best.probabilities, best.gap
         steps = max(steps, found.iterations + best.steps)
@@ -144,3 +249,75 @@ def _estimate(pool: Pooled, fits: Fits, method: str, tolerance: float) -> Estima
         converged=gap <= max(tolerance, RESOLVED * pool.total),
         effective=pool.effective if pool.weighted else None,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CollectionRound:
+    """One round of an incremental collection.
+
+    Attributes:
+        reports: What was collected, with the mechanism that the users ran.
+        estimate: The estimate after this round.
+    """
+
+    reports: Reports
+    estimate: Estimate
+
+    def __repr__(self) -> str:
+        return f"CollectionRound of {len(self.reports):,} reports: {self.estimate!r}"
+
+
+def incremental(
+    collect: Callable[[Mechanism, int], Reports],
+    first: Mechanism,
+    design: Callable[[Prior], Mechanism],
+    rounds: int,
+    *,
+    iterations: int | None = None,
+    pooled: bool = True,
+) -> tuple[CollectionRound, ...]:
+    """Collect reports in rounds, and design each round's mechanism for the estimate so far.
+
+    Round 1 runs a mechanism that needs no prior. After each round the population is
+    estimated, and the next round's users run ``design(estimate)``.
+
+    No user may take part in two rounds: a user who reports in k rounds spends k budgets.
+    A mechanism depends on reports alone, so its own guarantee is all that its users need.
+
+    Args:
+        collect: Returns the reports of round 1, 2, ... for the mechanism that its users run.
+        first: The mechanism of round 1, such as a truncated geometric one.
+        design: Returns a mechanism for a prior, such as the rate-distortion optimum.
+        rounds: How many rounds, at least 1.
+        iterations: How many Bayesian updates from the uniform prior make an estimate; by
+            default as many as the maximum of likelihood needs.
+        pooled: Whether an estimate uses all reports so far, or those of its round only.
+
+    Returns:
+        The rounds, in order.
+
+    Raises:
+        InputError: If there is no round, or the reports are not of the round's mechanism.
+
+    Source:
+        Biswas and Palamidessi, "PRIVIC: A privacy-preserving method for incremental
+        collection of location data", 2023: Blahut-Arimoto mechanisms, ``iterations=10``,
+        ``pooled=False``.
+    """
+    if rounds < 1:
+        raise InputError(f"{rounds} rounds collect nothing.", "use at least one round.")
+    done: list[CollectionRound] = []
+    mechanism = first
+    for number in range(1, rounds + 1):
+        reports = collect(mechanism, number)
+        if reports.mechanism != mechanism:
+            raise InputError(
+                f"the reports of round {number} are of another mechanism than the round's.",
+                "collect them with the mechanism that is passed.",
+            )
+        used = [*(past.reports for past in done), reports] if pooled else [reports]
+        estimate = maximum_likelihood(used) if iterations is None else bayesian_updates(used, iterations)
+        done.append(CollectionRound(reports, estimate))
+        if number < rounds:
+            mechanism = design(estimate.prior)
+    return tuple(done)

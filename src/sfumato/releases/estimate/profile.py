@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ...core.arrays import Floats, readonly
 from ...core.bisection import bisect, geometric_mean
-from ...core.likelihood import Maximum, maximised
+from ...leakage.likelihood import Maximum, maximise
 from .likelihood import fitted
 from .reports import AnyReports, pooled
 from .result import ConfidenceIntervals, check_failure, rows_of
@@ -117,7 +117,7 @@ class LikelihoodSet:
     def solve(self, a: Floats, price: float) -> Maximum:
         """Return the largest log-likelihood plus ``price`` times a . p."""
         n = len(a)
-        return maximised(
+        return maximise(
             self._matrix, self._frequencies, price * a, np.full(n, 1.0 / n), _GAP * self.fine * self.allowed
         )
 

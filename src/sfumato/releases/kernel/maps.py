@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
+from ...errors import MissingExtraError
 
 _ROWS: Final = 200  # that are put on each plane
 _FAR_M: Final = 5_000.0  # beyond the extent of the rows, up to which other places are near
@@ -163,11 +164,18 @@ def _chosen(rows: int) -> NDArray[np.intp]:
 
 @lru_cache(maxsize=64)
 def _maps(lat: int, lon: int) -> tuple[tuple[str, float, float], ...]:
-    """Return the maps of the world and of a region, each with easting and northing of the region's middle."""
-    import pyproj
-    from pyproj.aoi import AreaOfInterest
-    from pyproj.database import query_crs_info
-    from pyproj.enums import PJType
+    """Return the maps of the world and of a region, each with easting and northing of the region's middle.
+
+    Raises:
+        MissingExtraError: If pyproj, which knows the maps, is not installed.
+    """
+    try:
+        import pyproj
+        from pyproj.aoi import AreaOfInterest
+        from pyproj.database import query_crs_info
+        from pyproj.enums import PJType
+    except ImportError:
+        raise MissingExtraError("keeping numbers that may be eastings and northings of a map", "geo") from None
 
     zone = (lon + 180) // 6
     south = " +south" if lat < 0 else ""

@@ -14,13 +14,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ...core.atomic import atomically
+from ..._system import atomically, hidden_name
 from ...core.frozen import Short
-from ...core.hidden import hidden_name
 from ...errors import InputError, argument
 from ..marks import Mark
-from .locks import is_locked
-from .runs import facts_of, work_folder, work_folders
+from .runs import facts_of, is_locked, work_folder, work_folders
 from .sources import Identity
 
 _SUFFIX: Final = ".released.json"

@@ -24,8 +24,7 @@ from ...errors import FileError, InputError, argument
 from ...tables import cause
 from ..kernel import PrivateBatch
 from ..marks import Mark, mark_beside
-from .locks import LOCK, locked
-from .runs import RUN, check_charged, of_folder, resumed, work_folder
+from .runs import LOCK, RUN, check_charged, locked, of_folder, resumed, work_folder
 
 _PART: Final = re.compile(r"part-(\d+)-(\d+)\.arrow")
 _MARK: Final = "mark"

@@ -9,11 +9,8 @@ from ..asked import columns_of
 from ..kernel import WITHIN, Kernel, Wishes
 from ..promises import People, report_bounds, sentences
 from ..reporters import reporter
-from .columns import spark_schema
-from .secrets import RunSecret
-from .session import session
-from .tasks import check_columns, converting
-from .unserved import refuse_unserved
+from .session import RunSecret, refuse_unserved, session
+from .tasks import check_columns, converting, spark_schema
 
 _PLACES: Final = ("lat", "lon")
 _LABEL: Final = "answer"

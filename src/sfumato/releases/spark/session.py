@@ -1,14 +1,75 @@
-"""The session of Spark: found, checked, and asked for what the engine needs."""
+"""The session of Spark, the secret of a run until it is thrown away, and arguments that Spark does not serve."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
-from ...errors import DataError, InputError, MissingExtraError, argument
+from ...errors import DataError, InputError, MissingExtraError, argument, python
+from ...sampling import SECRET_BYTES
+from ..budget import Blur
+from ..gate import EPSILON, REPORTS
 
 _TOLD: Final = re.compile(r"sfumato\.errors\.\w+Error: (.*)", re.DOTALL)
 _HINT: Final = "\nHint: "
+SERVED: Final = ("column", "lat", "lon", "user", "time", "by", "within", "people", "also")
+"""The arguments of `sfumato.release` that are passed on as they are."""
+
+_UNSERVED: Final = {
+    "resume": "a release on Spark that was stopped leaves nothing to go on with: it begins anew",
+    "again": "a release on Spark keeps no record of the sources that were released",
+    "place_column": "places are remembered in a database, which tasks of Spark do not ask",
+    "skip_damaged": "Spark reads tables alone",
+    "receipt": "a release on Spark writes no receipt",
+    "progress": "Spark shows its own progress",
+}
+
+
+class RunSecret:
+    """256 bits from the operating system, as a broadcast variable of Spark.
+
+    Functions that refer to it hold the number of the variable and not the bytes: so neither plans, event logs
+    nor the driver's commands show them. Executors fetch them as they fetch any block: encrypted on the network
+    and on disks if Spark is told to encrypt these.
+
+    Args:
+        spark: The session.
+    """
+
+    def __init__(self, spark: Any) -> None:
+        self._broadcast: Any = spark.sparkContext.broadcast(os.urandom(SECRET_BYTES))
+
+    @property
+    def broadcast(self) -> Any:
+        """The variable, for functions that run in tasks; None if the secret has been thrown away."""
+        return self._broadcast
+
+    def check(self) -> None:
+        """Refuse to go on without the secret.
+
+        Raises:
+            InputError: If it has been thrown away.
+        """
+        if self._broadcast is None:
+            raise InputError(
+                "the secret of this release has been thrown away, so its reports cannot be drawn again.",
+                "read what was written; another release adds up with it.",
+            )
+
+    def forget(self) -> None:
+        """Remove the secret from the driver and all executors: nothing can be drawn again."""
+        from py4j.protocol import Py4JError
+
+        if self._broadcast is not None:
+            with suppress(Py4JError):  # the session was stopped, and its executors with it
+                self._broadcast.destroy(blocking=True)
+            self._broadcast = None
+
+    def __repr__(self) -> str:
+        return f"RunSecret: {'thrown away' if self._broadcast is None else 'not shown'}"
 
 
 def session(given: Any = None) -> Any:
@@ -48,3 +109,32 @@ def raised(error: Exception) -> Exception:
         return error
     problem, _, hints = found.group(1).partition(_HINT)
     return DataError(f"in a batch of Spark, {problem.strip()}", hints.partition("\n")[0].strip())
+
+
+def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
+    """Refuse a ledger, and arguments that `sfumato.release` has and a release on Spark has not.
+
+    Args:
+        mechanism: The mechanism, or several by name.
+        options: Arguments by name.
+
+    Raises:
+        InputError: If there is one.
+    """
+    mechanisms = mechanism.values() if isinstance(mechanism, Mapping) else (mechanism,)
+    if any(isinstance(each, Blur) for each in mechanisms):
+        raise InputError(
+            "tasks of Spark charge no ledger, so a Blur cannot be released from there.",
+            python("release the file with sfumato.release, which charges it"),
+            python("pass blur.mechanism, and see to the budget yourself."),
+        )
+    for name, value in options.items():
+        if name in SERVED:
+            continue
+        if name not in _UNSERVED:
+            raise InputError(
+                f"a release has no argument {name!r}.",
+                f"use {', '.join(SERVED)}, keep, outside, allow, {REPORTS}, {EPSILON} and key.",
+            )
+        if value:
+            raise InputError(f"{_UNSERVED[name]}.", f"leave out {argument(name)}.")

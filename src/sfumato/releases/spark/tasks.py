@@ -8,13 +8,46 @@ from typing import Any, Final
 from ...errors import DataError, InputError, argument
 from ..kernel import Kernel, Wishes
 from ..keyed import KeyedDraw
-from .columns import spark_batch, spark_schema
-
-Task = Callable[[Iterable[Any]], Iterator[Any]]
 
 _KEY: Final = "_sfumato_key"
 COUNTS: Final = "rows long, dropped long, moved long, farthest_m double"
 """The columns of `counting`, as Spark writes them."""
+
+
+def spark_type(kind: Any) -> Any:
+    """Return the Arrow type in which Spark takes values of another: no dictionaries, large or unsigned types."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        return spark_type(kind.value_type)
+    if types.is_large_string(kind):
+        return pa.string()
+    if types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return pa.binary()
+    if types.is_unsigned_integer(kind):
+        return pa.int64()
+    if types.is_list(kind) or types.is_large_list(kind):
+        return pa.list_(spark_type(kind.value_type))
+    return kind
+
+
+def spark_schema(schema: Any) -> Any:
+    """Return the Arrow schema in which Spark takes batches of another."""
+    import pyarrow as pa
+
+    return pa.schema([(field.name, spark_type(field.type)) for field in schema])
+
+
+def spark_batch(batch: Any, schema: Any) -> Any:
+    """Return a batch in the types of `spark_schema`."""
+    import pyarrow as pa
+
+    arrays = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+Task = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def drawing(mechanisms: Any, schema: Any, wishes: Wishes, key: tuple[str, ...], broadcast: Any) -> Task:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...core import JointSpace
-from ...core.notebook import cut
+from ...escaping import shorten
 from ...geo import Places
 from ...releases.estimate import ConfidenceIntervals, Districts, Estimate, Identifiability
 from ...rounding import (
@@ -76,7 +76,7 @@ def estimate_page(
     of_columns = known.unsettled_margins(found)
     warned += [
         f"NOT SETTLED, and withheld: {len(of_columns[name]):,} of the {counted(len(part.space), 'share')} of "
-        f"{cut(name)}."
+        f"{shorten(name)}."
         for name, part in margins.items()
         if of_columns[name]
     ]
@@ -90,7 +90,7 @@ def estimate_page(
     sections = [
         each
         for name, part in margins.items()
-        for each in _shares(part, f"The shares of {cut(name)}", withheld=of_columns[name])
+        for each in _shares(part, f"The shares of {shorten(name)}", withheld=of_columns[name])
     ]
     whole = "The shares of all columns together" if margins else f"The shares of the {nouns}"
     sections += [] if found.districts is None else [_district_section(found.districts)]
@@ -170,7 +170,8 @@ def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
     s = int(np.argmax(found.probabilities))
     where = f" ({_middle(found.space, s)})" if isinstance(found.space, Places) else ""
     share, sure = float(found.probabilities[s]), found.intervals
-    said = f"The largest share is {about_percent(share)}, of the {noun} {cut(_text(found.space.labels[s]))}{where}"
+    label = shorten(_text(found.space.labels[s]))
+    said = f"The largest share is {about_percent(share)}, of the {noun} {label}{where}"
     return (
         f"{said}."
         if sure is None
@@ -213,7 +214,7 @@ def _shares(
     seen, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
     formal = []
     if len(tiny):
-        names = ", ".join(cut(_text(found.space.labels[s])) for s in tiny[:_MOST])
+        names = ", ".join(shorten(_text(found.space.labels[s])) for s in tiny[:_MOST])
         more = f", and {len(tiny) - _MOST:,} others" if len(tiny) > _MOST else ""
         formal.append(f"Under 0.01 % each: {names}{more}.")
     if left_out:
@@ -240,7 +241,7 @@ def _table(found: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, capti
         headings.append("middle (latitude, longitude)")
     rows = []
     for s in map(int, chosen):
-        cells = [cut(_text(space.labels[s])), percent(float(found.probabilities[s]))]
+        cells = [shorten(_text(space.labels[s])), percent(float(found.probabilities[s]))]
         if sure is not None:
             cells.append(_span(sure, s))
         if isinstance(space, Places):

@@ -1,15 +1,23 @@
-"""Figures for notebooks: those of a report, of a design, a mechanism, a prior or an audit."""
+"""HTML of objects in notebooks: a table of a design, a mechanism, a prior or an audit, with figures or bars."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
 from typing import Final
+
+import numpy as np
 
 from ...audits import Audit
 from ...core import Mechanism, Prior
+from ...core.arrays import Floats
+from ...core.units import per_unit
 from ...errors import MissingExtraError
+from ...escaping import html, shorten
 from ...files import MechanismFile
 from ...geo import Places
 from ...optimal import Design
+from ...rounding import about, amount_at_least, amount_at_most, at_most, percent
 from ..scene import prior_panel
 from ..theme import as_svg
 from ..values import MOST_VALUES, prior_bars
@@ -18,31 +26,118 @@ from .figures import map_figures
 from .measured import notions_of
 
 _MOST: Final = 400  # places: a notebook keeps what it shows
+_BARS: Final = 60
+_WIDTH, _HEIGHT = 300, 48  # of the bars
 
 
-def figures_of(shown: object) -> str:
-    """Return the figures of an object as HTML; "" where there is nothing to draw, or nothing to draw with.
+@singledispatch
+def notebook_html(shown: object) -> str:
+    """Return an object as notebooks show it: the entry point of the group ``sfumato.notebook``."""
+    raise NotImplementedError(f"no HTML for {type(shown).__name__}")
+
+
+@notebook_html.register
+def _of_prior(prior: Prior) -> str:
+    p = prior.probabilities
+    likeliest = np.argsort(-p, kind="stable")[:3].tolist()
+    rows = [
+        ("Values", f"{len(prior):,}"),
+        ("Possible", f"{len(prior.support):,}"),
+        ("Entropy", f"about {about(prior.entropy_bits)} bits of at most {about(float(np.log2(len(prior))))}"),
+        *((f"Likeliest: {shorten(prior.space.labels[i])}", percent(float(p[i]))) for i in likeliest if p[i] > 0),
+    ]
+    return _table("Prior", rows, figures=_prior_figure(prior) or _bars(p))
+
+
+@notebook_html.register
+def _of_mechanism(mechanism: Mechanism) -> str:
+    """Return what a mechanism is and what its maker promises; nothing here is proved."""
+    n, m = mechanism.shape
+    labels = mechanism.secrets.labels
+    unused = int((~(mechanism.weights != 0).any(axis=0)).sum())
+    bits = mechanism.bits
+    rows = [
+        ("Secrets", f"{n:,}: {shorten(labels[0])}{f' to {shorten(labels[-1])}' if n > 1 else ''}"),
+        ("Reports", f"{m:,}{f', {unused:,} of them never made' if unused else ''}"),
+        ("Kept as", f"integers of {bits} bits; each row sums to 2 to the power of {bits}"),
+        *(("Promised", shorten(each)) for each in mechanism.guarantees),
+    ]
+    note = "What is promised is its maker's word: sf.audit proves what holds." if mechanism.guarantees else ""
+    file = MechanismFile(mechanism, Prior.uniform(mechanism.secrets), guarantees=())
+    return _table("Mechanism", rows, note, _maps(file, "<p>The figures take all secrets for equally likely.</p>"))
+
+
+@notebook_html.register
+def _of_design(design: Design) -> str:
+    """Return what is proved of a design, what it costs, and how near it is to the best."""
+    c, problem = design.certificate, design.problem
+    unit = problem.distance.unit if c.objective == "distortion" and problem.distance is not None else c.loss_unit
+    promises = [
+        (
+            each.holds,
+            "Promise",
+            f"{shorten(each.guarantee)}: epsilon at most {at_most(each.upper, 6)}{per_unit(each.unit)}",
+        )
+        for each in c.metric_privacy
+    ]
+    errors = [
+        (each.holds, "Error of the best attacker", f"at least {amount_at_least(each.lower, each.unit)}")
+        for each in c.distortion
+    ]
+    limits = [
+        (
+            each.holds,
+            "Linear constraint",
+            f"{shorten(each.constraint)}: at most {amount_at_most(each.upper, each.unit)}",
+        )
+        for each in c.constraints
+    ]
+    proofs = [
+        (f"{what} {'proved' if holds else 'NOT proved'}", text) for holds, what, text in promises + errors + limits
+    ]
+    rows = [
+        ("Secrets and reports", " and ".join(f"{size:,}" for size in design.mechanism.shape)),
+        *proofs,
+        ("Loss on average", f"at most {amount_at_most(c.loss, c.loss_unit)} ({shorten(problem.loss.name)})"),
+        ("From the best possible", f"at most {amount_at_most(c.absolute_gap, unit)}"),
+        ("Status", design.status.value),
+    ]
+    return _table("Design", rows, figures=_maps(MechanismFile(design.mechanism, problem.prior, guarantees=())))
+
+
+@notebook_html.register
+def _of_audit(audit: Audit) -> str:
+    rows = [(shorten(each.title), shorten(f"{each.parameter} {each.amount()}"), each.standing) for each in audit]
+    figure = f'<div style="overflow-x: auto">{atlas_figure(notions_of(audit)).svg}</div>'
+    return _table(f"Audit of {shorten(audit.subject)}", rows, " ".join(audit.notes), figure)
+
+
+def _table(title: str, rows: Iterable[Sequence[str]], note: str = "", figures: str = "") -> str:
+    """Return a table of words, whose texts are escaped: the first cell of a row is its heading.
 
     Args:
-        shown: A design, a mechanism, a prior or an audit.
+        title: Its caption.
+        rows: The rows.
+        note: A sentence below.
+        figures: Figures between the two, as HTML.
     """
-    if isinstance(shown, Audit):
-        return f'<div style="overflow-x: auto">{atlas_figure(notions_of(shown)).svg}</div>'
-    if isinstance(shown, Prior):
-        return _of_prior(shown)
-    if isinstance(shown, Design):
-        held = MechanismFile(shown.mechanism, shown.problem.prior, guarantees=())
-    elif isinstance(shown, Mechanism):
-        held = MechanismFile(shown, Prior.uniform(shown.secrets), guarantees=())
-    else:
-        return ""
-    if max(held.mechanism.shape) > _MOST:
-        return ""
-    taken = "" if isinstance(shown, Design) else "<p>The figures take all secrets for equally likely.</p>"
-    return "".join(f"{figure.svg}<p>{figure.caption}</p>{taken}" for figure in map_figures(held))
+    lines = []
+    for heading, *cells in rows:
+        inner = "".join(f'<td style="text-align:left">{html(cell)}</td>' for cell in cells)
+        lines.append(f'<tr><th scope="row" style="text-align:left">{html(heading)}</th>{inner}</tr>')
+    caption = f'<caption style="text-align:left"><strong>{html(title)}</strong></caption>'
+    below = f"<p>{html(note)}</p>" if note else ""
+    return f"<div><table>{caption}<tbody>{''.join(lines)}</tbody></table>{figures}{below}</div>"
 
 
-def _of_prior(prior: Prior) -> str:
+def _maps(file: MechanismFile, note: str = "") -> str:
+    if max(file.mechanism.shape) > _MOST:
+        return ""
+    return "".join(f"{figure.svg}<p>{figure.caption}</p>{note}" for figure in map_figures(file))
+
+
+def _prior_figure(prior: Prior) -> str:
+    """Return a picture of a prior; "" where it has too many values, or matplotlib is not installed."""
     of_places = isinstance(prior.space, Places)
     if len(prior) > (_MOST if of_places else MOST_VALUES):
         return ""
@@ -52,3 +147,20 @@ def _of_prior(prior: Prior) -> str:
         return ""
     drawn = as_svg(figure, title="Prior", description="How common each value is.")
     return f'<div style="max-width: 30rem">{drawn}</div>'
+
+
+def _bars(shares: Floats) -> str:
+    """Return shares as bars, in their order; the highest fills the height."""
+    parts = np.array_split(shares, min(_BARS, len(shares)))
+    heights = np.array([part.sum() for part in parts])
+    tallest = float(heights.max()) or 1.0
+    wide = _WIDTH / len(heights)
+    bars = "".join(
+        f'<rect x="{at * wide:.2f}" y="{_HEIGHT * (1 - height / tallest):.2f}" width="{0.85 * wide:.2f}" '
+        f'height="{_HEIGHT * height / tallest:.2f}"/>'
+        for at, height in enumerate(heights.tolist())
+    )
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
+        f'aria-label="The shares as bars, in the order of the values" fill="currentColor">{bars}</svg>'
+    )

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from ...core.atomic import atomically
+from ..._system import atomically
 from ...core.frozen import Short
 from ...errors import MissingExtraError
 from ...escaping import plain

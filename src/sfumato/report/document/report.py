@@ -10,11 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import final
 
+from ..._system import atomically
 from ...audits import Outcome
 from ...core import Prior
-from ...core.atomic import atomically
 from ...core.frozen import Short
-from ...core.naming import quoted
+from ...core.naming import quote
 from ...errors import DataError, InputError
 from ...escaping import plain
 from ...evidence import PlaceDistortion
@@ -225,7 +225,7 @@ def _prior(held: MechanismFile | NoiseFile, source: str) -> PriorFacts:
     entropy = None if prior is None else Quantity.about(prior.entropy_bits, "bit")
     even = prior is not None and bool((prior.probabilities == prior.probabilities[0]).all())
     if isinstance(held, NoiseFile):
-        told = source or (f"{quoted(held.source, _SHOWN)}, as its writer states" if held.source else "")
+        told = source or (f"{quote(held.source, _SHOWN)}, as its writer states" if held.source else "")
         return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.noise.remap is not None, even)
     places = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
     return PriorFacts(

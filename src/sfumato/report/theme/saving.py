@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from ...core.atomic import atomically
+from ..._system import atomically
 from ...errors import InputError
 from .palette import LIGHT, Theme
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.core import NumberBins
-from sfumato.core.naming import quoted
+from sfumato.core.naming import quote
 from sfumato.errors import InputError
 from sfumato.geo import Polygon, Region, Visits, read_visits, synthetic_city
 from sfumato.rounding import counted
@@ -81,7 +81,7 @@ def _values(data: Mapping[str, Any], site: Mapping[str, Any]) -> ValuesGround:
     counts = tables[column]
 
     def source(used: int, chosen: str) -> str:
-        return _part(used, data["rows"], "row", f"of {_named(data)}", f"{chosen} in the column {quoted(column)}")
+        return _part(used, data["rows"], "row", f"of {_named(data)}", f"{chosen} in the column {quote(column)}")
 
     numbers: Counter[int] = Counter()
     for label in filter(_whole, counts):
@@ -131,7 +131,7 @@ def _turned(numbers: Mapping[int, int], first: int, period: int) -> Counter[int]
 
 def _named(data: Mapping[str, Any]) -> str:
     """Return the name of data: the studio's own as it is, a visitor's in quotation marks."""
-    return quoted(data["name"]) if data["source"] == "file" else str(data["title"])
+    return quote(data["name"]) if data["source"] == "file" else str(data["title"])
 
 
 def _part(used: int, total: int, noun: str, origin: str, chosen: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.core.naming import quoted
+from sfumato.core.naming import quote
 from sfumato.errors import DataError, InfeasibleError
 from sfumato.escaping import csv_cell, unseen
 from sfumato.geo import FORMATS, Visits, read_visits
@@ -187,7 +187,7 @@ def _check_texts(column: str, texts: Iterable[str]) -> None:
             what = f"has {reason}"
         if what:
             raise DataError(
-                f"the column {quoted(column)} has the text {quoted(text)}, which {what}.",
+                f"the column {quote(column)} has the text {quote(text)}, which {what}.",
                 "write it otherwise, such as without its first sign, or leave the column out.",
             )
 

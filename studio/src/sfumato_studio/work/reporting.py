@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from sfumato.core.atomic import atomically
+from sfumato._system import atomically
 from sfumato.files import read_any
 from sfumato.report.document import Origin, OtherDesigns, report
 from sfumato.report.maps import outline_of

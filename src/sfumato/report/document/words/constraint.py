@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....core.naming import quoted
+from ....core.naming import quote
 from ....rounding import at_most_against, exactly
 from ..facts import ConstraintFacts
 
@@ -28,7 +28,7 @@ def constraint_item(constraint: ConstraintFacts) -> str:
     claimed, unit = constraint.claimed, constraint.claimed.unit
     limit = f"{exactly(claimed.value)}{unit and f' {unit}'}"
     proved = f"{at_most_against(constraint.proved.value, claimed.value)}{unit and f' {unit}'}"
-    name = f"The sum that the file calls {quoted(constraint.name)}"
+    name = f"The sum that the file calls {quote(constraint.name)}"
     if constraint.holds:
         return f"{name} is at most {limit}. In fact, at most {proved} is proved."
     return f"NOT PROVED: {name[:1].lower()}{name[1:]} is to be at most {limit}; at most {proved} is proved."

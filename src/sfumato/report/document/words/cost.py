@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....core.naming import called, quoted
+from ....core.naming import name_phrase, quote
 from ..facts import CostFacts, ReportFacts, SubjectFacts
 from ..quantity import Quantity
 from .amounts import least_amount, least_share, most_amount, most_share
@@ -36,7 +36,7 @@ def _stated(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> list[
         one = nouns_of(subject)[0]
         worst = f", and at most {most_amount(cost.worst.value, expected.unit)} for the worst {one}"
     found = [
-        f"The file states a table of losses under the name {quoted(cost.name)}. By this table it is at most "
+        f"The file states a table of losses under the name {quote(cost.name)}. By this table it is at most "
         f"{most_amount(upper, expected.unit)} on average{worst}.",
         "Nothing in the file confirms the table, so this does not tell how far reports are from the truth.",
     ]
@@ -52,7 +52,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> str
     unit, name, one = expected.unit, cost.name, nouns_of(subject)[0]
     if cost.kind == "true point":
         kind = name.removesuffix(" distance of the true point")
-        distance = "" if kind == "euclidean" else f" ({called(kind, 'distance')})"
+        distance = "" if kind == "euclidean" else f" ({name_phrase(kind, 'distance')})"
         return (
             f"On average over the visits in the region, a report is at most {most_amount(upper, unit)} from where "
             f"the person truly is{distance}."
@@ -63,7 +63,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> str
         "" if cost.worst is None else f", and at most {most_amount(cost.worst.value, unit)} for the worst {one}"
     )
     if cost.kind == "centres":
-        distance = "" if name == "euclidean" else f" ({called(name, 'distance')})"
+        distance = "" if name == "euclidean" else f" ({name_phrase(name, 'distance')})"
         return (
             "From the centre of the true cell to the reported place it is at most "
             f"{most_amount(upper, unit)} on average{worst}{distance}. Where in its cell somebody is does not "
@@ -74,7 +74,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> str
         return (
             f"A report differs from the true number by at most {most_amount(upper, unit)} on average{worst}{way}."
         )
-    return f"The loss of a report ({called(name)}) is at most {most_amount(upper, unit)} on average{worst}."
+    return f"The loss of a report ({name_phrase(name)}) is at most {most_amount(upper, unit)} on average{worst}."
 
 
 def _by_numbers(cost: CostFacts, subject: SubjectFacts) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....core.naming import quoted
+from ....core.naming import quote
 from ....escaping import plain
 from ....rounding import about, counted
 from ..facts import FileFacts, ReportFacts
@@ -116,7 +116,7 @@ def file_words(file: FileFacts) -> tuple[str, ...]:
     unchecked = (plain(note).replace(", not checked", "", 1) for note in file.stated)
     found = [f"Taken from the file, and not checked: {note}." for note in unchecked]
     if file.claims:
-        names = ", ".join(map(quoted, file.claims))
+        names = ", ".join(map(quote, file.claims))
         found.append(f"The file also holds what its writer says about it ({names}). None of that was used here.")
     return tuple(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from ....core.naming import called, quoted
+from ....core.naming import name_phrase, quote
 from ....core.units import per_unit
 from ....escaping import plain
 from ....files import DistanceSource
@@ -36,7 +36,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     kept = promise.holds or promise.for_stated
     found = [_likeness(promise, several) if kept else _broken(promise)]
     if promise.distances in _BY:
-        found.append(f"Distances are {_BY[promise.distances]}: {quoted(promise.metric)}.")
+        found.append(f"Distances are {_BY[promise.distances]}: {quote(promise.metric)}.")
     example = next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
     if example is not None:
         found.append(_odds(example, promise, several))
@@ -106,7 +106,7 @@ def _claimed(promise: PromiseFacts) -> str:
 
 
 def _broken(promise: PromiseFacts) -> str:
-    distance = f" ({called(promise.metric, 'distance')})" if promise.metric else ""
+    distance = f" ({name_phrase(promise.metric, 'distance')})" if promise.metric else ""
     begin = f"NOT PROVED: the file claims a limit on what a report tells, epsilon {_claimed(promise)}{distance}"
     if math.isfinite(promise.proved.value):
         by = ", for the distances that the file states," if promise.distances in _BY else ""
@@ -179,7 +179,7 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
             f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report. "
             f"Counted in {by}, their best guess is off by at least {claimed} on average. For these distances, at "
             f"least {proved} is proved.",
-            f"The file calls them {quoted(promise.metric)}. This was proved when this report was written, for "
+            f"The file calls them {quote(promise.metric)}. This was proved when this report was written, for "
             "them alone. An attacker who knows more may come nearer.",
         )
     return (

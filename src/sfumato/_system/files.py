@@ -1,0 +1,162 @@
+"""Files: written whole or not at all, readable by their owner only, locked; and names of temporary ones."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from ..errors import FileError
+
+_LONGEST: Final = 140  # bytes of a name; encrypted folders take 143, most others 255
+_HINTS: Final = {
+    errno.ENOSPC: "the disk is full: free some space or write elsewhere.",
+    errno.EDQUOT: "your quota of the disk is used up: free some space or write elsewhere.",
+    errno.ENOENT: "its folder does not exist: create it first.",
+    errno.ENOTDIR: "its folder is not a folder: check the path.",
+    errno.ENAMETOOLONG: "choose a shorter name.",
+    errno.EISDIR: "it is a folder: give the name of a file.",
+    errno.EACCES: "choose a place where you may write.",
+    errno.EPERM: "choose a place where you may write.",
+    errno.EROFS: "choose a place where you may write.",
+}
+
+
+@contextmanager
+def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path to write to; it takes the place of ``path`` at the end.
+
+    The temporary file lies in the same folder, reaches the disk before it is renamed,
+    and is removed if anything fails: then ``path`` is as it was before.
+
+    Args:
+        path: The file to write; one that exists is replaced.
+
+    Yields:
+        The path of an empty file to be filled.
+
+    Raises:
+        FileError: If the file cannot be written.
+    """
+    target, temporary = _begun(path)
+    try:
+        yield temporary
+        _sync(temporary, os.O_RDWR)
+        os.replace(temporary, target)
+    except FileError:
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    with suppress(OSError):  # some systems cannot sync a folder; the file itself is safe
+        _sync(target.parent, os.O_RDONLY)
+
+
+@contextmanager
+def owner_only(only: bool = True) -> Iterator[None]:
+    """Give files that are made in the block to their owner only, as the umask 077 does.
+
+    Args:
+        only: Whether to; otherwise they get the rights that the umask of the process gives.
+    """
+    before = os.umask(0o077) if only else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.umask(before)
+
+
+def owner_only_like(path: str | os.PathLike[str]) -> AbstractContextManager[None]:
+    """Return `owner_only` where a file can be read by its owner alone; what is made of it then can, too."""
+    try:
+        alone = not os.stat(path).st_mode & 0o077
+    except OSError:
+        alone = False
+    return owner_only(alone)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Find out whether a file can be written, before what cannot be undone; nothing is left behind.
+
+    Raises:
+        FileError: If its folder is missing, nothing can be written there, its name is too long, or it is a folder
+        itself.
+    """
+    _, temporary = _begun(path)
+    temporary.unlink(missing_ok=True)
+
+
+def hidden_name(name: str, suffix: str) -> str:
+    """Return the name of a hidden file that belongs to another: a dot, the name, the suffix.
+
+    A long name is cut to whole characters, and a hash of all of it tells it from others that begin alike.
+
+    Args:
+        name: The name of the other file, without its folder.
+        suffix: What the hidden file is, such as ``.part``; at most 60 bytes.
+    """
+    encoded = name.encode("utf-8", "surrogateescape")
+    end = suffix.encode()
+    if len(encoded) + len(end) < _LONGEST:
+        return f".{name}{suffix}"
+    digest = hashlib.blake2b(encoded, digest_size=8).hexdigest()
+    room = _LONGEST - len(end) - len(digest) - 2
+    return f".{encoded[:room].decode('utf-8', 'ignore')}~{digest}{suffix}"
+
+
+def try_lock(descriptor: int) -> bool:
+    """Take the lock of an open file or folder. It ends when that is closed, or with the process.
+
+    Returns:
+        False if another process holds it. True otherwise, also where the system or its file system has no such
+        locks, and nothing keeps others out.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has none
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
+    return True
+
+
+def _begun(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Return the file to write and an empty one beside it that will take its place."""
+    try:
+        target = Path(os.path.realpath(path))
+        with suppress(FileNotFoundError):
+            os.lstat(target)  # its name may be too long for the folder, where that of a temporary file is not
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        temporary = target.with_name(hidden_name(target.name, f".{secrets.token_hex(6)}.part"))
+        # Not tempfile: the file must get the rights that the user's umask gives.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+    return target, temporary
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> FileError:
+    number = error.errno if isinstance(error, OSError) else None
+    reason = os.strerror(number) if number else str(error)
+    return FileError(
+        f"{os.fspath(path)!r} could not be written ({reason}).",
+        _HINTS.get(number or 0, "write elsewhere or try again."),
+    )

@@ -1,0 +1,84 @@
+"""Worker pool using the spawn method. Workers exit with their parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any, Final
+
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
+_LOCK: Final = threading.Lock()
+
+
+@contextmanager
+def worker_pool(count: int) -> Iterator[Executor]:
+    """Yield a pool of spawned processes, which end when the block fails and when this process ends.
+
+    Each has one thread of BLAS, and leaves Ctrl-C to this process. They are not forked: a fork would copy the
+    locks of BLAS and of HiGHS in any state. They import nothing from the current folder unless this process does.
+
+    Args:
+        count: How many.
+    """
+    context = _SafeContext()
+    ours, theirs = context.Pipe()
+    with _safe_path():  # multiprocessing may start a process of its own here
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(theirs,))
+    try:
+        yield pool
+    except BaseException:
+        ours.close()
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        ours.close()
+        theirs.close()
+
+
+class _SafeProcess(SpawnProcess):
+    """A process whose Python does not look for modules in the current folder."""
+
+    def start(self) -> None:
+        with _safe_path():
+            super().start()
+
+
+class _SafeContext(SpawnContext):
+    Process = _SafeProcess
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let Python processes that start in the block leave the current folder out of their path."""
+    with _LOCK:
+        before = os.environ.get(_SAFE_PATH)
+        os.environ[_SAFE_PATH] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[_SAFE_PATH]
+            else:
+                os.environ[_SAFE_PATH] = before
+
+
+def _begin(line: Any) -> None:
+    """Begin a worker: with one thread of BLAS; it ends with the process that hands out the work."""
+    from threadpoolctl import threadpool_limits
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(1)
+    threading.Thread(target=_follow, args=(line,), daemon=True).start()
+
+
+def _follow(line: Any) -> None:
+    try:
+        line.recv()
+    except (EOFError, OSError):
+        os._exit(1)

@@ -1,0 +1,152 @@
+"""The concave program of likelihood on the simplex, by a primal-dual interior-point method.
+
+Two questions are this program: the distribution under which reports are likeliest, and the
+distribution of reports that tells least of a secret for its loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..core.arrays import Floats
+
+_STEPS: Final = 200
+_BACK: Final = 0.995  # of the way to the boundary
+_SHRINK: Final = 0.1  # of the barrier per step, at best
+_CANCELLED: Final = 1e10  # entries of the smaller system with which its solution has lost too many digits
+_FEW: Final = 3  # times as many rows as columns: the smaller system is then faster
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InteriorPoint:
+    """One point on the way to the largest F(x) = sum over o of f(o) ln (x matrix)(o) + b . x.
+
+    Attributes:
+        x: Array (n,), positive, with sum one.
+        prices: Array (n,), positive: about by how much F falls per unit of each entry.
+        gradient: F'(x), array (n,).
+        step: How many Newton steps led here.
+    """
+
+    x: Floats
+    prices: Floats
+    gradient: Floats
+    step: int
+
+    @property
+    def gap(self) -> float:
+        """No distribution has a larger F by more than this, by concavity: max F' minus x . F'."""
+        return float(self.gradient.max() - self.x @ self.gradient)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maximum:
+    """The maximum of F, up to a proved gap.
+
+    Attributes:
+        probabilities: Array (n,), positive, with sum one.
+        value: F there.
+        gap: No distribution has a larger F by more than this.
+        steps: How many Newton steps were taken.
+    """
+
+    probabilities: Floats
+    value: float
+    gap: float
+    steps: int
+
+
+def interior_points(
+    matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, tolerance: float
+) -> Iterator[InteriorPoint]:
+    """Give the points of Newton's method for the largest F on the simplex, from the start on.
+
+    F(x) = sum over o of f(o) ln (x matrix)(o) + b . x
+
+    The caller judges the points by a bound of its own, and takes as many as it needs. The
+    points end where the equations can no longer be solved in doubles.
+
+    Args:
+        matrix: Array (n, columns), at least 0; each column has a positive entry.
+        frequencies: f, array (columns,), positive.
+        slope: b, array (n,).
+        start: Array (n,), positive.
+        tolerance: The size of the gap at which the caller will stop.
+    """
+    from scipy.linalg import LinAlgError
+
+    x = start / start.sum()
+    z, nu = np.empty(0), 0.0
+    for step in range(_STEPS + 1):
+        received = x @ matrix
+        gradient = matrix @ (frequencies / received) + slope
+        if step == 0:
+            gap = float(gradient.max() - x @ gradient)
+            nu = float(gradient.max() + max(gap, tolerance) * _SHRINK)
+            z = nu - gradient
+        yield InteriorPoint(x, z, gradient, step)
+        # Newton on: nu - gradient - z = 0, x z = target, sum x = 1. Scaled by x, the system
+        # stays well conditioned where entries vanish.
+        target = _SHRINK * float(x @ z) / len(x)
+        residual = nu - gradient - z
+        factor = matrix * (np.sqrt(frequencies) / received) * x[:, None]
+        right = np.column_stack([target - x * (z + residual), x])
+        try:
+            a, b = (x[:, None] * _solve(factor, x * z, right)).T
+        except LinAlgError:
+            return
+        if not b.sum() > 0:  # rounding, as the system is positive
+            return
+        dnu = float((a.sum() - (1.0 - x.sum())) / b.sum())
+        dx = a - dnu * b
+        dz = (target - x * z - z * dx) / x
+        x, z, nu = x + _room(x, dx) * dx, z + _room(z, dz) * dz, nu + _room(z, dz) * dnu
+        x = x / x.sum()
+
+
+def maximise(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, tolerance: float) -> Maximum:
+    """Return where F is largest; see `interior_points` for F and the arguments.
+
+    The gap is computed from the point alone, so it holds whatever the steps were. The best
+    point met is returned.
+    """
+    points = interior_points(matrix, frequencies, slope, start, tolerance)
+    best = last = next(points)
+    while best.gap > tolerance:
+        try:
+            last = next(points)
+        except StopIteration:
+            break
+        best = min(best, last, key=lambda point: point.gap)
+    value = float(frequencies @ np.log(best.x @ matrix) + slope @ best.x)
+    return Maximum(best.x, value, best.gap, last.step)
+
+
+def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
+    """Return (F F' + D)^-1 right; of few columns by the smaller system I + F' D^-1 F (Woodbury)."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    solved: Floats
+    rows, columns = factor.shape
+    if rows > _FEW * columns:
+        scaled: Floats = factor / diagonal[:, None]
+        small = factor.T @ scaled
+        if small.max() < _CANCELLED:
+            small[np.diag_indices_from(small)] += 1.0
+            part: Floats = right / diagonal[:, None]
+            solved = cho_solve(cho_factor(small, True, True, False), factor.T @ part, check_finite=False)
+            return part - scaled @ solved
+    system = factor @ factor.T
+    system[np.diag_indices_from(system)] += diagonal
+    solved = cho_solve(cho_factor(system, True, True, False), right, check_finite=False)
+    return solved
+
+
+def _room(value: Floats, direction: Floats) -> float:
+    """Return how far one may go, at most 1, for the value to stay positive."""
+    down = direction < 0
+    return float(min(1.0, _BACK * np.min(-value[down] / direction[down], initial=np.inf)))

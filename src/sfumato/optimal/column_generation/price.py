@@ -1,0 +1,376 @@
+"""A small program that shows whether an absent observable could lower the loss, or proves that it could not.
+
+With prices mu of the secrets, the reduced costs of an observable o are w = c_o - mu. It could lower the loss if a
+column x in the cone of the rows has <w, x> < 0. So this is minimised with <q, x> = 1, q = exp(-E) of the
+exponents E from the anchor, by Mehrotra's method; the band of each Newton matrix is factored. The dual program is
+
+    maximise t    such that    w - G' lam = t q,    lam >= 0,
+
+so most observables are proved harmless long before the end: where t is positive there is room at every secret. And
+where it is a little negative, little is to be paid, as q is small far from the anchor.
+For any multipliers lam >= 0 of the rows,
+
+    <w, x> >= <min(0, w - G' lam), x>      for all x >= 0 in the cone,
+
+so lowering mu by what is negative in w - G' lam makes the observable harmless: that is the proof.
+
+Far from where w is negative nothing can be gained. The program is therefore solved for the secrets near the anchor
+first, where its minimum can only be lower, and for more where that decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ..interior import lapack
+from ..interior.workers import StoppedError, Workers
+from ..solver import Control
+from .program import Bools, Edges, Ints, Positions, Program
+
+_MOST: Final = 60  # iterations
+_TO_BOUNDARY: Final = 0.99
+_FLAT: Final = 0.3  # of the exponents, in the first column
+_LARGE: Final = 3.0  # times what costs and the first column suggest for the first multipliers
+_PATIENT: Final = 4  # iterations before it is believed
+_AROUND: Final = 1.0  # exponent around the secrets of negative cost
+_WIDER: Final = 1.6
+_SHIFTS: Final = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)
+ALONE: Final = 1000
+"""Secrets from which on threads price: shorter programs gain nothing, most of their time is the interpreter's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Price(Short):
+    """The answer for one observable.
+
+    Attributes:
+        value: The least <w, x> found, with a largest entry of 1; 0 where it was not looked for.
+        weighed: The last <w, x> found, with <q, x> = 1; infinite where it was not looked for.
+        closed: Whether what mu must be lowered by, in all, is no more than was allowed.
+        short: Array (n,), by how much mu must be lowered; not negative.
+        lacking: Their sum.
+        edges: Rows of the observable.
+        rows: Array (r,), those of them with a multiplier, ascending.
+        lam: Array (r,), their multipliers, positive.
+    """
+
+    value: float
+    weighed: float
+    closed: bool
+    short: Floats
+    lacking: float
+    edges: Edges
+    rows: Ints
+    lam: Floats
+
+    def bare(self, *, multipliers: bool) -> Price:
+        """Return the same without what is short at each secret, and without its multipliers unless these stay."""
+        rows, lam = (self.rows, self.lam) if multipliers else (self.rows[:0], self.lam[:0])
+        return replace(self, short=self.short[:0], rows=rows, lam=lam)
+
+    def brief(self) -> Price:
+        """Return the same with no other rows than those with a multiplier."""
+        some, edges = self.rows, self.edges
+        few = Edges(edges.upper[some], edges.lower[some], edges.root[some], edges.size)
+        return replace(self, edges=few, rows=np.arange(len(some)))
+
+
+def price(
+    edges: Edges, w: Floats, exponents: Floats, allowed: float, budget: float, near: float = -np.inf
+) -> Price:
+    """Return whether an observable is harmless, and whether it is nearly not.
+
+    Args:
+        edges: The rows, in an order in which they are near each other.
+        w: Array (n,), reduced costs.
+        exponents: Array (n,), the exponents between each secret and the anchor.
+        allowed: How much mu may be lowered for this observable.
+        budget: A value so far below zero helps for certain.
+        near: It is looked for until <w, x> is known to be above this, with <q, x> = 1, or a column is found where
+            it is not.
+    """
+    negative = w < 0
+    if float(-w[negative].sum()) <= allowed:
+        return replace(unpriced(edges, w), closed=True)
+    reach = float(exponents[negative].max()) + _AROUND
+    while True:
+        chosen: Bools = exponents <= reach
+        whole = bool(chosen.all())
+        if whole:
+            part, rows, here = edges, np.arange(len(edges.upper)), np.arange(edges.size)
+        else:
+            (part, rows), here = edges.among(chosen), np.flatnonzero(chosen)
+            if not len(rows):
+                reach *= _WIDER
+                continue
+        found = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
+        if found.closed or whole:
+            short = np.zeros(edges.size)
+            short[here] = found.short
+            used = np.flatnonzero(found.lam)
+            lacking = float(short.sum())
+            return Price(
+                found.value, found.weighed, found.closed, short, lacking, edges, rows[used], found.lam[used]
+            )
+        reach *= _WIDER
+
+
+def unpriced(edges: Edges, w: Floats) -> Price:
+    """Return the price of an observable that is not looked at: all that is negative in its costs (n,) is paid."""
+    short = np.maximum(-w, 0.0)
+    none = np.empty(0, dtype=np.int64)
+    return Price(0.0, np.inf, False, short, float(short.sum()), edges, none, np.empty(0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    value: float
+    weighed: float
+    closed: bool
+    short: Floats
+    lam: Floats
+
+
+class _Program:
+    """Minimise <w, x> over the cone of some rows with <q, x> = 1."""
+
+    def __init__(self, edges: Edges, w: Floats, exponents: Floats) -> None:
+        upper, lower = edges.upper, edges.lower
+        self._edges, self._w = edges, w
+        self._x, self._q = np.exp(-_FLAT * exponents), np.exp(-exponents)
+        # Far from the anchor slacks are small. With products to match, multipliers are no larger there than here.
+        self._share = np.sqrt(self._x[upper] * self._x[lower])
+        self._share /= self._share.mean()
+        self._x /= float(self._q @ self._x)
+        z = edges.slack(self._x)
+        self._lam = _LARGE * float(np.abs(w) @ self._x) / len(z) * self._share / z
+        first, last = np.minimum(upper, lower), np.maximum(upper, lower)
+        self._width = int((last - first).max())
+        place = first * (self._width + 1) + last - first
+        self._down = upper > lower
+        self._places = place[self._down], place[~self._down]
+        self._band = np.zeros((edges.size, self._width + 1))
+
+    def run(self, allowed: float, budget: float, near: float) -> _Found:
+        """Return the minimum, or the end where it is decided."""
+        edges, w, q = self._edges, self._w, self._q
+        x, lam = self._x, self._lam
+        z = edges.slack(x)
+        least_value, weighed = 0.0, float(w @ x)
+        best, room = np.zeros(len(z)), w
+        least = float(np.maximum(-w, 0.0).sum())
+        for count in range(_MOST):
+            newton = self._factored(x, z, lam)
+            if newton is None:
+                break
+            solve = self._solver(newton, z, lam)
+            dx, dz, plain = solve(np.zeros(len(z)))
+            primal, dual = _length(dz, z), _length(plain - lam, lam)
+            mean = float(lam @ z) / len(z)
+            after = float((z + primal * dz) @ (lam + dual * (plain - lam))) / len(z)
+            dx, dz, full = solve(min(mean, max(after, 0.0)) * self._share - dz * (plain - lam))
+            primal = min(1.0, _TO_BOUNDARY * _length(dz, z))
+            dual = min(1.0, _TO_BOUNDARY * _length(full - lam, lam))
+            lam = lam + dual * (full - lam)
+            for end in (lam, plain, full):
+                clipped = np.maximum(end, 0.0)
+                left = w - edges.adjoint(clipped)
+                total = float(np.maximum(-left, 0.0).sum())
+                if total < least:
+                    least, room, best = total, left, clipped
+                if least <= allowed and (weighed <= near or (left >= near * q).all()):
+                    return _Found(least_value, weighed, True, np.maximum(-room, 0.0), best)
+            x = x + primal * dx
+            z = edges.slack(x)
+            weighed = float(w @ x)
+            least_value = min(least_value, weighed / float(np.abs(x).max()))
+            if not (z > 0).all() or not (lam > 0).all():
+                break
+            if (least_value < -budget and count >= _PATIENT) or max(primal, dual) < 1e-6:
+                break
+        return _Found(least_value, weighed, least <= allowed, np.maximum(-room, 0.0), best)
+
+    def _factored(self, x: Floats, z: Floats, lam: Floats) -> _Newton | None:
+        """Return the Newton system at a point; None where rounding spoils it."""
+        edges, band = self._edges, self._band
+        weights, anchor = lam / z, int(x.argmax())
+        diagonal = np.bincount(edges.lower, weights * edges.root**2, edges.size)
+        diagonal += np.bincount(edges.upper, weights / edges.root**2, edges.size)
+        one, other = self._places
+        reach = np.arange(1, self._width + 1)
+        above = anchor - reach
+        below = (above * (self._width + 1) + reach)[above >= 0]
+        image, energy = edges.adjoint(lam), float(lam @ z)
+        image[anchor] = 0.0
+        for shift in _SHIFTS:
+            band[:] = 0.0
+            flat = band.reshape(-1)
+            flat[one] = -weights[self._down]
+            flat[other] -= weights[~self._down]
+            band[:, 0] = diagonal * (1 + shift)
+            flat[below] = 0.0
+            band[anchor, 1:] = 0.0
+            band[anchor, 0] = 1.0
+            if lapack.factor_packed(band):
+                border = image.copy()
+                lapack.sweep_banded(band, border, False)
+                pivot = energy * (1 + shift) - float(border @ border)
+                if pivot > 0:
+                    return _Newton(band, anchor, x, border, pivot)
+        return None
+
+    def _solver(
+        self, newton: _Newton, z: Floats, lam: Floats
+    ) -> Callable[[Floats], tuple[Floats, Floats, Floats]]:
+        """Return what gives the steps of x and z, and the multipliers at the end of a whole step.
+
+        It takes what the products of slacks and multipliers shall be, to second order.
+        """
+        x, q, edges = newton.x, self._q, self._edges
+        rest, share = newton.solved(q)
+        missing, total = 1.0 - float(q @ x), float(q @ rest) + share * float(q @ x)
+
+        def solve(wanted: Floats) -> tuple[Floats, Floats, Floats]:
+            asked = wanted / z
+            step, more = newton.solved(edges.adjoint(asked) - self._w)
+            lacking = (missing - float(q @ step) - more * float(q @ x)) / total
+            step, more = step + lacking * rest, more + lacking * share
+            dz = edges.slack(step) + more * z
+            return step + more * x, dz, asked - lam / z * dz
+
+        return solve
+
+
+@dataclass(frozen=True, slots=True)
+class _Newton:
+    """The matrix H = G' diag(lam / z) G, factored where its largest coordinate is replaced by x.
+
+    H is nearly singular along x: H x = G' lam and x' H x = lam' z are small, and known without cancellation; see
+    `interior.banded`.
+
+    Attributes:
+        band: The factor of H without the anchor.
+        anchor: The largest coordinate of x.
+        x: Array (n,).
+        border: Array (n,), the factor's answer to the rest of H x.
+        pivot: What is left of x' H x.
+    """
+
+    band: Floats
+    anchor: int
+    x: Floats
+    border: Floats
+    pivot: float
+
+    def solved(self, right: Floats) -> tuple[Floats, float]:
+        """Return H^{-1} right as (rest, share): the solution is rest + share * x."""
+        rest = right.copy()
+        rest[self.anchor] = 0.0
+        lapack.sweep_banded(self.band, rest, False)
+        share = (float(self.x @ right) - float(self.border @ rest)) / self.pivot
+        rest -= share * self.border
+        lapack.sweep_banded(self.band, rest, True)
+        return rest, share
+
+
+def _length(change: Floats, value: Floats) -> float:
+    """Return how far a change may go until a positive value vanishes, at most 1."""
+    low = float((change / value).min())
+    return 1.0 if low >= -1.0 else -1.0 / low
+
+
+Seen = Callable[[int, Ints, Floats], Floats]
+"""From an observable, the rows with multipliers and these to its proved reduced costs, array (n,)."""
+
+
+@dataclass(slots=True)
+class Prices:
+    """Prices of some observables, and what they come to together.
+
+    Attributes:
+        prices: Their prices.
+        short: Array (n,), by how much mu must be lowered for all of them.
+        least: Array (n,), the least of their reduced costs, where these are looked at; else infinite.
+    """
+
+    prices: dict[int, Price]
+    short: Floats
+    least: Floats
+
+    @classmethod
+    def nothing(cls, size: int) -> Prices:
+        """Return what is found of no observables."""
+        return cls({}, np.zeros(size), np.full(size, np.inf))
+
+    def add(self, o: int, found: Price, seen: Seen | None) -> None:
+        """Add an observable; its multipliers are kept where nothing looks at them now."""
+        np.maximum(self.short, found.short, out=self.short)
+        self.prices[o] = found.bare(multipliers=seen is None)
+        if seen is not None:
+            np.minimum(self.least, seen(o, found.rows, found.lam), out=self.least)
+
+    def join(self, other: Prices) -> None:
+        """Add what was found of others."""
+        self.prices |= other.prices
+        np.maximum(self.short, other.short, out=self.short)
+        np.minimum(self.least, other.least, out=self.least)
+
+
+def priced(
+    given: Program,
+    mu: Floats,
+    rest: Positions,
+    budget: float,
+    limit: float,
+    control: Control,
+    workers: Workers,
+    seen: Seen | None,
+    more: Callable[[int], Edges] | None = None,
+) -> Prices:
+    """Return the prices of absent observables.
+
+    Args:
+        given: The problem.
+        mu: Array (n,), the prices of its secrets.
+        rest: Array (r,), the observables.
+        budget: By how much mu may be lowered for all of them.
+        limit: Which costs are looked at closely; see `price`.
+        control: Once it stops, all that is negative is paid.
+        workers: The pool.
+        seen: What looks at each one's multipliers, where they are not kept.
+        more: Rows of an observable, for those that are not harmless by the rows of the edges; or None.
+    """
+
+    def one(o: int) -> Price:
+        w, exponents = given.costs[o] - mu, given.exponents[given.anchors[o]]
+        if control.stopped is not None:
+            return unpriced(given.edges, w)
+        found = price(given.edges, w, exponents, budget / len(rest), budget, limit)
+        if more is None or (found.closed and found.weighed > limit):
+            return found
+        again = price(more(o), w, exponents, budget / len(rest), budget, limit).brief()
+        return again if again.closed or not found.closed else found
+
+    def several(share: range) -> Prices:
+        found = Prices.nothing(given.shape[0])
+        for o in rest[share.start : share.stop].tolist():
+            found.add(o, one(o), seen)
+        return found
+
+    every = range(len(rest))
+    if not every or given.shape[0] < ALONE:
+        return several(every)
+    try:
+        parts = workers.share(several, len(rest))
+    except StoppedError:
+        return several(every)
+    found = parts[0]
+    for part in parts[1:]:
+        found.join(part)
+    return found

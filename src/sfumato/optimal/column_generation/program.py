@@ -1,0 +1,324 @@
+"""A problem whose observables are generated, by observable; near pairs of secrets; and restricted programs.
+
+The rows of few pairs of secrets imply those of all others. A restricted program has some of the observables; a
+point of it is carried over as observables vanish, leave and join.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ...core.metric import paths_along
+from ..interior import form, inside, loop, symmetry
+from ..interior.form import Iterate, Rows
+from ..interior.loop import limits
+from ..interior.order import cuthill_mckee
+from ..interior.pairs import CAP, Columns, PairRows, irreducible
+from ..interior.workers import Workers
+
+_NEAR: Final = 1.5  # times the nearest: on a lattice the neighbours, along diagonals, too
+_MOST: Final = 16  # pairs per secret, and no more, are few
+_TOLERANCE: Final = 1e-12
+_LONGEST: Final = 1.5  # times a pair: the way along edges that nearly imply all rows
+DETOUR: Final = 0.25
+"""By which a first step towards a pair's other end may be a way around, where edges only show who is near whom."""
+
+_LITTLE: Final = 0.06  # times the square root of the gap: a probability that nothing depends on
+_VANISHING: Final = (0.7, 0.05)  # most of what was there before, and most probability, of what leaves
+_PACE: Final = 0.1  # quantile of what is left of observables: those that vanish
+_NEIGHBOURS: Final = 3  # present observables whose rows are looked at for one that is absent
+_WORTHWHILE: Final = 0.9  # of the observables: where more would stay, all do
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
+    """Return few pairs (s, t) whose rows imply all others, both ways, array (k, 2); None where there are not.
+
+    Taken are the nearest pairs, and every pair without a near secret u of s such that
+    E(s, u) + E(u, t) <= E(s, t). Then all others are implied: go from s to u, which is nearer to t.
+
+    Args:
+        exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
+        detour: By what share the way through u may be longer. With more than rounding, rows are implied nearly.
+    """
+    n = len(exponents)
+    bare = exponents.copy()
+    np.fill_diagonal(bare, np.inf)
+    nearest = bare.min(axis=1)
+    if n < 2 or not np.isfinite(nearest).all() or not np.array_equal(exponents, exponents.T):
+        return None
+    near = bare <= _NEAR * nearest[:, None]
+    near |= near.T
+    if near.sum() > _MOST * n:
+        return None
+    found: list[Ints] = []
+    for s in range(n):
+        some = np.flatnonzero(near[s])
+        way = (bare[s, some, None] + exponents[some]).min(axis=0)
+        direct = near[s] | (way > bare[s] * (1 + detour))
+        direct[s] = False
+        found.append(np.column_stack([np.full(int(direct.sum()), s), np.flatnonzero(direct)]))
+        if sum(map(len, found)) > _MOST * n:
+            return None
+    pairs = np.concatenate(found)
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    return None if bare[pairs[:, 0], pairs[:, 1]].max() > CAP else pairs
+
+
+def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
+    """Return few pairs (s, t), both ways, array (k, 2), and whether their rows imply all others; None without any.
+
+    Where they do not, the shortest way along them is at most half longer than any pair.
+
+    Args:
+        exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
+    """
+    pairs = edges_of(exponents)
+    if pairs is not None:
+        return pairs, True
+    pairs = edges_of(exponents, DETOUR) if exponents.max() <= CAP else None
+    if pairs is None:
+        return None
+    once = pairs[pairs[:, 0] < pairs[:, 1]]
+    ways = paths_along(once, exponents[once[:, 0], once[:, 1]], len(exponents))
+    return (pairs, False) if (ways <= _LONGEST * exponents).all() else None
+
+
+def nearest_of(exponents: Floats) -> Floats:
+    """Return the least exponent between each secret and another one, array (n,)."""
+    others = np.arange(len(exponents) - 1)
+    return np.array([row[others + (others >= s)].min(initial=np.inf) for s, row in enumerate(exponents)])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Edges(Short):
+    """Rows of one observable: x(upper) <= e^E x(lower), scaled to e^{E/2} x(lower) - e^{-E/2} x(upper) > 0.
+
+    Attributes:
+        upper: Array (k,), sorted.
+        lower: Array (k,).
+        root: Array (k,), e^{E/2}.
+        size: The number of secrets.
+    """
+
+    upper: Ints
+    lower: Ints
+    root: Floats
+    size: int
+
+    @classmethod
+    def of(cls, pairs: Ints, exponents: Floats) -> Edges:
+        """Return the rows of pairs (k, 2) of secrets with exponents (n, n)."""
+        s, t = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T
+        return cls(s, t, np.exp(exponents[s, t] / 2), len(exponents))
+
+    def slack(self, x: Floats) -> Floats:
+        """Return G x, array (k,)."""
+        return self.root * x[self.lower] - x[self.upper] / self.root
+
+    def adjoint(self, weights: Floats) -> Floats:
+        """Return G' times weights, array (size,)."""
+        taken = np.bincount(self.lower, weights * self.root, self.size)
+        return np.asarray(taken - np.bincount(self.upper, weights / self.root, self.size))
+
+    def among(self, chosen: Bools) -> tuple[Edges, Ints]:
+        """Return the rows between chosen secrets, which are numbered anew, and where those rows are here."""
+        rows = np.flatnonzero(chosen[self.upper] & chosen[self.lower])
+        place = np.cumsum(chosen) - 1
+        part = Edges(place[self.upper[rows]], place[self.lower[rows]], self.root[rows], int(chosen.sum()))
+        return part, rows
+
+
+def ordered(pairs: Ints, size: int) -> Ints:
+    """Return an order of the secrets in which pairs are near each other."""
+    return cuthill_mckee(pairs[:, 0], pairs[:, 1], size)
+
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Program(Short):
+    """Costs, exponents and edges; secrets are ordered so that the ends of an edge are near each other.
+
+    Attributes:
+        prior: Array (n,), mass.
+        costs: Array (m, n), prior-weighted loss of each observable.
+        exponents: Array (n, n).
+        pairs: Array (k, 2), the edges, both ways.
+        edges: The rows of one observable.
+        anchors: Array (m,), the secret that each observable costs least.
+        order: Array (n,), which secret each one is.
+        threshold: Array (n, n), see `interior.loop.limits`, where the rows of all pairs count; None where those of
+            the edges do.
+    """
+
+    prior: Floats
+    costs: Floats
+    exponents: Floats
+    pairs: Ints
+    edges: Edges
+    anchors: Positions
+    order: Positions
+    threshold: Floats | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of secrets and of observables."""
+        m, n = self.costs.shape
+        return n, m
+
+    def columns(self, chosen: Positions) -> Columns:
+        """Return the problem with some of the observables."""
+        n = len(self.prior)
+        return Columns(
+            prior=self.prior,
+            expected=np.ascontiguousarray(self.costs[chosen]),
+            ratio=self.exponents,
+            capped=np.zeros((n, n), dtype=np.bool_),
+            members=np.arange(n),
+            weighted=None,
+            minimum=None,
+            secret_loss=None,
+            max_loss=None,
+            edges=self.pairs if self.threshold is None else None,
+        )
+
+    def loose(self) -> Program:
+        """Return the problem with the rows of its edges alone."""
+        return replace(self, threshold=None)
+
+    def strict(self, workers: Workers) -> Program:
+        """Return the problem with the rows of all pairs, of which those of the edges are present at first."""
+        return replace(self, threshold=limits(self.exponents, irreducible(self.exponents, workers)))
+
+
+def program(prior: Floats, costs: Floats, exponents: Floats, anchors: Positions, pairs: Ints) -> Program:
+    """Return a problem in the order of its edges, with their rows alone.
+
+    Args:
+        prior: Array (n,).
+        costs: Array (n, m), prior-weighted.
+        exponents: Array (n, n), a metric.
+        anchors: Array (m,), the secret that each observable costs least.
+        pairs: Array (k, 2), the edges.
+    """
+    n = len(prior)
+    order = ordered(pairs, n)
+    place = np.empty(n, dtype=np.intp)
+    place[order] = np.arange(n)
+    moved = np.ascontiguousarray(exponents[np.ix_(order, order)])
+    there = place[pairs]
+    return Program(
+        prior[order],
+        np.ascontiguousarray(costs[order].T),
+        moved,
+        there,
+        Edges.of(there, moved),
+        place[anchors],
+        order,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A restricted program and a point of it.
+
+    Attributes:
+        chosen: Array (k,), the observables that are present.
+        rows: Its rows.
+        point: An iterate.
+    """
+
+    chosen: Positions
+    rows: Rows
+    point: Iterate
+
+
+def cold(given: Program, chosen: Positions) -> Present:
+    """Return the first iterate of a program with some observables."""
+    rows = rows_of(given, chosen)
+    rows, point = inside.completed(rows.form, rows.pairs, inside.first(rows.form.columns))
+    return Present(chosen, rows, point)
+
+
+def rows_of(given: Program, chosen: Positions, keys: Ints | None = None) -> Rows:
+    """Return rows of a program with some observables: those with some keys, or those of its edges."""
+    seen = given.columns(chosen)
+    found = form.build(seen, symmetry.trivial(len(seen.prior), len(chosen)))
+    if keys is None:
+        return Rows(found, loop.all_rows(found, given.pairs))
+    return Rows(found, PairRows(keys, seen.ratio, found.blocks, found.size))
+
+
+def staying(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Bools:
+    """Return which observables stay, array (k,), by their probabilities (k, n) before and after a stage.
+
+    Where a program is nearly solved, what it does not use vanishes at one pace, and the rest stays. No secret
+    may lose much of its probability at once.
+
+    Args:
+        before: Where the stage begins to be near.
+        after: At its end.
+        gap: The gap of the stage.
+        care: What may be lost is divided by the square root of this.
+    """
+    here, (most, large) = after.max(axis=1), _VANISHING
+    ratio = here / before.max(axis=1)
+    pace = min(float(np.quantile(ratio, _PACE)) ** 0.75, most)
+    return np.asarray((here > _LITTLE * (gap / care) ** 0.5) & ((ratio > pace) | (here > large)))
+
+
+def kept(given: Program, now: Present, stay: Bools) -> Present:
+    """Merge observables that do not stay into the nearest ones that do.
+
+    Columns are added, and multipliers averaged by the sizes of the columns. So all rows hold, reduced costs
+    are those of a mean of the merged observables, and products of slacks and multipliers grow by about their
+    number.
+    """
+    some, x = np.flatnonzero(stay), now.point.u
+    if len(some) == 0 or len(some) > _WORTHWHILE * len(x):
+        return now
+    anchors, size = given.anchors[now.chosen], x.max(axis=1)
+    into = given.exponents[np.ix_(anchors, anchors[some])].argmin(axis=1)
+    into[some] = np.arange(len(some))
+    whole = np.bincount(into, size, len(some))
+    merged = np.zeros((len(some), x.shape[1]))
+    np.add.at(merged, into, x)
+    (block, s, t), n = now.rows.pairs.triples(), len(given.prior)
+    keys, place = np.unique((into[block] * n + s) * n + t, return_inverse=True)
+    mean = np.zeros(len(keys))
+    np.add.at(mean, place, (size / whole[into])[block] * now.point.lam)
+    chosen = now.chosen[some]
+    return Present(chosen, rows_of(given, chosen, keys), replace(now.point, u=merged, lam=mean))
+
+
+def joined(given: Program, now: Present, more: Positions) -> Present:
+    """Let observables join: the nearest one that is present shares its column and multipliers with them."""
+    x, lam, pairs = now.point.u, now.point.lam, now.rows.pairs
+    every, anchors = np.concatenate([now.chosen, more]), given.anchors
+    near = given.exponents[np.ix_(anchors[more], anchors[now.chosen])].argmin(axis=1)
+    source = np.concatenate([np.arange(len(x)), near])
+    share = 1.0 / np.bincount(source, minlength=len(x))[source]
+    cuts, square = [pairs.cut(o) for o in source.tolist()], len(given.prior) ** 2
+    keys = np.concatenate([pairs.keys[cut] % square + o * square for o, cut in enumerate(cuts)])
+    lam = np.concatenate([lam[cut] for cut in cuts])
+    point = replace(now.point, u=share[:, None] * x[source], lam=lam)
+    return Present(every, rows_of(given, every, keys), point)
+
+
+def near_rows(given: Program, now: Present, o: int) -> Edges:
+    """Return rows of an absent observable: those of the edges, and of the present ones that are nearest to it."""
+    away = given.exponents[given.anchors[o], given.anchors[now.chosen]]
+    pairs, edges, n = now.rows.pairs, given.edges, len(given.prior)
+    near = [pairs.keys[pairs.cut(k)] % n**2 for k in np.argsort(away)[:_NEIGHBOURS].tolist()]
+    s, t = np.divmod(np.unique(np.concatenate([edges.upper * n + edges.lower, *near])), n)
+    return Edges(s, t, np.exp(given.exponents[s, t] / 2), n)

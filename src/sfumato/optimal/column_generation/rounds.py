@@ -1,0 +1,396 @@
+"""Rounds: solve with a few observables, price all others, let those join that would help.
+
+Every restricted program holds all secrets, so its mechanism is one of the whole problem. Its prices mu are those
+of the whole problem too, once every absent observable is harmless at them: what mu must be lowered by until they
+are is taken from the bound.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from ...core.arrays import Floats
+from ...core.frozen import Short
+from ..interior import inside, loop
+from ..interior.kept import StateFile
+from ..interior.loop import Course
+from ..interior.workers import Workers
+from ..solver import Control, OnProgress, Progress, Status
+from .coarse import beside, coarser, spread
+from .price import Price, Seen, priced
+from .program import Positions, Present, Program, cold, joined, kept, near_rows, staying
+
+_COARSE: Final = 2e-3  # gap of the coarser problems
+_FINER: Final = 0.5  # of the gap: that of the coarser problem, where it is no less
+_ROUGH: Final = 2e-3  # gap from which on nothing is priced before the end
+_SEEN: Final = 2.0  # times the gap of a stage: from there it is seen what vanishes until then
+_STAGES: Final = (0.03, 0.01, 0.003, 0.001)  # gaps at which observables leave
+_EARLY: Final = 0.03  # gap of the iterate that observables join
+_PRICED: Final = 0.003  # gap at which absent ones are priced before the end
+_NEAR: Final = 0.007  # times that gap and the value: absent ones that cost no more may be needed in the end
+_USED: Final = 1e-3  # probability of an observable that is used
+_USUAL: Final = 1e-4  # gap from which on a second round costs more than observables that are not needed
+_CAREFUL: Final = 0.4  # power of how much finer the gap is: so many times more is taken to be needed
+_CARE_OF_PAIRS: Final = 4.0  # at least, where all pairs count, for what is priced by some of the rows only
+_SCOUTS: Final = 4  # rounds of a coarser problem of which nothing is proved
+_SCOUTS_OF_PAIRS: Final = 2  # of the edges' rows, where all pairs count
+_MOST_SCOUTED: Final = 60  # iterations of each of its programs
+_WIDE: Final = 0.01  # gap at which its observables leave last
+_SCOUTED: Final = 0.02  # probability of an observable that is used, where the gap is still wide
+_SHARE: Final = 0.5  # of the gap, for the restricted program; the rest is for absent observables
+_PAID: Final = 5e-4  # gap from which on the few that are harmful in the end may be paid for
+_PAID_SHARE: Final = 0.25  # of the gap, for the restricted program, from there to the rough ones
+_FEW: Final = 0.5  # of the observables that are present: as many may join without beginning anew
+_LEAST: Final = 8  # observables that join at a time, if so many would help
+_MOST: Final = 30  # rounds
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ProvedRound(Short):
+    """A restricted program at its end, with the prices of what was absent.
+
+    Attributes:
+        chosen: Array (k,), the observables that were present.
+        course: The end of the interior-point method.
+        absent: The others' prices, by observable; without multipliers where these are not kept.
+        least: Array (n,), the least reduced costs of all observables, as `Seen` found them; None without it.
+        x: Array (k, n), a mechanism strictly inside all rows.
+        value: The loss of the mechanism.
+        bound: What is proved for all observables, up to float rounding.
+        hoped: What would be proved if no observable that was left out costs anything.
+    """
+
+    chosen: Positions
+    course: Course
+    absent: dict[int, Price]
+    least: Floats | None
+    x: Floats
+    value: float
+    bound: float
+    hoped: float
+
+    @property
+    def harmful(self) -> list[int]:
+        """The absent observables that were not proved harmless, those that lack most first."""
+        found = [o for o, each in self.absent.items() if not each.closed]
+        return sorted(found, key=lambda o: -self.absent[o].lacking)
+
+    def near(self, limit: float) -> list[int]:
+        """The absent observables that are harmless, but cost no more than a limit, the cheapest first."""
+        found = [o for o, each in self.absent.items() if each.closed and each.weighed <= limit]
+        return sorted(found, key=lambda o: self.absent[o].weighed)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ended(Short):
+    """The end of the rounds.
+
+    Attributes:
+        chosen: Array (k,), the observables of the mechanism.
+        x: Array (k, n), the mechanism, strictly inside all rows.
+        value: Its loss.
+        proved: The program with the best bound.
+        status: How it ended.
+        log: A line for each iteration.
+    """
+
+    chosen: Positions
+    x: Floats
+    value: float
+    proved: ProvedRound
+    status: Status
+    log: tuple[Progress, ...]
+
+
+def generate(
+    given: Program,
+    control: Control,
+    workers: Workers,
+    *,
+    most: int,
+    chosen: Positions | None = None,
+    seen: Seen | None = None,
+    folder: Path | None = None,
+) -> Ended:
+    """Solve a problem by rounds.
+
+    Args:
+        given: The problem.
+        control: How far and how long to go, and who is told.
+        workers: The pool.
+        most: The most iterations of each restricted program.
+        chosen: Array (k,), the observables to begin with; by default those near what a coarser problem uses.
+        seen: What looks at each observable's multipliers, where there are too many to keep.
+        folder: Where iterates are kept and looked for, to go on from; None for nowhere. Prices are computed again.
+    """
+    rounds = _Rounds(given, control, workers, most, seen, folder)
+    return rounds.run(_first(given, control, workers, most, folder) if chosen is None else chosen)
+
+
+def _first(given: Program, control: Control, workers: Workers, most: int, folder: Path | None) -> Positions:
+    """Return what a coarser problem uses; where all pairs count, what the rows of the edges alone would use."""
+    every = np.arange(given.shape[1])
+    found = coarser(given) if given.threshold is None else (given.loose(), every, every)
+    if found is None:
+        return every
+    smaller, net, places = found
+    told = _told(control.progress, len(net))
+    aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=told)
+    most = min(most, _MOST_SCOUTED)
+    first = _first(smaller, aim, workers, most, folder)
+    scouts = _SCOUTS if given.threshold is None else _SCOUTS_OF_PAIRS
+    return np.sort(places[_Rounds(smaller, aim, workers, most, None, folder).scouted(first, scouts)])
+
+
+def _rough(control: Control) -> bool:
+    return control.gap >= _ROUGH
+
+
+def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
+    """Return who is told of a coarser problem with so many secrets, whose value and bound are not the whole's."""
+    if progress is None:
+        return None
+    begun = time.monotonic()
+
+    def tell(line: Progress) -> None:
+        seconds = time.monotonic() - begun
+        blank = replace(line, value=np.inf, bound=-np.inf, gap=np.inf, seconds=seconds, coarse=line.coarse or size)
+        progress(blank)
+
+    return tell
+
+
+def _proved_of(found: ProvedRound) -> tuple[float, float]:
+    """Return what a program proves, and what it would if no observable that was left out costs anything."""
+    return found.bound, found.hoped
+
+
+class _Rounds:
+    """The rounds of one problem."""
+
+    def __init__(
+        self,
+        given: Program,
+        control: Control,
+        workers: Workers,
+        most: int,
+        seen: Seen | None,
+        folder: Path | None,
+    ) -> None:
+        self._given, self._control, self._workers, self._most = given, control, workers, most
+        self._seen, self._folder = seen, folder
+        self._started = time.monotonic()
+        self._value, self._bound = np.inf, -np.inf
+        self._log: list[Progress] = []
+
+    @property
+    def _share(self) -> float:
+        return _PAID_SHARE if _PAID <= self._control.gap < _ROUGH else _SHARE
+
+    def run(self, chosen: Positions) -> Ended:
+        """Return the end of the rounds."""
+        control = self._control
+        now, early = self._begun(chosen)
+        best = found = least = self._solved(now)
+        harmful: set[int] = set()
+        for _ in range(_MOST):
+            if self._near(least, best) or control.stopped is not None or not found.harmful:
+                break
+            used = found.x.max(axis=1) > _USED
+            if self._given.threshold is not None:
+                # By other rows they were not proved harmless, and would not be without their own.
+                used |= np.isin(found.chosen, list(harmful))
+                harmful.update(found.harmful)
+            early = self._joined(early, found.chosen[used], found)
+            found = self._solved(self._thinned(early) if _rough(control) else early)
+            best = max(best, found, key=_proved_of)
+            least = found if found.value < least.value else least
+        near = self._near(least, best)
+        status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
+        return Ended(least.chosen, least.x, least.value, best, status, tuple(self._log))
+
+    @property
+    def _care(self) -> float:
+        finer = math.pow(max(1.0, _USUAL / self._control.gap), _CAREFUL)
+        return finer if self._given.threshold is None else max(_CARE_OF_PAIRS, finer)
+
+    def scouted(self, chosen: Positions, most: int) -> Positions:
+        """Return the observables that are used after some rounds, or once few near them would help, without proof.
+
+        Args:
+            chosen: Array (k,), the first ones.
+            most: The most rounds.
+        """
+        now, early = self._begun(chosen)
+        for _ in range(most):
+            found = self._beside(self._course(now, self._share * self._control.gap), now.chosen)
+            if self._enough(found) or self._control.stopped is not None:
+                break
+            early = self._joined(early, found.chosen[found.x.max(axis=1) > _USED], found)
+            now = self._thinned(early, _WIDE)
+        size = now.point.u.max(axis=1)
+        return np.asarray(now.chosen[size > min(_SCOUTED, 0.5 * float(size.max()))], dtype=np.intp)
+
+    def _begun(self, chosen: Positions) -> tuple[Present, Present]:
+        """Return the iterates at the end of the stages, and at an early one that others may join."""
+        control = self._control
+        now = early = cold(self._given, chosen)
+        for gap in _STAGES:
+            if gap <= self._share * control.gap:
+                continue
+            before = self._follow(now, _SEEN * gap)
+            course = self._course(before, gap)
+            now = Present(before.chosen, course.rows, course.point)
+            look = gap == _PRICED and not _rough(control)
+            near = _NEAR * self._care
+            found = self._proved(course, now.chosen, gap, near) if look else None
+            now = kept(self._given, now, staying(before.point.u, now.point.u, gap, self._care))
+            if gap == _EARLY:
+                early = now
+            if found is not None:
+                others = found.near(near * gap * found.value)
+                if others or found.harmful:
+                    most = int(_FEW * (len(now.chosen) + len(found.harmful)))
+                    early = self._joined(early, now.chosen, found, others[:most])
+                    now = self._thinned(early, gap)
+        return now, early
+
+    def _thinned(self, now: Present, last: float = 0.0) -> Present:
+        """Follow the path from an early iterate, at most to a last gap; observables leave on the way as before."""
+        for gap in _STAGES:
+            if max(self._share * self._control.gap, last) <= gap < _EARLY:
+                before = self._follow(now, _SEEN * gap)
+                now = self._follow(before, gap)
+                now = kept(self._given, now, staying(before.point.u, now.point.u, gap, self._care))
+        return now
+
+    def _joined(
+        self, early: Present, used: Positions, found: ProvedRound, others: Sequence[int] | None = None
+    ) -> Present:
+        """Return an early iterate with what was used since, and most that would help, or all and others."""
+        now = kept(self._given, early, np.isin(early.chosen, used))
+        if others is not None:
+            helpful = found.harmful
+        elif _rough(self._control):
+            helpful = spread(self._given, found.harmful)[: max(_LEAST, len(now.chosen))]
+        else:
+            helpful = found.harmful[: max(_LEAST, len(found.harmful) // 2)]
+        more = np.setdiff1d(np.array([*helpful, *(others or ())], dtype=np.intp), now.chosen)
+        many = _rough(self._control) or len(more) > _FEW * len(now.chosen)
+        if many or found.course.status is Status.INACCURATE:
+            return self._follow(cold(self._given, np.concatenate([now.chosen, more])), _EARLY)
+        return joined(self._given, now, more) if len(more) else now
+
+    def _near(self, found: ProvedRound, best: ProvedRound) -> bool:
+        return found.value - best.bound <= self._control.gap * abs(found.value)
+
+    def _enough(self, found: ProvedRound) -> bool:
+        return found.value - found.hoped <= self._control.gap * abs(found.value)
+
+    def _solved(self, now: Present) -> ProvedRound:
+        """Solve a restricted program and price what is absent."""
+        gap = self._control.gap
+        course = self._course(now, self._share * gap)
+        if _rough(self._control):
+            # Those near present ones are the likeliest to help. Where they cost too much, others need no look yet.
+            found = self._beside(course, now.chosen)
+            if not self._enough(found):
+                return found
+        return self._proved(course, now.chosen, gap)
+
+    def _beside(self, course: Course, chosen: Positions) -> ProvedRound:
+        """Price the absent observables near present ones."""
+        near = np.setdiff1d(beside(self._given, chosen), chosen)
+        return self._proved(course, chosen, self._control.gap, some=near)
+
+    def _follow(self, now: Present, gap: float) -> Present:
+        """Follow the path to a gap, or to the one that is wanted in the end if that is larger."""
+        course = self._course(now, max(gap, self._share * self._control.gap))
+        return Present(now.chosen, course.rows, course.point)
+
+    def _course(self, now: Present, gap: float) -> Course:
+        before = len(self._log)
+
+        def tell(line: Progress) -> None:
+            self._tell(self._line(line, before + line.step))
+
+        control = replace(self._control, gap=gap, progress=tell)
+        file = None if self._folder is None else StateFile(self._folder, now.rows.form, gap, None)
+        course = loop.follow(
+            now.rows,
+            now.point,
+            self._given.threshold,
+            control,
+            self._workers,
+            started=self._started,
+            most=self._most,
+            file=file,
+            told=False,
+        )
+        # Also the lines that a state on disk holds: they were told before, and steps are counted on from them.
+        self._log += [self._line(line, before + line.step) for line in course.log]
+        return course
+
+    def _line(self, line: Progress, step: int) -> Progress:
+        """Return a line with the best value, and the bound of the whole problem."""
+        value = min(self._value, line.value)
+        gap = max(0.0, (value - self._bound) / abs(value)) if value else np.inf
+        return replace(line, step=step, value=value, bound=self._bound, gap=gap)
+
+    def _tell(self, line: Progress) -> None:
+        if self._control.progress is not None:
+            self._control.progress(line)
+
+    def _proved(
+        self,
+        course: Course,
+        chosen: Positions,
+        gap: float,
+        near: float = -np.inf,
+        some: Positions | None = None,
+    ) -> ProvedRound:
+        """Price all absent observables, and look for those that cost no more than so many times the gap.
+
+        Args:
+            course: The end of the restricted program.
+            chosen: Its observables.
+            gap: The gap that is wanted.
+            near: How many times the gap; none are looked for by default.
+            some: Only these absent ones are priced. Then no bound is proved.
+        """
+        given, mu, columns = self._given, course.proof.mu, course.rows.form.columns
+        x = inside.last(columns, course.point.u, inside.first(columns))
+        value = course.rows.form.value(x)
+        rest = np.setdiff1d(np.arange(given.shape[1]), chosen) if some is None else some
+        budget, limit = (1 - self._share) * gap * abs(value), near * gap * abs(value)
+
+        now = Present(chosen, course.rows, course.point)
+        more = None if given.threshold is None else partial(near_rows, given, now)
+        seen = priced(given, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
+        if self._seen is not None and some is None:
+            edges = np.arange(len(given.edges.upper))
+            for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):
+                np.minimum(seen.least, self._seen(int(o), edges, lam), out=seen.least)
+        hoped = course.proof.bound - float(seen.short.sum())
+        found = ProvedRound(
+            chosen,
+            course,
+            seen.prices,
+            None if self._seen is None or some is not None else seen.least,
+            x,
+            value,
+            hoped if some is None else -np.inf,
+            hoped,
+        )
+        self._value, self._bound = min(self._value, found.value), max(self._bound, found.bound)
+        self._log.append(self._line(course.log[-1], len(self._log)))
+        self._tell(self._log[-1])
+        return found

@@ -1,0 +1,221 @@
+"""The solver that generates observables, where few edges imply the rows of all pairs, or nearly do."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from ...core.arrays import Floats
+from ...evidence import LeastCosts, Multipliers
+from ..effort import MOST_PRICES, shortage_of_generated
+from ..interior.kept import state_folder
+from ..interior.workers import StoppedError, Workers
+from ..problem import EXPECTED, Problem
+from ..reduction import Positions, Reduced, reduce
+from ..solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
+from ..structured import ALMOST, MENDED, Structured, cores, narrowed
+from .coarse import beside
+from .program import Ints, Program, graph_of, program
+from .rounds import Ended, ProvedRound, generate
+
+GENERATED: Final = "generated observables"
+OF_PAIRS: Final = "generated observables and pairs"
+_SMALL: Final = 600  # secrets up to which threads cost more than they save
+
+
+@dataclass(frozen=True, slots=True)
+class Generating(Solver):
+    """Observables generated coarse to fine, for an expected loss where each secret has few neighbours.
+
+    A program with few observables and all secrets is solved by the structured method's interior point; a small
+    program for every other observable proves that it could not help, or lets it join. Where the rows of neighbours
+    imply all others, as on a lattice with the promise per metre, they are the only ones; else rows of other pairs
+    join where they matter. It can be stopped at any time. Other problems go to the structured method.
+
+    Args:
+        threads: Worker threads, each with one thread of BLAS; by default one per core. Up to 600 secrets take one.
+        iteration_limit: The most iterations of each program.
+        folder: Where iterates are kept, every few seconds and at a stop, so that the same design with the same
+            folder goes on from them; by default nowhere. Remove it when the design is done.
+    """
+
+    threads: int = field(default_factory=cores)
+    iteration_limit: int = 500
+    folder: str | os.PathLike[str] | None = None
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name in reports."""
+        return GENERATED
+
+    def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
+        """Solve a problem; see `Solver.answer`."""
+        found = self.own(problem, control, start)
+        if found is not None:
+            return found
+        rest = Structured(self.threads, iteration_limit=self.iteration_limit, folder=self.folder)
+        return rest.answer(problem, control, start)
+
+    def own(
+        self, problem: Problem, control: Control, start: Answer | None = None, *, of_pairs: bool = True
+    ) -> Answer | None:
+        """Solve a problem as `Solver.answer` does, or return None where it goes to the structured method.
+
+        Args:
+            problem: The problem.
+            control: How far and how long to go, and who is told.
+            start: An answer to a similar problem.
+            of_pairs: Whether problems whose edges do not imply all rows are solved, too, where memory is enough.
+        """
+        found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
+        if found is None or not (found.whole or of_pairs):
+            return None
+        if not found.whole and shortage_of_generated(*problem.shape, gap=control.gap, of_pairs=True) is not None:
+            return None
+        reduced, given = found.reduced, found.given
+        folder = None if self.folder is None else state_folder(self.folder)
+        chosen = _begun(reduced, given, start)
+        helpers = self.threads if problem.shape[0] > _SMALL else 1
+        with Workers(helpers, lambda: control.stopped is not None) as workers:
+            if not found.whole:
+                try:
+                    given = given.strict(workers)
+                except StoppedError:
+                    return None
+            look = _look(problem, reduced, given)
+            aim = replace(control, gap=ALMOST * control.gap)
+            seen = None if look is None else look.seen
+            ended = generate(
+                given, aim, workers, most=self.iteration_limit, chosen=chosen, seen=seen, folder=folder
+            )
+        prices: Multipliers | None = None
+        if look is not None and ended.proved.least is not None:
+            bound = look.costs.bound(ended.proved.least)
+        else:
+            prices = reduced.lift_prices(_prices(given, ended.proved))
+            bound = proved_bound(problem, prices)
+        matrix, used = _matrix(reduced, given, ended)
+        share = 0.0
+        if problem.shape[0] ** 2 * problem.shape[1] <= MENDED:
+            matrix, share = mended(problem, matrix)
+        value = objective_of(problem, matrix, used)
+        near = gap_of(problem, value, bound) <= control.gap
+        status = ended.status
+        if status in (Status.OPTIMAL, Status.INACCURATE):
+            status = Status.OPTIMAL if near else Status.INACCURATE
+        return Answer(
+            matrix,
+            share,
+            value,
+            bound,
+            status,
+            ended.log,
+            self.name if found.whole else OF_PAIRS,
+            prices,
+            used=used,
+            proved=prices is None,
+        )
+
+
+def plain(problem: Problem) -> bool:
+    """Return whether a problem is an expected loss under rows of pairs, and nothing else."""
+    return problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A problem without what cannot matter.
+
+    Attributes:
+        reduced: How it was reduced.
+        given: It, in the order of its edges, with their rows alone.
+        whole: Whether these imply all rows.
+    """
+
+    reduced: Reduced
+    given: Program
+    whole: bool
+
+
+def _program(problem: Problem, control: Control) -> _Found | None:
+    """Return the problem with its edges; None where these are not few."""
+    reduced = reduce(problem, narrowed(problem, control))
+    losses = problem.loss.array
+    if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
+        losses = losses[np.ix_(reduced.heads, reduced.kept)]
+    graph = graph_of(reduced.exponents)
+    if graph is None:
+        return None
+    pairs, whole = graph
+    given = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0), pairs)
+    return _Found(reduced.bare(), given, whole)
+
+
+def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions | None:
+    """Return the observables near those that an answer to a similar problem uses; None where it names none."""
+    if start is None or start.used is None or int(start.used[-1]) >= len(reduced.merged):
+        return None
+    return beside(given, np.unique(reduced.merged[start.used]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Reduced costs of the whole problem, from multipliers that are not kept.
+
+    Attributes:
+        costs: Finds them.
+        merged: Array (m,), the observable of the program that each one costs no less than.
+        shares: Array (rows,), by which each multiplier of the program becomes a price of the problem.
+    """
+
+    costs: LeastCosts
+    merged: Positions
+    shares: Floats
+
+    def seen(self, o: int, rows: Ints, lam: Floats) -> Floats:
+        """Return the least proved reduced costs of an observable and those merged into it, array (n,)."""
+        prices = lam * self.shares[rows]
+        every = [self.costs.of(each, rows, prices) for each in np.flatnonzero(self.merged == o).tolist()]
+        least: Floats = np.min(every, axis=0)
+        return least
+
+
+def _look(problem: Problem, reduced: Reduced, given: Program) -> _Look | None:
+    """Return what looks at multipliers where there are too many to keep; None where they are kept."""
+    n, m = problem.shape
+    edges, exponents = given.edges, problem.exponents
+    few = given.threshold is not None or len(edges.upper) * m <= MOST_PRICES
+    if few or given.shape[0] != n or exponents is None:
+        return None
+    secrets = reduced.heads[given.order]
+    s, t = secrets[edges.upper], secrets[edges.lower]
+    allowed = exponents[s, t]
+    costs = LeastCosts(problem.prior.probabilities, problem.loss.array, s, t, allowed)
+    return _Look(costs, reduced.merged, np.exp(np.log(edges.root) - allowed))
+
+
+def _matrix(reduced: Reduced, given: Program, ended: Ended) -> tuple[Floats, Positions]:
+    """Return the mechanism, array (N, k), and the k observables that it uses."""
+    matrix = np.empty((given.shape[0], len(ended.chosen)))
+    matrix[given.order] = ended.x.T
+    used = reduced.kept[ended.chosen]
+    order = np.argsort(used)
+    return matrix[reduced.members][:, order], used[order]
+
+
+def _prices(given: Program, proved: ProvedRound) -> Multipliers:
+    """Return the multipliers behind a bound as prices of the reduced problem."""
+    block, upper, lower = proved.course.rows.pairs.triples()
+    parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]
+    for o, each in proved.absent.items():
+        s, t = each.edges.upper[each.rows], each.edges.lower[each.rows]
+        parts.append((s, t, np.full(len(s), o), each.lam))
+    upper, lower, block, lam = (np.concatenate(column) for column in zip(*parts, strict=True))
+    used = lam > 0
+    upper, lower, block, lam = upper[used], lower[used], block[used], lam[used]
+    exponents = given.exponents[upper, lower]
+    # The row is scaled by e^{-E/2}; its plain form e^E x_t - x_s has the multiplier divided by e^{E/2}.
+    return Multipliers(given.order[upper], given.order[lower], block, lam * np.exp(-exponents / 2), exponents)

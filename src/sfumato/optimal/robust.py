@@ -1,0 +1,381 @@
+"""The mechanism whose largest expected loss over several priors is least, with the prior that proves it.
+
+Two players meet: one mixes mechanisms, the other priors, and the expected loss is linear in both. The best answer
+to a mixture of priors is the design of least loss for it, and its proved bound is one for the largest loss, as a
+mean is at most the largest. The best mixture of the mechanisms found so far, and the prior that is worst for it,
+come from a tiny linear program; a design for that prior is the next mechanism (column generation). A mixture of
+mechanisms that keep metric privacy keeps it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy import sparse
+
+from ..core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, MetricPrivacy, Prior, Space
+from ..core.arguments import checked
+from ..core.arrays import Floats, readonly
+from ..errors import InputError, SolverError, python
+from ..evidence import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
+from ..rounding import UNIT, amount_at_most, at_most, below, underflow
+from .highs import Highs
+from .linear import LinearProgram
+from .problem import EXPECTED, Problem, least_loss
+from .run import Run, positive
+from .solver import Answer, OnProgress, Progress, Solver, Status, Stop, check_gap, mended, proved, spread
+
+_ROUNDS: Final = 300
+_PATIENCE: Final = 8  # designs that changed neither value nor bound
+_SHARE: Final = 0.2  # of the wanted gap, for the single designs
+_FIRST: Final = 1e-2  # the gap of the first designs, which only show where to look,
+_OF_GAP: Final = 0.1  # and of later ones, as a share of the gap so far
+_LATE: Final = 0.3  # of the time that was left, before a design ends for want of it
+_KEPT: Final = 12  # mechanisms that are remembered though the best mixture does not use them
+_SECONDS: Final = 60.0  # a program of a few rows takes thousandths
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RobustDesign:
+    """A mechanism of nearly the least largest expected loss over several priors, with its proofs.
+
+    The expected loss is linear in the prior, so what is proved for the k priors holds for all their mixtures.
+    Every figure is proved over the integers of the mechanism, with rounding on the safe side.
+
+    Attributes:
+        mechanism: The mechanism.
+        priors: The priors.
+        loss: The loss.
+        guarantees: What the mechanism guarantees.
+        status: Whether the wanted gap was reached; its value is a sentence.
+        value: Upper bound of the largest expected loss, in the unit of the loss.
+        lower_bound: Proved lower bound of the same for every mechanism with the guarantees: what they all lose on
+            average for ``least_favourable``.
+        losses: Upper bounds of the expected loss for each prior.
+        weights: The shares of the priors in the least favourable one, array (k,).
+        least_favourable: The mixture of the priors whose least expected loss is the lower bound: the witness.
+        metric_privacy: One proof per guarantee.
+        negligible: A value so small that the gap is relative to it instead.
+        log: The progress, step by step; its bounds are proved, its values computed in plain floats.
+        seconds: The time it took.
+    """
+
+    mechanism: Mechanism
+    priors: tuple[Prior, ...]
+    loss: Loss
+    guarantees: tuple[Guarantee, ...]
+    status: Status
+    value: float
+    lower_bound: float
+    losses: tuple[float, ...]
+    weights: Floats
+    least_favourable: Prior
+    metric_privacy: tuple[EpsilonProof, ...]
+    negligible: float
+    log: tuple[Progress, ...]
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The largest distance of the value from the least one, relative to it; see `relative_gap`."""
+        return relative_gap(self.value, self.lower_bound, self.negligible)
+
+    @property
+    def epsilon_upper(self) -> float:
+        """The proved epsilon of the first guarantee, per unit of its metric."""
+        return self.metric_privacy[0].upper
+
+    def __repr__(self) -> str:
+        promise = ", ".join(str(guarantee) for guarantee in self.guarantees)
+        return (
+            f"RobustDesign of {self.mechanism!r}: {promise}; expected loss at most "
+            f"{amount_at_most(self.value, self.loss.unit)} for {len(self.priors)} priors and their mixtures, "
+            f"gap {at_most(self.gap, 2)} ({self.status.name})"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """Both sides of the game whose payoffs are the losses of mechanisms for priors.
+
+    Attributes:
+        shares: Array (j,), with which share each mechanism is used.
+        priors: Array (k,), the weights of the priors that no mixture of these mechanisms loses less for.
+        value: The largest expected loss of the mixture.
+    """
+
+    shares: Floats
+    priors: Floats
+    value: float
+
+
+def best_mixture(losses: Floats) -> Mixture:
+    """Return the equilibrium of the game of losses.
+
+    Args:
+        losses: Array (j, k), the expected loss of each mechanism for each prior, at least 0.
+
+    Raises:
+        SolverError: If the back-end finds none.
+    """
+    count, priors = losses.shape
+    scale = float(losses.max()) or 1.0
+    rows = np.zeros((priors + 1, count + 1))
+    rows[:priors, :count], rows[:priors, count] = losses.T / scale, -1.0
+    rows[priors, :count] = 1.0
+    program = LinearProgram(
+        np.append(np.zeros(count), 1.0),
+        sparse.csr_array(rows),
+        np.append(np.full(priors, -np.inf), 1.0),
+        np.append(np.zeros(priors), 1.0),
+        np.zeros(count + 1),
+    )
+    found = Highs("simplex").solve(program, time_limit=_SECONDS, stop=lambda: False)
+    if found.x is None or found.duals is None:
+        raise SolverError("the mixture of designs for the priors was not found.", "use fewer priors.")
+    shares, weights = np.maximum(found.x[:count], 0.0), np.maximum(-found.duals[:priors], 0.0)
+    shares /= shares.sum()
+    total = float(weights.sum())
+    even: Floats = np.full(priors, 1.0 / priors)
+    return Mixture(shares, weights / total if total > 0 else even, float((shares @ losses).max()))
+
+
+@checked
+def design_robust(
+    priors: Sequence[Prior],
+    *,
+    loss: AnyLoss,
+    guarantees: Guarantees,
+    observables: Space | None = None,
+    solver: Solver | str | None = None,
+    gap: float = 1e-6,
+    time_limit: float = math.inf,
+    stop: Stop | None = None,
+    progress: OnProgress | None = None,
+) -> RobustDesign:
+    """Return the mechanism with metric privacy whose largest expected loss over several priors is least.
+
+    minimise  max over i of sum over s, o of prior_i(s) p(o|s) l(s, o)
+
+    It is for people of whom one does not know which prior is theirs: nobody whose prior is one of these, or any
+    mixture of them, loses more than the value. The mixture for which every mechanism loses at least the lower
+    bound comes with it, as the witness: `design` for it has the same least loss. It is solved by one design after
+    the other, about ten to thirty for a few priors, each for the mixture that is worst for the mechanisms so far.
+
+    Args:
+        priors: The k priors, on the same n secrets.
+        loss: The loss, array (n, m), at least 0; a `Loss` or a `Metric`.
+        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy` or `CoordinatePrivacy`.
+        observables: The m observables; by default the secrets.
+        solver: The solver of the single designs; see `design`.
+        gap: The relative gap to reach.
+        time_limit: Seconds; when they are over, the best proved answer is returned.
+        stop: Asked from time to time whether to stop, with the same effect.
+        progress: Called after each design.
+
+    Returns:
+        The mechanism, its losses and epsilon proved over its integers, the proved bound and its witness.
+
+    Raises:
+        InputError: If sizes, units or options do not fit, the priors are on different secrets, a loss is
+            negative, or a guarantee depends on a prior.
+        SolverError: If there is no answer within the time.
+
+    Source:
+        Wald, Statistical Decision Functions, 1950 (minimax decisions and least favourable priors); Dantzig and
+        Wolfe, Operations Research 8, 1960, for the way it is found.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.optimal import design_robust
+        >>> bit = sf.Space("ab")
+        >>> leaning = [sf.Prior(bit, [0.9, 0.1]), sf.Prior(bit, [0.1, 0.9])]
+        >>> found = design_robust(leaning, loss=sf.hamming(bit), guarantees=sf.MetricPrivacy(1.0, sf.hamming(bit)))
+        >>> round(found.value, 4), found.least_favourable.probabilities.round(4).tolist()
+        (0.2689, [0.5, 0.5])
+    """
+    check_gap(gap)
+    deadline = time.monotonic() + positive(time_limit)
+    return _Game(tuple(priors), loss, guarantees, observables, solver, gap, deadline, stop, progress).played()
+
+
+class _Game:
+    """The mechanisms and the bounds found so far."""
+
+    def __init__(
+        self,
+        priors: tuple[Prior, ...],
+        loss: AnyLoss,
+        guarantees: Guarantees,
+        observables: Space | None,
+        solver: Solver | str | None,
+        gap: float,
+        deadline: float,
+        stop: Stop | None,
+        progress: OnProgress | None,
+    ) -> None:
+        _check_priors(priors)
+        self.begun = time.monotonic()
+        self.priors, self.solver, self.gap, self.deadline = priors, solver, gap, deadline
+        self.stop: Stop = stop or (lambda: False)
+        self.progress = progress
+        self.masses = np.array([prior.probabilities for prior in priors])
+        self.loss, self.guarantees, self.observables = loss, guarantees, observables
+        self.even = self._problem(np.full(len(priors), 1.0 / len(priors)))
+        _check_problem(self.even)
+        self.matrices: list[Floats] = []
+        self.losses: list[Floats] = []
+        self.value, self.bound = math.inf, -math.inf
+        self.best: Floats = np.empty(self.even.shape)
+        self.weights: Floats = np.full(len(priors), 1.0 / len(priors))
+        self.last: Answer | None = None
+        self.log: list[Progress] = []
+
+    def played(self) -> RobustDesign:
+        """Add designs until the gap is reached, nothing is gained, or time is over."""
+        weights, status, idle = self.weights, Status.INACCURATE, 0
+        for _ in range(_ROUNDS):
+            before, begun = (self.value, self.bound), time.monotonic()
+            try:
+                self._designed(weights)
+            except (SolverError, InputError) as error:
+                if not self.matrices:
+                    raise
+                # A problem of this size was accepted before: it is refused where the time left is too short.
+                late = math.isfinite(self.deadline) and (isinstance(error, InputError) or self._late(begun))
+                status = self._ended or (Status.TIME_LIMIT if late else status)
+                break
+            mixture = best_mixture(np.array(self.losses))
+            self._mixed(mixture)
+            weights = mixture.priors
+            idle = idle + 1 if before == (self.value, self.bound) else 0
+            if self._gap <= (1 - _SHARE) * self.gap:
+                status = Status.OPTIMAL
+                break
+            if idle >= _PATIENCE:
+                break
+            if self._ended is not None:
+                status = self._ended
+                break
+        return self._result(status)
+
+    @property
+    def _gap(self) -> float:
+        if not math.isfinite(self.value):
+            return math.inf
+        return relative_gap(self.value, self.bound, self.even.negligible)
+
+    def _late(self, begun: float) -> bool:
+        """Return whether a design that began then ended for want of time, some of which is kept for its proof."""
+        return time.monotonic() - begun >= _LATE * (self.deadline - begun)
+
+    @property
+    def _ended(self) -> Status | None:
+        if self.stop():
+            return Status.INTERRUPTED
+        return Status.TIME_LIMIT if time.monotonic() >= self.deadline else None
+
+    def _problem(self, weights: Floats) -> Problem:
+        prior = Prior(self.priors[0].space, weights @ self.masses)
+        return least_loss(prior, self.loss, self.guarantees, EXPECTED, self.observables)
+
+    def _designed(self, weights: Floats) -> None:
+        """Add the design of least loss for a mixture of the priors, and its bound."""
+        problem = self._problem(weights)
+        nearness = max(_SHARE * self.gap, min(_FIRST, _OF_GAP * self._gap))
+        left = max(self.deadline - time.monotonic(), 1e-3)
+        run = Run(self.solver, "generated", 1.1, nearness, left, self.stop, None)
+        found = run.solve(problem, self.last)
+        self.last = found
+        matrix = found.matrix if found.mechanism is None else found.mechanism.matrix
+        if found.used is not None:
+            matrix = spread(matrix, found.used, problem.shape[1])
+        self.matrices.append(matrix)
+        self.losses.append(self.masses @ (matrix * problem.loss.array).sum(axis=1))
+        # The rounded mixture exceeds a true one by no more than this, and no loss is negative.
+        count, most = len(self.priors), float(problem.loss.array.max())
+        bound = found.bound * (1 - 2 * (2 * count + 8) * UNIT) if found.bound > 0 else found.bound
+        bound = below(bound, underflow(count * problem.shape[0], most))
+        if bound > self.bound:
+            self.bound, self.weights = bound, weights
+
+    def _mixed(self, mixture: Mixture) -> None:
+        """Take the best mixture, forget mechanisms that it does not need, and tell."""
+        if mixture.value < self.value:
+            self.value = mixture.value
+            self.best = np.tensordot(mixture.shares, np.array(self.matrices), axes=1)
+        kept = [k for k, share in enumerate(mixture.shares) if share > 0 or k >= len(self.matrices) - _KEPT]
+        self.matrices, self.losses = [self.matrices[k] for k in kept], [self.losses[k] for k in kept]
+        seconds = time.monotonic() - self.begun
+        self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, self._gap, seconds))
+        if self.progress is not None:
+            self.progress(self.log[-1])
+
+    def _result(self, status: Status) -> RobustDesign:
+        """Quantise the best mixture and prove it for every prior."""
+        problem = self.even
+        matrix, share = mended(problem, self.best)
+        answer = Answer(matrix, share, self.value, self.bound, status, (), "")
+        found = proved(problem, answer)
+        if found is None:
+            raise SolverError(
+                "the mixture of designs could not be proved to keep what was asked after rounding to integers.",
+                "try another solver.",
+            )
+        mechanism, _ = found
+        losses = tuple(expected_loss_above(mechanism, prior, problem.loss) for prior in self.priors)
+        value = max(losses)
+        if status in (Status.OPTIMAL, Status.INACCURATE):
+            reached = relative_gap(value, self.bound, problem.negligible) <= self.gap
+            status = Status.OPTIMAL if reached else Status.INACCURATE
+        return RobustDesign(
+            _promising(mechanism, problem),
+            self.priors,
+            problem.loss,
+            problem.guarantees,
+            status,
+            value,
+            self.bound,
+            losses,
+            readonly(self.weights),
+            Prior(problem.prior.space, self.weights @ self.masses),
+            prove_guarantees(mechanism, problem.prior, problem.guarantees)[0],
+            problem.negligible,
+            tuple(self.log),
+            time.monotonic() - self.begun,
+        )
+
+
+def _promising(mechanism: Mechanism, problem: Problem) -> Mechanism:
+    return mechanism.promising([each for each in problem.guarantees if isinstance(each, MetricPrivacy)])
+
+
+def _check_priors(priors: tuple[Prior, ...]) -> None:
+    if not priors:
+        raise InputError("no prior was given.", python("pass one or several, such as [Prior.uniform(space)]."))
+    for number, prior in enumerate(priors):
+        if not isinstance(prior, Prior):
+            raise InputError(f"{prior!r} is not a prior.", python("pass Prior(space, probabilities)."))
+        if prior.space != priors[0].space:
+            raise InputError(
+                f"the prior at position {number} is on other secrets ({prior.space!r}) than the first one "
+                f"({priors[0].space!r}).",
+                "use one space for all priors.",
+            )
+
+
+def _check_problem(problem: Problem) -> None:
+    if problem.attackers:
+        raise InputError(
+            f"{problem.attackers[0]} depends on a prior, and there are several.",
+            python("pass MetricPrivacy, ThresholdPrivacy or CoordinatePrivacy."),
+        )
+    if (problem.loss.array < 0).any():
+        raise InputError(
+            "the largest of several expected losses needs losses of at least 0.", "add a constant to the loss."
+        )

@@ -1,0 +1,393 @@
+"""Numbers of implications about beliefs: likelihood ratios, membership, noiseless and Pufferfish privacy."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import blind_error
+from ...core.bisection import bisect
+from ...core.guarantees import as_distance
+from ...intervals import Interval, above, below, exact
+from ..beliefs.attackers import Events, Priors
+from ..relation import Relation
+from .claims import Claim, covers, to_one_default
+from .edge import Changes, Goal, Map, Refusal
+
+EVERY: Final = (0.0, 1.0)
+
+Span = tuple[float, float]
+"""The least and the largest prior probability of one fact."""
+
+
+def priors_of(context: object) -> Priors:
+    """Return the priors that a claim is about; all where it names none."""
+    return context if isinstance(context, Priors) else Priors.all()
+
+
+def events_of(context: object) -> Events | None:
+    """Return the facts that a claim is about; None for the single secrets."""
+    return context if isinstance(context, Events) else None
+
+
+def any_mass(priors: Priors) -> Priors:
+    """Return the priors among which the likelihoods of facts are the same, whatever the facts' probabilities.
+
+    Where an interval is given, facts of prior probability 0 count too; else they do not.
+    """
+    return priors if priors.interval is None else Priors(priors.listed, EVERY)
+
+
+def every_secret(claim: Claim) -> bool:
+    """Return whether the facts are the single secrets."""
+    events = events_of(claim.context.get("events"))
+    return events is None or covers("events", events, Events.singletons(events.size))
+
+
+def holds_each(priors: Priors) -> bool:
+    """Return whether every listed prior holds every secret possible."""
+    return all(bool((prior.probabilities > 0).all()) for prior in priors.listed)
+
+
+def holds_all(priors: Priors) -> bool:
+    """Return whether some prior among the listed ones holds every secret possible."""
+    return any(bool((prior.probabilities > 0).all()) for prior in priors.listed)
+
+
+def spans(priors: Priors, events: Events | None) -> list[Span]:
+    """Return the intervals of prior probability that the facts may have."""
+    if priors.interval is not None:
+        return [priors.interval]
+    found = []
+    for prior in priors.listed:
+        masks = np.eye(len(prior.probabilities), dtype=np.bool_) if events is None else events.masks
+        masses = masks @ prior.probabilities
+        found += [(float(mass), float(mass)) for mass in masses if 0 < mass < 1]
+    return found
+
+
+def opposite(span: Span) -> Span:
+    """Return the interval of the fact's absence, rounded outwards."""
+    low, high = 1.0 - span[1], 1.0 - span[0]
+    return max(0.0, low if low == 1 else math.nextafter(low, 0.0)), min(1.0, math.nextafter(high, 2.0))
+
+
+def rise_of_posterior(ratio: float, span: Span) -> float:
+    """Return the epsilon of positive membership that a likelihood ratio e^ratio allows, over a span of priors."""
+    low, high = (exact(end) for end in span)
+
+    def factor() -> Interval:
+        return exact(ratio).exp()
+
+    more = above(lambda: (factor() / (1 + low * (factor() - 1))).log())
+    less = above(lambda: (1 + high * (factor() - 1)).log())
+    return min(max(more, less, 0.0), ratio)
+
+
+def ratio_of_rise(epsilon: float, span: Span) -> float:
+    """Return the logarithm of the ratio that positive membership privacy of epsilon leaves; ``inf`` if any."""
+    low, high = (exact(end) for end in span)
+
+    def growth() -> Interval:
+        return exact(epsilon).exp()
+
+    if span[0] == 0 or span[1] == 1:
+        return epsilon
+    more = above(lambda: (growth() * (1 - low) / (1 - low * growth())).log())
+    less = above(lambda: ((growth() + high - 1) / high).log()) if span[1] > 0 else math.inf
+    return min(more, less)
+
+
+def excess(ratio: float, epsilon: float, span: Span) -> float:
+    """Return the delta of adversarial privacy at epsilon that a likelihood ratio e^ratio allows."""
+    if epsilon >= ratio:
+        return 0.0
+
+    def over_all() -> Interval:
+        root, part = (exact(ratio) / 2).exp(), (exact(epsilon) / 2).exp()
+        return (root - part) ** 2 / (root**2 - 1)
+
+    peak = math.exp(-(ratio + epsilon) / 2) * math.expm1((epsilon - ratio) / 2) / math.expm1(-ratio)
+    ends = [
+        end for end, outside in zip(span, (peak < span[0] - 1e-9, peak > span[1] + 1e-9), strict=True) if outside
+    ]
+    if not ends:
+        return above(over_all)
+    p = exact(ends[0])
+
+    def at_end() -> Interval:
+        factor = exact(ratio).exp()
+        return p * factor / (1 + p * (factor - 1)) - exact(epsilon).exp() * p
+
+    return max(0.0, above(at_end))
+
+
+def least_epsilon(ratio: float, delta: float, span: Span) -> float:
+    """Return an epsilon of adversarial privacy at delta that a likelihood ratio e^ratio allows."""
+    if delta == 0 or ratio == 0:
+        return ratio
+    if excess(ratio, 0.0, span) <= delta:
+        return 0.0
+    return bisect(lambda epsilon: excess(ratio, epsilon, span) <= delta, fails=0.0, holds=ratio, steps=80).holds
+
+
+def ratio_of_excess(epsilon: float, delta: float, span: Span) -> float:
+    """Return the logarithm of the ratio that adversarial privacy of (epsilon, delta) leaves; ``inf`` if any."""
+    if delta >= 1:
+        return math.inf
+
+    def over_all() -> Interval:
+        part, free = (exact(epsilon) / 2).exp(), exact(delta)
+        return 2 * ((part + (free * (part**2 - 1 + free)).sqrt()) / (1 - free)).log()
+
+    if span == (0.0, 1.0):
+        return epsilon if delta == 0 else above(over_all)
+    return min(_ratio_at(epsilon, delta, end) for end in span)
+
+
+def _ratio_at(epsilon: float, delta: float, mass: float) -> float:
+    if mass == 0:
+        return epsilon if delta == 0 else math.inf
+    p = exact(mass)
+
+    def value() -> Interval:
+        # At a bound of 1 or more the logarithm is undefined, which `above` takes for infinite.
+        bound = exact(epsilon).exp() * p + exact(delta)
+        return (bound * (1 - p) / (p * (1 - bound))).log()
+
+    return above(value)
+
+
+_UNBOUNDED = Refusal("the claim leaves the likelihood ratio unbounded")
+
+
+def dp_to_ratio(claim: Claim, goal: Goal) -> Changes:
+    """Return epsilon as rise and fall, for the goal's priors and facts."""
+    about = {name: goal.context(name) for name in ("priors", "events")}
+    return {"rise": claim["epsilon"], "fall": claim["epsilon"], **about}
+
+
+def ratio_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return the smaller of rise and fall."""
+    if priors_of(claim.context["priors"]).listed or not every_secret(claim):
+        return Refusal("a promise against every prior about every single secret is needed")
+    epsilon = min(claim["rise"], claim["fall"])
+    return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon}
+
+
+def _wanted_priors(claim: Claim, goal: Goal) -> Priors | None:
+    """Return the priors of the goal, or the claim's, if the claim's conditional distributions cover them."""
+    held = priors_of(claim.context["priors"])
+    wanted = goal.context("priors")
+    if wanted is None:
+        return held
+    priors = priors_of(wanted)
+    if not held.listed:
+        return priors
+    inside = priors.listed and {id(p) for p in priors.listed} <= {id(p) for p in held.listed}
+    impossible = held.interval is None and priors.interval is not None and not holds_each(priors)
+    return priors if inside and not impossible else None
+
+
+def ratio_to_membership(*sides: str) -> Map:
+    """Return the map to the membership privacy that rise, fall or both allow."""
+
+    def apply(claim: Claim, goal: Goal) -> Changes:
+        priors = _wanted_priors(claim, goal)
+        if priors is None:
+            return Refusal("priors are needed whose distributions the claim covers")
+        values = []
+        for span in spans(priors, events_of(claim.context["events"])):
+            for side in sides:
+                masses = span if side == "rise" else opposite(span)
+                values.append(rise_of_posterior(claim[side], masses) if claim[side] < math.inf else math.inf)
+        epsilon = max(values, default=0.0)
+        return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon, "priors": priors}
+
+    return apply
+
+
+def membership_to_ratio(*sides: str) -> Map:
+    """Return the map to the rise, the fall or both that membership privacy leaves."""
+
+    def apply(claim: Claim, _goal: Goal) -> Changes:
+        priors, events = priors_of(claim.context["priors"]), events_of(claim.context["events"])
+        found = {"rise": math.inf, "fall": math.inf}
+        for side in sides:
+            ends = [span if side == "rise" else opposite(span) for span in spans(priors, events)]
+            found[side] = max((ratio_of_rise(claim["epsilon"], span) for span in ends), default=0.0)
+        if min(found.values()) == math.inf:
+            return Refusal("the prior probabilities of the facts are too far inside (0, 1) to bound any ratio")
+        return {**found, "priors": any_mass(priors)}
+
+    return apply
+
+
+def ratio_to_adversarial(claim: Claim, goal: Goal) -> Changes:
+    """Return delta at the goal's epsilon, or epsilon at its delta, for the goal's priors."""
+    priors, rise = _wanted_priors(claim, goal), claim["rise"]
+    if priors is None or math.isinf(rise):
+        return Refusal("a bound of how far a ratio rises is needed, for the distributions of the priors")
+    found = spans(priors, events_of(claim.context["events"]))
+    epsilon, delta = goal.number("epsilon"), goal.number("delta")
+    if epsilon is not None:
+        delta = max((excess(rise, epsilon, span) for span in found), default=0.0)
+    else:
+        delta = delta or 0.0
+        epsilon = max((least_epsilon(rise, delta, span) for span in found), default=0.0)
+    return {"epsilon": epsilon, "delta": min(delta, 1.0), "priors": priors}
+
+
+def adversarial_to_ratio(claim: Claim, _goal: Goal) -> Changes:
+    """Return the rise that adversarial privacy leaves."""
+    priors, events = priors_of(claim.context["priors"]), events_of(claim.context["events"])
+    found = [ratio_of_excess(claim["epsilon"], claim["delta"], span) for span in spans(priors, events)]
+    rise = max(found, default=0.0)
+    return _UNBOUNDED if math.isinf(rise) else {"rise": rise, "priors": any_mass(priors)}
+
+
+def noiseless_to_ratio(claim: Claim, _goal: Goal) -> Changes:
+    """Return epsilon as rise and fall."""
+    return {
+        "rise": claim["epsilon"],
+        "fall": claim["epsilon"],
+        "priors": any_mass(priors_of(claim.context["priors"])),
+    }
+
+
+def noiseless_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes where the secret itself is the attribute and a prior holds every secret possible."""
+    priors = priors_of(claim.context["priors"])
+    if not every_secret(claim) or not (holds_all(priors) or not priors.listed):
+        return Refusal(
+            "a prior that holds every secret possible is needed, and the secret itself as the attribute"
+        )
+    return {}
+
+
+def double(claim: Claim, _goal: Goal) -> Changes:
+    """Return twice the epsilon, rounded up, for given priors or all."""
+    priors = priors_of(claim.context["priors"])
+    if priors.interval is not None and priors.interval != EVERY:
+        return Refusal("given priors, or all, are needed")
+    return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
+
+
+def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return twice the epsilon; the same one where the claim is against every prior."""
+    priors = priors_of(claim.context["priors"])
+    if not priors.listed and priors.interval == EVERY:
+        return {}
+    if not holds_all(priors):
+        return Refusal("a prior that holds every secret possible is needed")
+    return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
+
+
+def information_to_membership(claim: Claim, goal: Goal) -> Changes:
+    """Return the goal's facts."""
+    if priors_of(claim.context["priors"]).interval not in (None, EVERY):
+        return Refusal("given priors, or all, are needed")
+    return {"events": goal.context("events")}
+
+
+def aposteriori_to_information(claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes where the secret itself is the attribute."""
+    return {} if every_secret(claim) else Refusal("the secret itself as the attribute is needed")
+
+
+def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
+    """Return e^-epsilon times the error of the best blind guess, rounded down."""
+    distance, wanted = goal.context("distance"), goal.context("priors")
+    held = priors_of(claim.context["priors"])
+    one = isinstance(wanted, Priors) and len(wanted.listed) == 1 and wanted.interval is None
+    if distance is None or not isinstance(wanted, Priors) or not one:
+        return Refusal("the distance and one prior must be given: distance= and priors=Priors.of(prior)")
+    if not covers("priors", held, wanted):
+        return Refusal("a prior is needed that the claim covers")
+    array = as_distance(distance).array  # type: ignore[arg-type]
+    blind = blind_error(wanted.listed[0].probabilities, array)
+    # The sum of n products errs by at most a relative n 2**-53.
+    safe = blind * (1 - (array.shape[1] + 8) * 2.0**-52)
+    least = below(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
+    return {"error": max(least, 0.0), "distance": distance, "priors": wanted}
+
+
+def pufferfish_to_noiseless(claim: Claim, _goal: Goal) -> Changes:
+    """Return the rivals as facts, where they are the values of an attribute."""
+    rivals = claim.context["rivals"]
+    if rivals is not None and not isinstance(rivals, Events):
+        return Refusal("an attribute or facts with their opposites are needed as rivals")
+    return {"events": rivals}
+
+
+def distribution_to_pufferfish(claim: Claim, goal: Goal) -> Changes:
+    """Return the goal's priors and rivals, of a claim about all distributions."""
+    if claim.context["family"] is not None or not covers("relation", claim.context["relation"], None):
+        return Refusal("a promise about all distributions of secrets is needed")
+    return {"priors": goal.context("priors"), "rivals": goal.context("rivals")}
+
+
+def _map_pairs(maps: NDArray[np.intp]) -> Relation:
+    size = maps.shape[1]
+    array = np.zeros((size, size), dtype=np.bool_)
+    for images in maps:
+        kept = np.flatnonzero(images >= 0)
+        array[kept, images[kept]] = array[images[kept], kept] = True
+    return Relation(array, "secrets with and without a record")
+
+
+def dp_to_semantic(claim: Claim, goal: Goal) -> Changes:
+    """Return tanh(epsilon / 4) for defaults, else tanh(epsilon / 2)."""
+    maps, relation = goal.context("maps"), claim.context["relation"]
+    if covers("relation", relation, None) and (maps is None or to_one_default(maps)):
+        return {"epsilon": above(lambda: (exact(claim["epsilon"]) / 4).tanh()), "maps": maps}
+    if maps is None:
+        return Refusal("any two secrets must be related, or the maps that take a record out be given: maps=")
+    if not covers("relation", relation, _map_pairs(np.atleast_2d(np.asarray(maps)))):
+        return Refusal("every secret and its image must be related, in both orders")
+    return {"epsilon": above(lambda: (exact(claim["epsilon"]) / 2).tanh()), "maps": maps}
+
+
+def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return 4 artanh(epsilon) for every secret and its image."""
+    sigma, given = claim["epsilon"], claim.context["maps"]
+    maps = None if given is None else np.atleast_2d(np.asarray(given))
+    if maps is not None and any(not (images[images[images >= 0]] >= 0).all() for images in maps):
+        return Refusal("maps are needed that take every secret that they reach")
+    if maps is not None and claim.context["possible"] is not True:
+        return Refusal("it must be known that the image of a secret may make all its reports: possible=True")
+    if sigma >= 1:
+        return Refusal("an epsilon below 1 is needed")
+    value = above(lambda: 4 * exact(sigma).atanh())
+    return {"epsilon": value, "relation": None if maps is None else _map_pairs(maps)}
+
+
+def _intervention_pairs(interventions: object) -> Relation:
+    arrays = [np.asarray(each) for each in interventions]  # type: ignore[attr-defined]
+    size = arrays[0].shape[1]
+    array = np.zeros((size, size), dtype=np.bool_)
+    for images in arrays:
+        for first in images:
+            for second in images:
+                array[first, second] = True
+    return Relation(array, "secrets that differ in one record")
+
+
+def dp_to_causal(claim: Claim, goal: Goal) -> Changes:
+    """Return the goal's interventions, where the claim covers the pairs that they make."""
+    interventions = goal.context("interventions")
+    if interventions is None:
+        return Refusal("the interventions must be given: interventions=")
+    if not covers("relation", claim.context["relation"], _intervention_pairs(interventions)):
+        return Refusal("all secrets that one intervention makes of the same secret must be related")
+    return {"priors": goal.context("priors"), "interventions": interventions}
+
+
+def causal_to_dp(claim: Claim, _goal: Goal) -> Changes:
+    """Return the pairs that interventions make."""
+    if priors_of(claim.context["priors"]).listed:
+        return Refusal("a promise against every prior is needed")
+    return {"relation": _intervention_pairs(claim.context["interventions"])}

@@ -1,0 +1,241 @@
+"""Derivations: what a claim implies about another notion, and where no implication is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ...core import DistortionPrivacy, MetricPrivacy
+from ...errors import InputError
+from ..notion import Finding
+from ..vocabulary import VOCABULARY, described
+from .claims import Claim
+from .edge import Edge, Goal, Refusal, Tightness
+from .edges import ATLAS
+
+NOTIONS: Final[tuple[str, ...]] = tuple(VOCABULARY)
+"""The keys of all notions that claims may be about."""
+
+_LEAK: Final = "reports of probability delta may reveal the secret, and then a fact is certain afterwards"
+_RARE: Final = "a rare report may have any likelihood ratio and still weigh little on average"
+
+SEPARATIONS: Final[dict[tuple[str, str], str]] = {
+    ("kl-privacy", "differential-privacy"): f"{_RARE}, so that delta = 0 is out of reach",
+    ("divergence-privacy", "differential-privacy"): (
+        "p = (.98, .02, 0) and q = (.98, 0, .02) have total variation .02 and no finite epsilon"
+    ),
+    ("gaussian", "indistinguishable"): f"{_RARE}, as under normal noise",
+    ("concentrated-privacy", "indistinguishable"): f"{_RARE}, as under normal noise",
+    ("differential-privacy", "adversarial"): _LEAK,
+    ("differential-privacy", "positive-membership"): _LEAK,
+    ("differential-privacy", "membership"): _LEAK,
+    ("differential-privacy", "information"): _LEAK,
+    ("differential-privacy", "noiseless"): _LEAK,
+    ("semantic", "differential-privacy"): (
+        "with p(.|s) = (.5, .5) and p(.|default) = (1, 0) the second report gives s away, but no belief can be "
+        "formed after the default has made it"
+    ),
+    ("positive-membership", "negative-membership"): (
+        "with p(.|s) = (1, 0) and p(.|s') = (.5, .5) the second report rules s out, but none makes it more than "
+        "twice as probable"
+    ),
+    ("positive-membership", "differential-privacy"): (
+        "with p(.|s) = (1, 0), p(.|s') = (.5, .5) and the one fact that the secret is s, the second report "
+        "rules s out"
+    ),
+    ("adversarial", "negative-membership"): "adversarial privacy bounds no probability from below",
+    ("information", "differential-privacy"): (
+        "a prior that holds a secret impossible says nothing about the reports of that secret"
+    ),
+    ("noiseless", "differential-privacy"): (
+        "a deterministic mechanism that reports the parity of two secret fair bits is noiseless about the first "
+        "bit with epsilon 0"
+    ),
+    ("distribution-privacy", "differential-privacy"): (
+        "two distributions may look alike although their secrets do not: for example the uniform "
+        "distribution of two of them and of two others under a mechanism that reports who of each two it is"
+    ),
+    ("probabilistic-differential-privacy", "probabilistic-distribution-privacy"): (
+        "the sets of bad reports of different pairs join: with delta = .1 and epsilon = .5 half of (.1, .12, .78) "
+        "against (0, .12, .88) and half of an equal pair has a bad report of probability .11"
+    ),
+}
+"""Why some notions do not imply others, each in a clause; tests run the mechanisms."""
+
+
+def implications(*, start: str | None = None, end: str | None = None) -> tuple[Edge, ...]:
+    """Return the implications from a notion, to a notion, or between two.
+
+    Args:
+        start: The key of the notion that implies; any if None.
+        end: The key of the notion that is implied; any if None.
+
+    Raises:
+        InputError: If a key is unknown.
+
+    Example:
+        >>> from sfumato.privacy.atlas import implications
+        >>> [edge.name for edge in implications(start="bounded-range")]
+        ['range-to-dp', 'range-to-zcdp']
+    """
+    for key in (start, end):
+        if key is not None:
+            described(key)
+    return tuple(
+        edge for edge in ATLAS if (start is None or edge.start == start) and (end is None or edge.end == end)
+    )
+
+
+def table() -> str:
+    """Return the atlas as a table in Markdown, one implication per line."""
+    lines = [
+        "| from | to | how the values change | if | the least? | source | proof |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for edge in ATLAS:
+        cells = (
+            VOCABULARY[edge.start].title,
+            VOCABULARY[edge.end].title,
+            edge.rule,
+            edge.needs or "always",
+            f"{'yes' if edge.tightness is Tightness.TIGHT else edge.tightness.value}: {edge.witness}",
+            edge.source if edge.source == edge.basis.value else f"{edge.source} ({edge.basis.value})",
+            f"[{edge.name}](proofs/atlas.md#{edge.name})",
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+_LONGEST = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Derivation:
+    """A claim that follows from another one, and why.
+
+    Attributes:
+        start: The claim that was given.
+        claim: The claim that follows.
+        edges: The implications, in order; empty if the claim was given already.
+        steps: What each implication gives, as many as there are edges.
+    """
+
+    start: Claim
+    claim: Claim
+    edges: tuple[Edge, ...]
+    steps: tuple[Claim, ...]
+
+    @property
+    def reasons(self) -> list[str]:
+        """One sentence for each implication, and for what was left out at the end."""
+        found = [f"{edge.sentence} Here: {step}." for edge, step in zip(self.edges, self.steps, strict=True)]
+        last = self.steps[-1] if self.steps else self.start
+        if not self.claim.implies(last):
+            found.append(f"This covers what was asked: {self.claim}.")
+        return [text[0].upper() + text[1:] for text in found]
+
+    def __len__(self) -> int:
+        """The number of implications."""
+        return len(self.edges)
+
+    def __str__(self) -> str:
+        given = f"Given: {self.start}."
+        return "\n".join([given, *self.reasons, f"In words: {self.claim.sentence}"])
+
+    def __repr__(self) -> str:
+        names = " -> ".join(edge.name for edge in self.edges)
+        return f"Derivation of {self.claim}{f' by {names}' if names else ''}"
+
+
+def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str, **wanted: object) -> Derivation:
+    """Return the strongest claim of another notion that follows, with the chain of reasons.
+
+    Numbers are upper limits: with ``delta=1e-6`` the least epsilon at that delta is
+    sought, with ``epsilon=1`` the least delta. Where several numbers stay open, the least
+    delta comes first. All values are rounded up (a distortion down).
+
+    Args:
+        given: A claim, a guarantee, or a finding, which counts with its proved value.
+        to: The key of the notion, such as ``"kl-privacy"``.
+        **wanted: Numbers and context of the claim that is sought, such as
+            ``relation=``, ``metric=``, ``priors=`` or ``order=``.
+
+    Raises:
+        InputError: If no chain of implications is known; the message says what would
+            help, or that a counterexample is known.
+
+    Example:
+        >>> from sfumato.privacy.atlas import Claim
+        >>> from sfumato.privacy.atlas import convert
+        >>> chain = convert(Claim("differential-privacy", epsilon=1.0), to="kl-privacy")
+        >>> print(chain.claim)
+        KL privacy with epsilon 0.462118, of any two secrets
+        >>> convert(Claim("gaussian", mu=1.0), to="differential-privacy", epsilon=1.0)
+        Derivation of differential privacy with epsilon 1, delta 0.126937, of any two secrets by gaussian-to-dp
+    """
+    start = Claim.of(given)
+    goal = _goal(to, wanted)
+    chains, refusals = _reachable(start, goal)
+    fitting = [chain for chain in chains if chain.claim.notion == to and chain.claim.meets(goal.given)]
+    if not fitting:
+        raise _no_chain(start, goal, refusals)
+    best = min(fitting, key=lambda chain: _order(chain, goal))
+    context = {name: value for name, value in goal.given.items() if name in best.claim.context}
+    return Derivation(start, best.claim.with_values(**context), best.edges, best.steps)
+
+
+def _goal(to: str, wanted: dict[str, object]) -> Goal:
+    names = Claim.names(to)
+    for name, value in wanted.items():
+        if name not in names:
+            raise InputError(
+                f"{described(to).title} has no parameter {name!r}.", f"its parameters are {', '.join(names)}."
+            )
+        if name in described(to).numbers and not (isinstance(value, int | float) and value >= 0):
+            raise InputError(f"{name} was given as {value!r}.", "pass a number of at least 0.")
+    return Goal(to, {name: value for name, value in wanted.items() if value is not None})
+
+
+def _reachable(start: Claim, goal: Goal) -> tuple[list[Derivation], list[tuple[Edge, Refusal]]]:
+    """Return the chains from a claim, shortest first, without claims that others already include."""
+    chains = [Derivation(start, start, (), ())]
+    frontier = list(chains)
+    refusals = []
+    for _ in range(_LONGEST):
+        grown = []
+        for chain in frontier:
+            for edge in ATLAS:
+                if edge.start != chain.claim.notion:
+                    continue
+                implied = edge.follow(chain.claim, goal)
+                if isinstance(implied, Refusal):
+                    refusals.append((edge, implied))
+                elif not any(other.claim.implies(implied) for other in chains):
+                    following = Derivation(start, implied, (*chain.edges, edge), (*chain.steps, implied))
+                    chains.append(following)
+                    grown.append(following)
+        frontier = grown
+    return chains, refusals
+
+
+def _order(chain: Derivation, goal: Goal) -> tuple[float, ...]:
+    """Return what to compare chains by: open numbers, delta first; then those with a limit; then length."""
+    numbers = sorted(chain.claim.numbers.items(), key=lambda item: (item[0] in goal.given, item[0] != "delta"))
+    sign = -1 if described(chain.claim.notion).larger_hides else 1
+    return (*(sign * value for _, value in numbers), len(chain))
+
+
+def _no_chain(start: Claim, goal: Goal, refusals: list[tuple[Edge, Refusal]]) -> InputError:
+    end = described(goal.notion)
+    problem = f"no implication is known from {start} to {end.title}{' as asked' if goal.given else ''}."
+    missing = [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end == goal.notion]
+    missing += [f"{edge.name}: {refusal.missing}" for edge, refusal in refusals if edge.end != goal.notion]
+    hints = []
+    separation = SEPARATIONS.get((start.notion, goal.notion))
+    if separation is not None:
+        hints.append(f"a counterexample is known: {separation}")
+    if missing:
+        hints.append("what was missing: " + "; ".join(list(dict.fromkeys(missing))[:4]))
+    return InputError(
+        problem, ". ".join(hints) + "." if hints else "measure the mechanism under the notion itself."
+    )

@@ -1,0 +1,206 @@
+"""Attackers: the priors that they may hold, and the facts about the secret that they must not learn."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core import Prior, Space
+from ...core.arrays import readonly
+from ...errors import InputError
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Priors:
+    """A set Theta of priors against which a notion must hold.
+
+    A prior says two things about a fact: how probable it is, and how the secrets are
+    distributed where it is true and where it is false. Either may be left open.
+
+    Attributes:
+        listed: The priors that say how the secrets are distributed; empty if any may.
+        interval: The least and largest prior probability of the fact; None if it is
+            that of the listed priors. The ends 0 and 1 stand for limits.
+
+    Example:
+        >>> import sfumato as sf
+        >>> space = sf.Space("ab")
+        >>> Priors.of(sf.Prior.uniform(space)), Priors.all(), Priors.between(0.25, 0.75)
+        (Priors(the given prior), Priors(every prior), Priors(every prior that gives the fact 0.25 to 0.75))
+    """
+
+    listed: tuple[Prior, ...]
+    interval: tuple[float, float] | None
+
+    def __init__(self, listed: tuple[Prior, ...], interval: tuple[float, float] | None) -> None:
+        if not listed and interval is None:
+            raise InputError("no prior was given.", "pass at least one prior, or use Priors.all().")
+        if interval is not None and not 0 <= interval[0] <= interval[1] <= 1:
+            raise InputError(
+                f"{interval[0]} to {interval[1]} is not an interval of probabilities.",
+                "pass 0 <= low <= high <= 1.",
+            )
+        object.__setattr__(self, "listed", listed)
+        object.__setattr__(self, "interval", interval)
+
+    @classmethod
+    def of(cls, *priors: Prior) -> Priors:
+        """Return the set of the given priors."""
+        return cls(priors, None)
+
+    @classmethod
+    def between(cls, low: float, high: float, *given: Prior) -> Priors:
+        """Return the priors that give each fact a probability from ``low`` to ``high``.
+
+        Args:
+            low: The least prior probability of the fact.
+            high: The largest.
+            *given: Priors that fix the distribution of the secrets where the fact is
+                true and where it is false; without them it may be any.
+
+        Source:
+            Tramer, Huang, Ayday and Hubaux, CCS 2015 (bounded priors).
+        """
+        return cls(given, (low, high))
+
+    @classmethod
+    def all(cls) -> Priors:
+        """Return the set of all priors."""
+        return cls((), (0.0, 1.0))
+
+    def __repr__(self) -> str:
+        return f"Priors({self})"
+
+    def __str__(self) -> str:
+        if self.interval is None:
+            return "the given prior" if len(self.listed) == 1 else f"each of {len(self.listed)} given priors"
+        low, high = self.interval
+        if not self.listed and (low, high) == (0, 1):
+            return "every prior"
+        fact = f"that gives the fact {low:g} to {high:g}"
+        if not self.listed:
+            return f"every prior {fact}"
+        return (
+            f"every prior {fact} and is otherwise {'as given' if len(self.listed) == 1 else 'one of those given'}"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Events:
+    """Facts T about the secret: sets of secrets that the true one is in or not.
+
+    Attributes:
+        masks: Boolean array (k, n): entry [j, s] says whether fact j is true of secret s.
+        attribute: Whether the facts are the values of one attribute, of which each
+            secret has exactly one. Notions that compare two facts then compare any two
+            values; otherwise each fact is compared with its opposite.
+
+    Raises:
+        InputError: If the array is not boolean, a fact is true of no secret or of all,
+            or an attribute does not have exactly one value per secret.
+
+    Source:
+        Desfontaines, 2.2.6 ("t in D" is an event; a record's value is an attribute).
+    """
+
+    masks: NDArray[np.bool_]
+    attribute: bool
+
+    def __init__(self, masks: ArrayLike, *, attribute: bool = False) -> None:
+        array = np.array(masks)
+        if array.ndim != 2 or array.size == 0 or array.dtype != np.bool_:
+            raise InputError(
+                f"facts were given as an array of {array.dtype} of shape {array.shape}.",
+                "pass booleans, array (facts, secrets).",
+            )
+        counts = np.count_nonzero(array, axis=1)
+        if (counts == 0).any() or ((counts == array.shape[1]).any() and not attribute):
+            j = int(np.argmax((counts == 0) | (counts == array.shape[1])))
+            raise InputError(
+                f"fact {j} is true of {counts[j]} of {array.shape[1]} secrets.",
+                "a fact that is always or never true cannot be learned; leave it out.",
+            )
+        if attribute and (array.sum(axis=0) != 1).any():
+            s = int(np.argmax(array.sum(axis=0) != 1))
+            raise InputError(
+                f"secret {s} has {int(array[:, s].sum())} values of the attribute.",
+                "give every secret exactly one, or pass the facts as separate sets.",
+            )
+        object.__setattr__(self, "masks", readonly(array))
+        object.__setattr__(self, "attribute", attribute)
+
+    @classmethod
+    def singletons(cls, size: int) -> Events:
+        """Return the facts "the secret is s", one for each of ``size`` secrets."""
+        return cls(np.eye(size, dtype=np.bool_), attribute=True)
+
+    @classmethod
+    def sets(cls, space: Space, sets: Iterable[Iterable[Hashable]]) -> Events:
+        """Return the facts "the secret is one of these", one for each set of labels."""
+        groups = [space.positions(group) for group in sets]
+        masks = np.zeros((len(groups), len(space)), dtype=np.bool_)
+        for mask, group in zip(masks, groups, strict=True):
+            mask[group] = True
+        return cls(masks)
+
+    @classmethod
+    def partition(cls, space: Space, values: Mapping[Hashable, Hashable]) -> Events:
+        """Return the values of an attribute.
+
+        Args:
+            space: The secrets.
+            values: The attribute's value of every label.
+        """
+        missing = [label for label in space.labels if label not in values]
+        if missing:
+            raise InputError(f"the attribute says nothing about {missing[0]!r}.", "give every label a value.")
+        found = [values[label] for label in space.labels]
+        distinct = list(dict.fromkeys(found))
+        return cls(np.array([[value == each for value in found] for each in distinct]), attribute=True)
+
+    def __len__(self) -> int:
+        """The number of facts."""
+        return len(self.masks)
+
+    def __repr__(self) -> str:
+        what = "values of an attribute" if self.attribute else "facts"
+        return f"Events: {len(self)} {what} of {self.size} secrets"
+
+    @property
+    def size(self) -> int:
+        """The number of secrets."""
+        return int(self.masks.shape[1])
+
+    @property
+    def rivals(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The facts and their opposites, and which of them are compared with which.
+
+        Returns:
+            Boolean arrays (f, n) of facts and (f, f), symmetric, of pairs.
+        """
+        k = len(self)
+        if self.attribute:
+            return self.masks, ~np.eye(k, dtype=np.bool_)
+        pairs = np.zeros((2 * k, 2 * k), dtype=np.bool_)
+        j = np.arange(k)
+        pairs[j, j + k] = pairs[j + k, j] = True
+        return np.concatenate([self.masks, ~self.masks]), pairs
+
+
+def events_on(events: Events | None, size: int) -> Events:
+    """Return the facts, every single value if none were given.
+
+    Raises:
+        InputError: If they are about another number of secrets.
+    """
+    if events is None:
+        return Events.singletons(size)
+    if events.size != size:
+        raise InputError(
+            f"the facts are about {events.size} secrets, but the mechanism has {size}.",
+            "state facts about the mechanism's secrets.",
+        )
+    return events

@@ -1,0 +1,271 @@
+"""Reports of the distributions of a family: how far apart those of each pair are, and the pair that is worst."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Final, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Bracket, Mechanism
+from ...core.arrays import Floats, numbers
+from ...divergences import Divergence, HockeyStick, MaxDivergence
+from ...errors import InputError
+from ...intervals import above, exact
+from ...rounding.errors import log_error, mass_error
+from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows, least_factor
+from ..notion import Finding, Notion, Witness
+from ..rows import AnyMechanism, channel, grown
+from .family import Family
+
+_FLOOR = 1e-280  # below it a product of two probabilities may have vanished
+_MOST = 1 << 26  # products of integers of Python that are added up: some seconds
+_COMPARED = 16  # products that take the time of comparing two such sums
+_COLUMNS = 64  # reports whose integers are held together
+_TINY = 2.0**-20  # an epsilon that rounding alone may make positive
+_BLOCK = 1 << 21  # numbers in an array of pairs x observables
+
+
+RECOMPUTE: Final = "measure the notion on product_channel(first, second), which is exact for any pair."
+
+
+class OfFamily(Notion):
+    """A notion about the pairs of a family, and what its promises become together and under post-processing."""
+
+    __slots__ = ()
+
+    family: Family
+
+    @property
+    def ground(self) -> NDArray[Any] | None:
+        """The relation or the distances of the secrets of which the pairs are a lifting; None if they are not."""
+        return None if self.family.lifted_from is None else self.family.lifted_from.array
+
+    def of_lifting(self) -> Self | None:
+        """Return the notion for the whole lifting, if the family compares all point masses that it must.
+
+        What couplings leave out is added to its delta. None where a promise is about the pairs alone.
+        """
+        return None
+
+    def together(self, other: Self, _first: float, _second: float) -> tuple[Self, float]:
+        """Return the notion of two reports together, and its value, from the two values.
+
+        Raises:
+            InputError: If the other is about other pairs, another distance or divergence, or does not compose.
+        """
+        raise not_composing(self, other)
+
+    @final
+    def check_pairs(self, other: OfFamily) -> None:
+        """Refuse a notion about other pairs.
+
+        Raises:
+            InputError: If the families differ.
+        """
+        if not self.family.same_pairs_as(other.family):
+            raise InputError(
+                f"the promises are about different families: {self.family!r} and {other.family!r}.",
+                "measure both on the same family.",
+            )
+
+    def check_processing(self) -> None:
+        """Refuse the notion if post-processing can break it, or is not known to be safe.
+
+        Raises:
+            InputError: If it is refused.
+        """
+
+    @final
+    @property
+    def has_points(self) -> bool:
+        """Whether the family was lifted and compares the point masses of all pairs of its relation."""
+        relation = self.family.lifted_from
+        return relation is not None and self.family.missing_points(relation) is None
+
+
+def not_composing(a: Notion, b: Notion) -> InputError:
+    """Return the error that two notions are not known to compose."""
+    return InputError(
+        f"promises of {a.title} and of {b.title} were given, which are not known to compose.",
+        f"use two of the same kind, such as distribution privacy; or {RECOMPUTE}",
+    )
+
+
+def add(first: float, second: float) -> float:
+    """Return a sum, rounded up."""
+    return above(lambda: exact(first) + exact(second))
+
+
+def with_mass(delta: float, more: float) -> float:
+    """Return delta with more probability, such as what couplings left out, rounded up and at most 1."""
+    return delta if more == 0 else min(1.0, add(delta, more))
+
+
+def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
+    """Return the distribution of the report under each distribution of the secret, array (k, m).
+
+    Raises:
+        InputError: If the sizes differ, or a report's probability is too small for floats.
+    """
+    matrix = channel(mechanism).matrix
+    if len(matrix) != distributions.shape[1]:
+        raise InputError(
+            f"the distributions are on {distributions.shape[1]} secrets, but the mechanism has {len(matrix)}.",
+            "use distributions on the mechanism's secrets.",
+        )
+    lifted: Floats = distributions @ matrix
+    small = lifted < _FLOOR
+    if small.any() and (((distributions > 0) @ (matrix > 0).astype(np.float64) > 0) & small).any():
+        raise InputError(
+            f"a report has a probability below {_FLOOR:g}, where products of floats vanish.",
+            "leave out the secrets of negligible probability.",
+        )
+    return lifted
+
+
+def compared(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> Floats:
+    """Return the divergence of each pair of rows, array (c,), in blocks of bounded memory."""
+    step = max(1, _BLOCK // rows.shape[1])
+    blocks = [pairs[start : start + step] for start in range(0, len(pairs), step)]
+    return np.concatenate([divergence.rows(rows[block[:, 0]], rows[block[:, 1]]) for block in blocks])
+
+
+def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) -> tuple[Floats, Floats]:
+    """Return for each pair the least epsilon, at least 0, and one that suffices for certain.
+
+    Args:
+        rows: Array (k, m) of distributions, each a sum of ``terms`` products.
+        pairs: Array (c, 2).
+        delta: The delta that is allowed.
+        terms: How many products each entry adds up.
+    """
+    value = np.maximum(compared(MaxDivergence(delta), rows, pairs), 0.0)
+    if delta == 0:
+        return value, np.array([v + log_error(v, terms) for v in value])
+    upper = np.full(len(pairs), np.inf)
+    slack, left = 2 * mass_error(1.0, rows.shape[1], terms), np.arange(len(pairs))
+    while len(left):
+        # The inverse rounds too: what it gives is checked directly, with less delta until it holds.
+        allowed = max(0.0, delta - slack)
+        found = np.maximum(compared(MaxDivergence(allowed), rows, pairs[left]), 0.0)
+        if allowed == 0:
+            upper[left] = [v + log_error(v, terms) for v in found]
+            break
+        deltas = _deltas_above(rows, pairs[left], found, terms)
+        good = (deltas <= delta) | np.isinf(found)
+        upper[left[good]] = found[good]
+        left, slack = left[~good], 4 * slack
+    return value, np.maximum(upper, value)
+
+
+def _deltas_above(rows: Floats, pairs: NDArray[np.intp], at: Floats, terms: int) -> Floats:
+    """Return for each pair a delta that suffices for certain at its own epsilon, array (c,)."""
+    step, excesses = max(1, _BLOCK // rows.shape[1]), []
+    for start in range(0, len(pairs), step):
+        first, second = pairs[start : start + step].T
+        larger = grown(rows[second], at[start : start + step, None])
+        excesses.append(np.maximum(rows[first] - larger, 0.0).sum(axis=1))
+    return np.concatenate(excesses) + mass_error(1.0, rows.shape[1], terms)
+
+
+def same_reports(mechanism: AnyMechanism, first: Floats, second: Floats) -> bool:
+    """Return whether two distributions give exactly the same reports, in fractions."""
+    weights = mechanism.weights if isinstance(mechanism, Mechanism) else numbers(mechanism, "the matrix")
+    moved = [(s, Fraction(float(first[s])) - Fraction(float(second[s]))) for s in np.flatnonzero(first != second)]
+    total = [Fraction(0)] * weights.shape[1]
+    for secret, mass in moved:
+        total = [
+            sum_ + mass * Fraction(entry) for sum_, entry in zip(total, weights[secret].tolist(), strict=True)
+        ]
+    return not any(total)
+
+
+def decided(
+    mechanism: AnyMechanism, family: Family, of_pair: OfPair, distances: Floats | None = None
+) -> tuple[Bracket, int] | None:
+    """Return the largest ln(t) / d of the pairs of a family between bounds, and which pair attains it.
+
+    Args:
+        mechanism: A mechanism or array.
+        family: The distributions and pairs.
+        of_pair: From two rows of integers, and what stands for probability 1, to t; None if it is infinite.
+        distances: The d of the pairs, array (c,); 1 by default. Pairs at an infinite one do not count.
+
+    Returns:
+        None if it would take too long.
+    """
+    whole = integer_rows(mechanism)
+    counted = np.arange(len(family.pairs)) if distances is None else np.flatnonzero(np.isfinite(distances))
+    chosen = np.unique(family.pairs[counted])
+    if (
+        whole is None
+        or max(len(counted) * _COMPARED, len(chosen) * len(whole.array)) * whole.array.shape[1] > _MOST
+    ):
+        return None
+    lifted, unit = _lifted(whole, family.distributions[chosen])
+    found = largest_of_rows(
+        dict(zip(chosen.tolist(), lifted, strict=True)),
+        unit,
+        family.pairs[counted],
+        of_pair,
+        None if distances is None else distances[counted],
+    )
+    lower, upper, pair = found
+    worst = 0 if pair is None else int(np.flatnonzero((family.pairs == pair).all(axis=1))[0])
+    return Bracket(lower, lower, upper), worst
+
+
+def _lifted(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
+    """Return the reports of distributions (k, n) as integers, and the integer that stands for probability 1."""
+    ratios = [[mass.as_integer_ratio() for mass in row] for row in distributions.tolist()]
+    under = max(denominator for row in ratios for _, denominator in row)  # powers of two
+    masses = np.array([[top * (under // each) for top, each in row] for row in ratios], dtype=object)
+    columns = range(0, whole.array.shape[1], _COLUMNS)
+    parts = [masses @ whole.array[:, begin : begin + _COLUMNS].astype(object) for begin in columns]
+    return np.concatenate(parts, axis=1).tolist(), under * whole.unit
+
+
+def at_delta(delta: float) -> OfPair:
+    """Return what gives the least factor of two rows at a delta."""
+    allowed = Fraction(delta)
+    return lambda p, q, unit: least_factor(p, q, unit, allowed)
+
+
+def is_open(found: Bracket) -> bool:
+    """Return whether rounding leaves it open if any epsilon is enough, or if 0 is."""
+    return (math.isinf(found.upper) and not math.isinf(found.lower)) or found.lower <= 0 < found.upper < _TINY
+
+
+def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
+    """Return an epsilon that does not suffice for certain, or 0: a lower bound of the least one."""
+    if delta == 0:
+        value = float(MaxDivergence()(p, q))
+        return max(0.0, value - log_error(value, terms))
+    slack = 2 * mass_error(delta, len(p), terms)
+    while delta + slack < 1:
+        found = float(MaxDivergence(delta + slack)(p, q))
+        if found <= 0:
+            break
+        excess = HockeyStick(found)(p, q)
+        if excess - mass_error(excess, len(p), terms) >= delta:
+            return found
+        slack *= 4
+    return 0.0
+
+
+def pair_witness(family: Family, worst: int, outputs: NDArray[np.intp] | None = None) -> Witness:
+    """Return the witness that names a pair of the family, and reports where they show it."""
+    i, j = (int(position) for position in family.pairs[worst])
+    chosen = np.empty(0, dtype=np.intp) if outputs is None else outputs
+    return Witness((i, j), chosen, names=(str(family.names[i]), str(family.names[j])))
+
+
+def finding_between(notion: Notion, found: Bracket, witness: Witness) -> Finding:
+    """Return the finding whose rounding reaches both bounds of its number."""
+    if math.isinf(found.value):
+        return Finding(notion, found.value, 0.0 if math.isinf(found.lower) else math.inf, witness)
+    rounding = max(found.upper - found.value, found.value - found.lower)
+    return Finding(notion, found.value, rounding, witness)
