@@ -229,3 +229,13 @@ def test_every_family_that_may_be_released_is_known():
         assert is_known(family)
         if not family.study_only:
             assert all(isinstance(each, Proved) for each in prove(family)), family
+
+
+def test_a_blur_of_another_class_is_not_released_from(tmp_path):
+    class Forgetful(Blur):
+        def reports(self, *_arguments, **_options):
+            return np.zeros(3, dtype=np.intp)
+
+    blur = Forgetful(CoordinateNoise("1/km", projection=PLANE), sf.Ledger.create(str(tmp_path / "b.db"), "5/km"))
+    with pytest.raises(InputError, match="is not a Blur"):
+        sf.release(blur, POINTS, user="id")

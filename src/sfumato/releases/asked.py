@@ -23,8 +23,19 @@ Several = Mapping[str, One]
 
 
 def drawable_of(mechanism: One | Several) -> Any:
-    """Return what draws, without the ledger of a `Blur`."""
-    return mechanism.mechanism if isinstance(mechanism, Blur) else mechanism
+    """Return what draws, without the ledger of a `Blur`.
+
+    Raises:
+        InputError: If it is of a class derived from `Blur`, which may report otherwise.
+    """
+    if not isinstance(mechanism, Blur):
+        return mechanism
+    if type(mechanism) is not Blur:
+        raise InputError(
+            f"a value of {type(mechanism)} is not a Blur, and nothing is known of what it reports.",
+            python("pass sf.Blur(mechanism, ledger)."),
+        )
+    return mechanism.mechanism
 
 
 def columns_of(mechanism: Any, column: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
