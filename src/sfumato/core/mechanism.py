@@ -359,6 +359,16 @@ class Row(Frozen, Recipe):
         return self._tables.draw_one(row, words)
 
 
+def matrix_of(randomizer: Randomizer) -> Mechanism:
+    """Return the matrix of a mechanism of any kind; see `Randomizer.channel`.
+
+    Raises:
+        InputError: If there is none, or it is too large to list.
+    """
+    matrix: Mechanism = randomizer.channel()
+    return matrix
+
+
 def _deterministic_target(mechanism: Mechanism) -> NDArray[np.intp] | None:
     """Return where each row sends all its mass, or None if a row is random."""
     if (np.count_nonzero(mechanism.weights, axis=1) != 1).any():

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Randomizer, Space
 from ..core.arrays import Floats, floats
+from ..core.mechanism import matrix_of
 from ..core.weights import check_stochastic
 from ..errors import InputError
 
@@ -23,10 +24,7 @@ def listed(mechanism: Randomizer | ArrayLike) -> AnyMechanism:
     Raises:
         InputError: If there is none, or it is too large to list.
     """
-    if not isinstance(mechanism, Randomizer):
-        return mechanism
-    matrix: Mechanism = mechanism.channel()
-    return matrix
+    return matrix_of(mechanism) if isinstance(mechanism, Randomizer) else mechanism
 
 
 class Channel(NamedTuple):

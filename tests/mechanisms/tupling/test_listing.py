@@ -1,6 +1,6 @@
 """Tuples as a matrix of multisets: its law, and what audits and notions find of it."""
 
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -67,3 +67,17 @@ def test_an_audit_of_a_family_is_of_its_matrix():
     assert found.bracket.value == pytest.approx(1.0)
     with pytest.raises(InputError, match="infinitely many"):
         sf.audit(sf.mechanisms.DiscreteLaplace(1.0))
+
+
+def test_attacks_of_tuples_are_those_of_the_posterior():
+    """The best attacker's error and hit rate, by Bayes' rule over all ordered tuples."""
+    inner = Mechanism([[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]], sf.Space("st"), sf.Space("abc"))
+    tupling, prior = Tupling(inner, 2, [0.5, 0.25, 0.25]), sf.Prior(inner.secrets, [0.25, 0.75])
+    tuples = np.array(list(product(range(3), repeat=3)))
+    joint = np.exp([tupling.log_likelihood(tuples, row) for row in np.eye(2)]) * prior.probabilities[:, None]
+    found = sf.attacks.optimal(tupling, prior, sf.hamming(inner.secrets))
+    assert found.error == pytest.approx(1 - joint.max(axis=0).sum(), rel=1e-12)
+    assert found.hit_rate == pytest.approx(joint.max(axis=0).sum(), rel=1e-12)
+    assert sf.attacks.prior_free(tupling, prior, sf.hamming(inner.secrets)).error >= found.error - 1e-9
+    with pytest.raises(InputError, match="no matrix"):
+        sf.attacks.optimal(sf.mechanisms.planar.CoordinateNoise("1/km"), prior, sf.hamming(inner.secrets))

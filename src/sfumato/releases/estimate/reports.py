@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Capability, Mechanism, Randomizer, Space
 from ...core.arrays import Floats, numbers, readonly
+from ...core.mechanism import matrix_of
 from ...core.randomizer import check_known
 from ...errors import InputError, argument, python
 from ...rounding import counted
@@ -269,5 +270,4 @@ def _matrix_of(mechanism: Randomizer) -> Mechanism:
             f"the reports of {mechanism!r} are not one of finitely many observables.",
             "use a mechanism with a matrix.",
         )
-    matrix: Mechanism = mechanism.channel()
-    return matrix
+    return matrix_of(mechanism)
