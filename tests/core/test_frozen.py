@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.core import CoordinatePrivacy
+from sfumato.core import CoordinatePrivacy, Row
 from sfumato.core.frozen import Frozen
 from sfumato.evidence import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
 from sfumato.geo import Polygon, Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import AttackerGoal, LossGoal, coordinate_bound
-from sfumato.sampling import Row
 
 from .arrays import refused
 

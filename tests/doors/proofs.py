@@ -32,7 +32,7 @@ def proved(path: Path) -> dict[str, Any]:
     if not file.has_matrix:
         proof = file.noise_proof
         return {"noise": [proof.upper, proof.slack_m, proof.reach_m, proof.holds]}
-    epsilons, distortions = sf.evidence.prove(file.report_channel, file.prior, file.guarantees)
+    epsilons, distortions = sf.evidence.prove_guarantees(file.report_channel, file.prior, file.guarantees)
     facts: dict[str, Any] = {
         "epsilon": [[each.claimed, each.upper, list(each.worst_pair), each.holds] for each in epsilons],
         "distortion": [[each.claimed, each.lower, each.holds] for each in distortions],

@@ -61,7 +61,7 @@ def blurred(name: str) -> Any:
 def keyed() -> Any:
     """Return reports of rows that have words of their own."""
     words = sf.sampling.KeyedWords(bytes(range(32)), [b"ada", b"bob", b"eve"])
-    return sf.sampling.Row(read(FILES["design hours"]).mechanism).draw(np.array([0, 3, 7]), words).tolist()
+    return sf.core.Row(read(FILES["design hours"]).mechanism).draw(np.array([0, 3, 7]), words).tolist()
 
 
 def released(folder: Path, suffix: str) -> Path:

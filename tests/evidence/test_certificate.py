@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sfumato.core import DistortionPrivacy, Guarantee, Metric, MetricPrivacy, hamming
-from sfumato.evidence import as_dict, certify, prove, relative_gap
+from sfumato.evidence import as_dict, certify, prove_guarantees, relative_gap
 
 from ..catalogue import CASES, Case
 from . import exact
@@ -103,7 +103,7 @@ def test_as_plain_values():
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_several_guarantees_at_once(case):
     ground = Metric(np.minimum(case.metric.array, 9.0))
-    epsilons, distortions = prove(
+    epsilons, distortions = prove_guarantees(
         case.mechanism,
         case.prior,
         [MetricPrivacy(2.0, case.metric), DistortionPrivacy(0.0, ground), MetricPrivacy(1.0, hamming_of(case))],

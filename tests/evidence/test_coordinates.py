@@ -16,8 +16,8 @@ from sfumato.errors import InputError, UnitError
 from sfumato.evidence import (
     VertexPrivacy,
     coordinates,
-    prove,
     prove_coordinate_privacy,
+    prove_guarantees,
     prove_metric_privacy,
     steepest,
 )
@@ -194,7 +194,7 @@ def test_zero_against_positive_is_infinite():
     matrix[0] = [0, 2 / 7, *[1 / 7] * 5]
     mechanism = sf.Mechanism(matrix, lattice)
     assert steepest(mechanism).epsilon.upper == math.inf
-    (proof,), _ = prove(mechanism, sf.Prior.uniform(lattice), CoordinatePrivacy(1))
+    (proof,), _ = prove_guarantees(mechanism, sf.Prior.uniform(lattice), CoordinatePrivacy(1))
     assert not proof.holds
     assert proof.upper == math.inf
     square = Lattice(list(itertools.product(range(3), repeat=2)), 1000, (0, 0), CRS)
@@ -207,12 +207,12 @@ def test_a_constant_mechanism_has_no_slope():
     for lattice in (hexagon(1, 1), Lattice(list(itertools.product(range(3), repeat=2)), 1000, (0, 0), CRS)):
         mechanism = sf.Mechanism(np.full((len(lattice), 2), 0.5), lattice, sf.Space("ab"))
         assert steepest(mechanism).epsilon.upper == 0
-        assert prove(mechanism, sf.Prior.uniform(lattice), CoordinatePrivacy(0.1))[0][0].holds
+        assert prove_guarantees(mechanism, sf.Prior.uniform(lattice), CoordinatePrivacy(0.1))[0][0].holds
 
 
 def test_a_claim_too_strong_is_not_proved():
     design = designed(hexagon(2, 1), 0.7)
-    (proof,), _ = prove(design.mechanism, design.problem.prior, CoordinatePrivacy(0.699))
+    (proof,), _ = prove_guarantees(design.mechanism, design.problem.prior, CoordinatePrivacy(0.699))
     assert not proof.holds
     assert 0.699 < proof.upper <= 0.7
 
@@ -223,7 +223,7 @@ def test_files_keep_the_promise(tmp_path):
     held = sf.files.read_mechanism_file(tmp_path / "points.sfm")
     assert [str(each) for each in held.guarantees] == ["epsilon 1.5/km between any two points"]
     assert held.mechanism.secrets == design.mechanism.secrets
-    (proof,), _ = prove(held.mechanism, sf.Prior.uniform(held.mechanism.secrets), held.guarantees)
+    (proof,), _ = prove_guarantees(held.mechanism, sf.Prior.uniform(held.mechanism.secrets), held.guarantees)
     assert proof == design.certificate.metric_privacy[0]
 
 
@@ -253,7 +253,7 @@ def test_rows_of_another_lattice_of_equal_size_are_refused():
     for ask in (
         lambda: constant.promising(rows),
         lambda: sf.MechanismFile(constant, guarantees=rows),
-        lambda: prove(constant, belief, rows),
+        lambda: prove_guarantees(constant, belief, rows),
         lambda: prove_metric_privacy(constant, rows),
         lambda: sf.design(belief, loss=loss, guarantees=rows),
         lambda: sf.mechanisms.exponential(here, loss, 1.0).promising(rows),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.core import MetricPrivacy, Prior, Space, hamming
+from sfumato.core import MetricPrivacy, Prior, Row, Space, hamming
 from sfumato.errors import InputError, UnitError
 from sfumato.evidence import prove_metric_privacy
 from sfumato.intervals import exp_below_exact
@@ -28,7 +28,6 @@ from sfumato.mechanisms import (
     remapped,
     tight_constraints,
 )
-from sfumato.sampling import Row
 
 FIVE = Space("abcde")
 

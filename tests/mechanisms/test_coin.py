@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sfumato.core import DistortionPrivacy, Prior, Space, blind_error, hamming
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.evidence import distortion_below, prove
+from sfumato.evidence import distortion_below, prove_guarantees
 from sfumato.mechanisms import coin, coin_of_distortion
 
 
@@ -22,7 +22,7 @@ def test_a_coin_costs_what_it_hides(size, seed, share, ground):
     metric = space.metric("euclidean") if ground else hamming(space)
     wanted = share * blind_error(prior.probabilities, metric.array)
     mechanism = coin_of_distortion(prior, metric, wanted)
-    assert prove(mechanism, prior, [DistortionPrivacy(wanted, metric)])[1][0].holds
+    assert prove_guarantees(mechanism, prior, [DistortionPrivacy(wanted, metric)])[1][0].holds
     assert mechanism.expected_loss(prior, metric) == pytest.approx(wanted, abs=1e-11 * metric.diameter)
     assert distortion_below(mechanism, prior, metric) == pytest.approx(wanted, abs=1e-11 * metric.diameter)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.core import Mechanism, Metric, MetricPrivacy, Space
+from sfumato.core import Mechanism, Metric, MetricPrivacy, Row, Space
 from sfumato.errors import InputError
 from sfumato.evidence import prove_metric_privacy
 from sfumato.intervals import exp_below_exact
@@ -22,7 +22,6 @@ from sfumato.mechanisms import (
     Staircase,
     geometric,
 )
-from sfumato.sampling import Row
 
 FAMILIES = [
     DiscreteLaplace(1),

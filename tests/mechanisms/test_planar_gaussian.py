@@ -7,12 +7,11 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.stats import norm as normal
 
-from sfumato.core import Mechanism, Space
+from sfumato.core import Mechanism, Row, Space
 from sfumato.core.arrays import Floats
 from sfumato.errors import InputError
 from sfumato.geo import Grid
 from sfumato.mechanisms import Gaussian, LatticeBasis, PlanarGaussian
-from sfumato.sampling import Row
 
 
 def points_of(space: Space) -> Floats:

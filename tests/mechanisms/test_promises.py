@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato import mechanisms as m
 from sfumato.errors import InputError
-from sfumato.evidence import prove, prove_metric_privacy
+from sfumato.evidence import prove_guarantees, prove_metric_privacy
 
 FIVE = sf.Space("abcde")
 LINE = sf.Space.numbers(range(5))
@@ -98,7 +98,7 @@ def test_a_false_promise_is_found_out(tmp_path):
     liar = sf.Mechanism(np.eye(5), LINE).promising(sf.MetricPrivacy(0.5, LINE.metric("absolute")))
     sf.save(liar, tmp_path / "m.sfm")
     held = sf.read_mechanism_file(tmp_path / "m.sfm")
-    epsilons, _ = prove(held.mechanism, sf.Prior.uniform(LINE), held.guarantees)
+    epsilons, _ = prove_guarantees(held.mechanism, sf.Prior.uniform(LINE), held.guarantees)
     assert [proof.holds for proof in epsilons] == [False]
 
 
@@ -124,7 +124,7 @@ def test_one_guarantee_or_a_list_of_them():
     assert sf.design_private(PRIOR, loss=d, max_loss=0.5, guarantees=one).certificate.holds
     mechanism = sf.mechanisms.geometric(LINE, 1.0)
     assert sf.MechanismFile(mechanism, guarantees=one).guarantees == (one,)
-    assert prove(mechanism, PRIOR, one)[0][0].holds
+    assert prove_guarantees(mechanism, PRIOR, one)[0][0].holds
     others: list[Any] = [1.0, None, "1/km", {"epsilon": 1}, sf.MetricPrivacy]
     for wrong in others:
         with pytest.raises(

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from sfumato.core import MetricPrivacy, Space, hamming
+from sfumato.core import MetricPrivacy, Row, Space, hamming
 from sfumato.errors import InputError
 from sfumato.evidence import prove_metric_privacy
 from sfumato.mechanisms import ExponentialMechanism, PermuteAndFlip, UtilityTable, randomised_response
-from sfumato.sampling import Row
 
 CHAIN = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
 

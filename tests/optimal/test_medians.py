@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.evidence import prove, steepest
+from sfumato.evidence import prove_guarantees, steepest
 from sfumato.optimal import at_medians
 from tests.thinned import thinned
 
@@ -48,7 +48,7 @@ def test_it_loses_less_under_the_same_promise(case):
     assert better.certificate.holds
     assert better.certificate.loss < 0.98 * made.certificate.loss
     assert better.certificate.gap <= 1e-4
-    (proof,), _ = prove(better.mechanism, better.problem.prior, promise)
+    (proof,), _ = prove_guarantees(better.mechanism, better.problem.prior, promise)
     assert proof.holds
     assert proof.upper <= 2.0
     if isinstance(better.mechanism.secrets, sf.geo.Lattice):

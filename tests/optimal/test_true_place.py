@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, UnitError
-from sfumato.evidence import prove
+from sfumato.evidence import prove_guarantees
 from tests.thinned import thinned
 
 VISITS = sf.synthetic_city(users=50, days=7)
@@ -53,7 +53,7 @@ def test_no_attacker_errs_less_wherever_they_guess(case):
     brute = (np.hypot(*(guesses[:, None] - points.xy[None]).transpose(2, 0, 1)) @ joint).min(axis=0).sum()
     assert brute >= 1000 * least * (1 - 1e-12)
     assert brute <= 1000 * least * 1.01
-    proofs, _ = prove(made.mechanism, prior, promise)
+    proofs, _ = prove_guarantees(made.mechanism, prior, promise)
     assert proofs[0].holds
 
 
@@ -126,13 +126,13 @@ def test_copies_and_files_keep_it(tmp_path):
     held = sf.MechanismFile(made.mechanism, prior, made.problem.loss, made.problem.guarantees, {}, made.optimality)
     sf.save(held, tmp_path / "m.sfm")
     loaded = sf.read_mechanism_file(tmp_path / "m.sfm")
-    _, (first,) = prove(made.mechanism, prior, made.problem.guarantees)
+    _, (first,) = prove_guarantees(made.mechanism, prior, made.problem.guarantees)
     assert loaded.prior is not None
-    _, (proof,) = prove(loaded.mechanism, loaded.prior, loaded.guarantees)
+    _, (proof,) = prove_guarantees(loaded.mechanism, loaded.prior, loaded.guarantees)
     assert proof == first  # proved again from the file alone, of guesses anywhere
     assert proof.holds
     said = " ".join(
-        sf.report.audited(loaded, *prove(loaded.mechanism, prior, loaded.guarantees)).markdown().split()
+        sf.report.audited(loaded, *prove_guarantees(loaded.mechanism, prior, loaded.guarantees)).markdown().split()
     )
     assert "who knows at which of" in said
     assert "wherever they guess (proved: 900" in said
@@ -159,7 +159,7 @@ def test_what_cannot_be_is_refused():
         sf.PlaceDistortion("1 h", places, VISITS)
     other = sf.Grid.covering(VISITS, "2 km", region=REGION)
     with pytest.raises(InputError, match="use the places of the mechanism"):
-        prove(sf.Mechanism(np.eye(len(other)), other, other), sf.Prior.uniform(other), asked)
+        prove_guarantees(sf.Mechanism(np.eye(len(other)), other, other), sf.Prior.uniform(other), asked)
 
 
 @pytest.mark.parametrize("kind", thinned(["triangular", "grid"], 2))

@@ -45,7 +45,7 @@ def test_a_batch_is_what_the_sampler_draws_from_the_same_words():
     assert np.array_equal(
         rows, np.flatnonzero(CITY.inside(lat=np.array(batch["lat"]), lon=np.array(batch["lon"])))
     )
-    reports = sf.sampling.AliasTables.of(blur).draw(vertices[vertices >= 0], words)
+    reports = sf.core.AliasTables.of(blur.weights, blur.bits).draw(vertices[vertices >= 0], words)
     assert found.batch["label"].to_pylist() == [CITY.labels[report] for report in reports]
     assert np.allclose(
         np.column_stack([found.batch["latitude"], found.batch["longitude"]]), CITY.latlon[reports], atol=6e-8

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
+from sfumato.core import AliasTables
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Lattice, Projection
 from sfumato.mechanisms.planar import CoordinateNoise
@@ -18,7 +19,7 @@ from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import Kernel, Wishes, prepare, prepare_frame
 from sfumato.releases.budget import Blur, BudgetError, Ledger
 from sfumato.releases.estimate.reading import read_reports
-from sfumato.sampling import AliasTables, SeededWords
+from sfumato.sampling import SeededWords
 from tests.releases.test_kernel import CITY, mechanism
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 
@@ -72,7 +73,7 @@ def test_both_ends_are_what_the_sampler_draws_from_the_same_words():
     words = SeededWords(1)
     ends = [(table[f"{end}_lat"].to_numpy(), table[f"{end}_lng"].to_numpy()) for end in ("start", "end")]
     vertices = [CITY.drawn(lat, lon, words.draw) for lat, lon in ends]
-    tables = AliasTables.of(blur)
+    tables = AliasTables.of(blur.weights, blur.bits)
     for name, secrets in zip(("label", "end_lat_label"), vertices, strict=True):
         reports = tables.draw(secrets, words)
         assert found[name].to_pylist() == [CITY.labels[report] for report in reports]

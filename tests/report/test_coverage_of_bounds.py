@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.evidence import covered, prove
+from sfumato.evidence import covered, prove_guarantees
 from sfumato.report.summary import audited
 
 from ..cli.conftest import runner
@@ -36,7 +36,9 @@ def test_a_bound_on_a_lattice_names_its_vertices():
 def test_each_sentence_of_a_report_says_which_mechanisms(name):
     held = honest(name)
     assert held.prior is not None
-    summary = " ".join(audited(held, *prove(held.mechanism, held.prior, held.guarantees)).markdown().split())
+    summary = " ".join(
+        audited(held, *prove_guarantees(held.mechanism, held.prior, held.guarantees)).markdown().split()
+    )
     page = told(without_others(held))
     for text in (summary, page):
         claims = [each for each in text.split(". ") if "no mechanism" in each.lower()]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Mechanism
+from sfumato.core import AliasTables
 from sfumato.core.weights import as_words, from_words
-from sfumato.sampling import AliasTables
 
 from .mechanisms import geometric_mechanism, random_mechanism
 
@@ -32,7 +32,7 @@ def recovered(tables: AliasTables) -> np.ndarray[Any, Any]:
 
 
 def assert_exact(mechanism: Mechanism) -> None:
-    tables = AliasTables.of(mechanism)
+    tables = AliasTables.of(mechanism.weights, mechanism.bits)
     weights, m = recovered(tables), mechanism.shape[1]
     assert np.array_equal(weights[:, :m], mechanism.weights)
     assert not weights[:, m:].any()
@@ -85,7 +85,7 @@ def outcome(tables: AliasTables, bits: int, number: int) -> int:
 def test_each_draw_follows_its_bits(seed: int, number: int, offset: int, near: bool) -> None:
     for tiny, bits in ((False, 62), (True, 126)):
         mechanism = random_mechanism(seed, 1, 5, tiny=tiny)
-        tables = AliasTables.of(mechanism)
+        tables = AliasTables.of(mechanism.weights, mechanism.bits)
         drawn = number >> (126 - bits)
         if near:  # beside the threshold, where ties are
             rest_bits = bits - tables.log_columns
@@ -106,7 +106,7 @@ def test_each_draw_follows_its_bits(seed: int, number: int, offset: int, near: b
 def test_all_words_of_a_small_table_give_the_declared_shares() -> None:
     # Weights that are multiples of 2**56: the first 6 bits of a word settle the draw.
     weights = np.array([[20, 0, 7, 30, 7]], dtype=object) * 2**56
-    tables = AliasTables.of(Mechanism.from_weights(weights, 62))
+    tables = AliasTables.of(weights, 62)
     every = [number << 58 for number in range(64)]
     drawn = tables.draw(np.zeros(64, dtype=np.intp), Scripted(every))
     assert np.bincount(drawn, minlength=5).tolist() == [20, 0, 7, 30, 7]

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from sfumato import Space
+from sfumato.core import Row
 from sfumato.errors import InputError
 from sfumato.mechanisms import UnaryEncoding
-from sfumato.sampling import KeyedWords, Row, UnevenWordsError
+from sfumato.sampling import KeyedWords, UnevenWordsError
 from tests.sampling.mechanisms import random_mechanism
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 

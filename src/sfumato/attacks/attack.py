@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, as_distance
+from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, as_distance
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
+from ..core.mechanism import matrix_of
 from ..errors import InputError
 from ..rounding import amount, percent
 
@@ -101,7 +102,7 @@ class Attack:
 
 @checked
 def evaluate(
-    mechanism: Mechanism, prior: Prior, distance: AnyLoss, strategy: ArrayLike, *, name: str = "given strategy"
+    mechanism: Randomizer, prior: Prior, distance: AnyLoss, strategy: ArrayLike, *, name: str = "given strategy"
 ) -> Attack:
     """Return the errors of a given strategy.
 
@@ -120,6 +121,7 @@ def evaluate(
     Source:
         Shokri, "Privacy Games", equations 5 to 7.
     """
+    mechanism = matrix_of(mechanism)
     d = fitting(mechanism, prior, distance)
     q = _distributions(strategy, mechanism.shape[1], len(d.array))
     per_secret = (mechanism.matrix * (q @ d.array).T).sum(axis=1)

@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Mechanism, Prior, Space, hamming
+from ..core import AnyLoss, Mechanism, Prior, Randomizer, Space, hamming
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
+from ..core.mechanism import matrix_of
 from ..errors import InputError
 from .attack import ROW_TOLERANCE, Attack, evaluate, fitting
 
@@ -18,7 +19,7 @@ _BLOCK: Final = 2**23  # errors held at once: 64 MiB
 
 
 @checked
-def optimal(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
+def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack that errs least on average: no strategy does better.
 
     error = sum over o of min over g of sum over s of prior(s) p(o|s) d(g, s)
@@ -51,6 +52,7 @@ def optimal(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
         >>> attack.error, attack.estimates.tolist()
         (0.25, [0, 1])
     """
+    mechanism = matrix_of(mechanism)
     strategy = optimal_strategy(mechanism, prior, distance)
     return evaluate(mechanism, prior, distance, strategy, name="optimal")
 
@@ -90,7 +92,7 @@ def best_guesses(distance: Floats, joint: Floats) -> NDArray[np.intp]:
 
 
 @checked
-def bayes(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
+def bayes(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack that guesses each secret with its posterior probability.
 
     q(s|o) = prior(s) p(o|s) / p(o)
@@ -111,6 +113,7 @@ def bayes(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
     Source:
         Shokri, "Privacy Games", equation 25.
     """
+    mechanism = matrix_of(mechanism)
     d = fitting(mechanism, prior, distance)
     guesses, secrets = d.array.shape
     if guesses != secrets:
@@ -176,7 +179,7 @@ class Goals:
 
 
 @checked
-def goals(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Goals:
+def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     """Return the best attacks for both goals, and what they achieve without the report.
 
     Args:
@@ -190,6 +193,7 @@ def goals(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Goals:
     Source:
         Shokri, "Privacy Games", equation 19, with the distance and with the Hamming distance.
     """
+    mechanism = matrix_of(mechanism)
     exact = hamming(prior.space)
 
     def measured(seen: Mechanism, aim: AnyLoss, name: str) -> Attack:
@@ -211,7 +215,7 @@ def goals(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Goals:
 
 
 @checked
-def informed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, told: ArrayLike) -> Attack:
+def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: ArrayLike) -> Attack:
     """Return the best attack with side information, averaged over what the attacker may be told.
 
     error = sum over y, o of min over g of sum over s of prior(s) told(y|s) p(o|s) d(g, s)
@@ -241,6 +245,7 @@ def informed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, told: ArrayL
         InputError: If the prior or the distance does not fit the mechanism, or a row of
             ``told`` is not a distribution.
     """
+    mechanism = matrix_of(mechanism)
     channel = _distributions(told, len(prior))
     p = prior.probabilities
     shares = p @ channel
@@ -261,7 +266,7 @@ def informed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, told: ArrayL
 
 
 @checked
-def misinformed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
+def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
     """Return the attack that is optimal for a belief, with its error under the true prior.
 
     The belief may know less than the truth (a population's prior against one user) or
@@ -284,6 +289,7 @@ def misinformed(mechanism: Mechanism, prior: Prior, distance: AnyLoss, belief: P
         Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the
         design's as the belief: the attacker whom the design expected.
     """
+    mechanism = matrix_of(mechanism)
     strategy = optimal_strategy(mechanism, belief, distance)
     return evaluate(mechanism, prior, distance, strategy, name="misinformed")
 

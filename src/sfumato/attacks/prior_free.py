@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 
-from ..core import AnyLoss, Bracket, Mechanism, Prior
+from ..core import AnyLoss, Bracket, Prior, Randomizer
 from ..core.arguments import checked
 from ..core.arrays import Floats
+from ..core.mechanism import matrix_of
 from ..errors import SolverError
 from .attack import Attack, Minimax, evaluate, fitting
 from .known_prior import misinformed, optimal
@@ -169,7 +170,7 @@ def _unsolved(known: _Mixed, why: str) -> SolverError:
 
 
 @checked
-def unweighted(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
+def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
     """Return the attack of least summed error, every secret counting the same.
 
     The strategy minimises the sum over s, o, g of p(o|s) q(g|o) d(g, s), which is to
@@ -186,13 +187,14 @@ def unweighted(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Attack:
     Source:
         Shokri, "Privacy Games", equation 27.
     """
+    mechanism = matrix_of(mechanism)
     belief = Prior.uniform(mechanism.secrets)
     return replace(misinformed(mechanism, prior, distance, belief), name="unweighted")
 
 
 @checked
 def prior_free(
-    mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None
+    mechanism: Randomizer, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None
 ) -> Attack:
     """Return the attack whose largest expected error over all secrets is least.
 
@@ -219,6 +221,7 @@ def prior_free(
     Source:
         Shokri, "Privacy Games", equation 28.
     """
+    mechanism = matrix_of(mechanism)
     d = fitting(mechanism, prior, distance)
     scale = _scale(d.array)
     if mechanism.matrix.size * len(d.array) > _WHOLE:
@@ -234,7 +237,9 @@ def prior_free(
 
 
 @checked
-def per_guess(mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None) -> Attack:
+def per_guess(
+    mechanism: Randomizer, prior: Prior, distance: AnyLoss, *, time_limit: float | None = None
+) -> Attack:
     """Return the attack whose largest share of error in any one guess about any one secret is least.
 
     min over q of max over s, g of sum over o of p(o|s) q(g|o) d(g, s)
@@ -257,6 +262,7 @@ def per_guess(mechanism: Mechanism, prior: Prior, distance: AnyLoss, *, time_lim
     Source:
         Shokri, "Privacy Games", equation 29.
     """
+    mechanism = matrix_of(mechanism)
     d = fitting(mechanism, prior, distance)
     scale = _scale(d.array)
     rows = csr_array(block_diag([csr_array(row[:, None] * mechanism.matrix) for row in d.array / scale]))

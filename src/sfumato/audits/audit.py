@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ..core import Mechanism, Metric, Prior
+from ..core import Capability, Mechanism, Metric, Prior, Randomizer
 from ..core.arguments import checked
+from ..core.randomizer import check_known
 from ..divergences import Divergence
 from ..errors import InputError
 from ..evidence.observed import Sample
-from ..mechanisms.planar import CoordinateNoise
 from ..privacy import Curve, Events, Family, Relation, Rivals
 from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs
 from .findings import Audit, Entry
@@ -23,7 +24,7 @@ from .samples import SHOWN, audit_sample
 
 @checked
 def audit(
-    subject: Mechanism | CoordinateNoise | Sample | ArrayLike,
+    subject: Randomizer | Sample | ArrayLike,
     *,
     prior: Prior | None = None,
     metric: Metric | None = None,
@@ -50,8 +51,9 @@ def audit(
     samples they bound it from below, with stated confidence.
 
     Args:
-        subject: A mechanism; noise for coordinates; the array (secrets, observables) of one, which is first
-            rounded to integers; or a `Sample` of secrets and reports.
+        subject: A mechanism, where a tupling or a family is listed as a matrix; noise for coordinates; the array
+            (secrets, observables) of a mechanism, which is first rounded to integers; or a `Sample` of secrets
+            and reports.
         prior: What the attacker believes before the report; without it, notions about
             beliefs are measured against every prior.
         metric: The distance that epsilon counts per, and in which the attacker errs.
@@ -102,10 +104,13 @@ def audit(
         return audit_sample(
             subject, prior=prior, metric=metric, deltas=looked[0], delta_at=looked[1], failure=failure
         )
-    if isinstance(subject, CoordinateNoise):
-        return audit_noise(subject, inputs, requests, progress)
-    mechanism = subject if isinstance(subject, Mechanism) else Mechanism(subject)
-    if prior is not None:
+    if isinstance(subject, Randomizer):
+        check_known(subject)
+        if subject.supports(Capability.POINTS):
+            noise: Any = subject  # a CoordinateNoise: no other known kind serves points
+            return audit_noise(noise, inputs, requests, progress)
+    mechanism = subject if isinstance(subject, Randomizer) else Mechanism(subject)
+    if prior is not None and mechanism.secrets is not None:
         mechanism.secrets.check_order(prior.space, "the prior")
     return planned(mechanism, inputs, requests).measured(progress)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import final
+from typing import Final, final
 
-from ..core import Bracket, Mechanism, MetricPrivacy
+from ..core import Bracket, Mechanism, MetricPrivacy, Randomizer, Row
 from ..core.frozen import Short
 from ..divergences import Divergence
 from ..evidence import prove_metric_privacy
@@ -20,6 +20,11 @@ from .measures import check_measure, measures
 from .request import Request
 from .subjects import note_on
 
+_LISTED: Final = (
+    "The numbers are of a matrix that lists all reports, with probabilities rounded to integers. Reports are "
+    "drawn by an exact recipe instead, so no number is marked as proved."
+)
+
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,11 +35,13 @@ class AuditPlan(Short):
         mechanism: The mechanism.
         inputs: What is known besides it.
         notions: The notions, each under a name of its own.
+        listed: The mechanism in words, where its matrix lists what an exact recipe draws; else empty.
     """
 
     mechanism: Mechanism
     inputs: AuditInputs
     notions: tuple[Notion, ...]
+    listed: str = ""
 
     def measured(self, progress: Callable[[Entry], None] | None = None) -> Audit:
         """Return what the notions and measures find.
@@ -45,7 +52,8 @@ class AuditPlan(Short):
         prior, metric = self.inputs.prior, self.inputs.metric
         notions = (_entry(notion, self.mechanism) for notion in self.notions)
         entries = []
-        for entry in chain(notions, measures(self.mechanism, prior, metric)):
+        for each in chain(notions, measures(self.mechanism, prior, metric)):
+            entry = replace(each, proved=False) if self.listed else each
             if progress is not None:
                 progress(entry)
             entries.append(entry)
@@ -59,7 +67,9 @@ class AuditPlan(Short):
             notes.append("No prior was given: what an attacker gains under one was not measured.")
         if metric is None:
             notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
-        return Audit(_words(self.mechanism), tuple(entries), tuple(notes))
+        if self.listed:
+            notes.append(_LISTED)
+        return Audit(self.listed or _words(self.mechanism), tuple(entries), tuple(notes))
 
 
 def _words(mechanism: Mechanism) -> str:
@@ -67,21 +77,31 @@ def _words(mechanism: Mechanism) -> str:
     return f"a mechanism of {counted(secrets, 'secret')} and {counted(reports, 'report')}"
 
 
-def planned(mechanism: Mechanism, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
+def _draws_rows(mechanism: Randomizer, matrix: Mechanism) -> bool:
+    """Return whether reports are drawn from just this matrix."""
+    if mechanism is matrix:
+        return True
+    recipe = mechanism.recipe()
+    return isinstance(recipe, Row) and recipe.mechanism == matrix
+
+
+def planned(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
     """Settle what an audit measures.
 
     Args:
-        mechanism: The mechanism.
+        mechanism: The mechanism; a tupling or a family is listed as a matrix.
         inputs: What is known besides it.
         also: What is wanted besides the usual notions.
 
     Raises:
-        InputError: If a request names nothing that can be measured, or something that it
-            needs was not given.
+        InputError: If the matrix is too large to list, a request names nothing that can be measured, or something
+            that it needs was not given.
     """
     named = [_named(each, inputs) for each in also]
     wanted = chain(chosen(inputs), (notion for notion in named if notion is not None))
-    return AuditPlan(mechanism, inputs, tuple(_distinct(wanted)))
+    matrix: Mechanism = mechanism.channel()
+    listed = "" if _draws_rows(mechanism, matrix) else repr(mechanism)
+    return AuditPlan(matrix, inputs, tuple(_distinct(wanted)), listed)
 
 
 def _named(request: Request, inputs: AuditInputs) -> Notion | None:

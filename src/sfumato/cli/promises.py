@@ -17,14 +17,14 @@ def print_promises(held: MechanismFile) -> ProvedPromises:
     """Prove what the file promises, print it, and return what became of it."""
     from ..audits import Outcome
     from ..core import MetricPrivacy, Prior
-    from ..evidence import prove, prove_constraint
+    from ..evidence import prove_constraint, prove_guarantees
     from ..files import DistanceSource, promised_pairs, source_of
     from ..report import audited
     from ..report.document import ProvedPromises
     from .screen import print_summary
 
     prior = held.prior or Prior.uniform(held.report_channel.secrets)  # metric privacy needs none
-    epsilons, distortions = prove(held.report_channel, prior, held.guarantees)
+    epsilons, distortions = prove_guarantees(held.report_channel, prior, held.guarantees)
     summary = audited(held, epsilons, distortions)
     print_summary(summary)
     proved = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)

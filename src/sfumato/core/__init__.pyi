@@ -1,9 +1,11 @@
+from .alias import AliasTables as AliasTables
 from .bracket import Bracket as Bracket
 from .bracket import Side as Side
 from .guarantees import CoordinatePrivacy as CoordinatePrivacy
 from .guarantees import DistortionPrivacy as DistortionPrivacy
 from .guarantees import Guarantee as Guarantee
 from .guarantees import Guarantees as Guarantees
+from .guarantees import LocalPrivacy as LocalPrivacy
 from .guarantees import MetricPrivacy as MetricPrivacy
 from .guarantees import ThresholdPrivacy as ThresholdPrivacy
 from .guarantees import as_distance as as_distance
@@ -16,9 +18,15 @@ from .loss import as_loss as as_loss
 from .loss import hamming as hamming
 from .loss import loss as loss
 from .mechanism import Mechanism as Mechanism
+from .mechanism import Row as Row
 from .metric import Metric as Metric
 from .number_bins import NumberBins as NumberBins
 from .prior import Prior as Prior
+from .randomizer import Capability as Capability
+from .randomizer import Randomizer as Randomizer
+from .recipe import PointRecipe as PointRecipe
+from .recipe import Recipe as Recipe
+from .recipe import Words as Words
 from .space import WGS84 as WGS84
 from .space import Space as Space
 from .spanner import Spanner as Spanner

@@ -267,8 +267,25 @@ class DistortionPrivacy(Frozen):
         return f"distortion of at least {amount_at_least(self.minimum, self.distance.unit)}"
 
 
+@dataclass(frozen=True, slots=True)
+class LocalPrivacy:
+    """Local differential privacy by one number, for secrets too many for a matrix of distances.
+
+    Args:
+        epsilon: The largest logarithm of a likelihood ratio; ``inf`` where none is stated.
+        within: How far apart two whole numbers may be; None for any two secrets.
+    """
+
+    epsilon: float
+    within: int | None = None
+
+    def __str__(self) -> str:
+        return f"epsilon {exactly(self.epsilon)}"
+
+
 Guarantee = MetricPrivacy | DistortionPrivacy
 Asked = Guarantee | CoordinatePrivacy
+AnyGuarantee = Asked | LocalPrivacy
 Guarantees = Asked | Iterable[Asked]
 """One guarantee, or several."""
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, python
+from . import recipe
+from .alias import AliasTables
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .frozen import Frozen, NotebookRepr
 from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
 from .loss import AnyLoss, as_loss
 from .prior import Prior
+from .randomizer import Capability, Randomizer
+from .recipe import Recipe, Words
 from .space import Space
 from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Frozen, NotebookRepr):
+class Mechanism(Frozen, NotebookRepr, Randomizer):
     """A channel from secrets to observables, kept as integers.
 
     The rows are rounded once, at construction, to integer `weights` that sum to exactly
@@ -131,6 +135,23 @@ class Mechanism(Frozen, NotebookRepr):
         """The numbers of secrets and of observables."""
         n, m = self.weights.shape
         return n, m
+
+    @property
+    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+        """Its `guarantees`."""
+        return self.guarantees
+
+    def recipe(self) -> Row:
+        """Return how a report is drawn: from the secret's row."""
+        return Row(self)
+
+    def supports(self, capability: Capability) -> bool:
+        """Return whether it has a capability: a matrix alone."""
+        return capability is Capability.MATRIX
+
+    def channel(self) -> Mechanism:
+        """Return the mechanism itself."""
+        return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self).from_weights, (
@@ -302,6 +323,50 @@ class Mechanism(Frozen, NotebookRepr):
         for column, goal in enumerate(target):
             weights[:, goal] += self.weights[:, column]
         return Mechanism.from_weights(weights, self.bits, self.secrets, following.observables, self.guarantees)
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Frozen, Recipe):
+    """Draw the position of one observable from the secret's row of a mechanism.
+
+    Attributes:
+        mechanism: The mechanism.
+    """
+
+    rowwise: ClassVar[bool] = True
+    mechanism: Mechanism
+    _tables: AliasTables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tables", AliasTables.of(self.mechanism.weights, self.mechanism.bits))
+
+    @property
+    def secrets(self) -> int:
+        """As many as the mechanism has."""
+        return self.mechanism.shape[0]
+
+    @property
+    def row(self) -> Row:
+        """This row itself."""
+        return self
+
+    def draw(self, rows: recipe.Integers, words: Words) -> NDArray[np.intp]:
+        """Return positions of observables, array (count,), each of probability weights[s, o] / 2**bits exactly."""
+        return self._tables.draw(rows.astype(np.intp, copy=False), words)
+
+    def draw_one(self, row: int, words: Words) -> int:
+        """Return the position of one observable; as `draw` does, from the same words, in less time."""
+        return self._tables.draw_one(row, words)
+
+
+def matrix_of(randomizer: Randomizer) -> Mechanism:
+    """Return the matrix of a mechanism of any kind; see `Randomizer.channel`.
+
+    Raises:
+        InputError: If there is none, or it is too large to list.
+    """
+    matrix: Mechanism = randomizer.channel()
+    return matrix
 
 
 def _deterministic_target(mechanism: Mechanism) -> NDArray[np.intp] | None:

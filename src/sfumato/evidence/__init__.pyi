@@ -8,7 +8,7 @@ from .certificate import Certificate as Certificate
 from .certificate import DistortionProof as DistortionProof
 from .certificate import as_dict as as_dict
 from .certificate import certify as certify
-from .certificate import prove as prove
+from .certificate import prove_guarantees as prove_guarantees
 from .certificate import relative_gap as relative_gap
 from .constraints import ConstraintProof as ConstraintProof
 from .constraints import LinearConstraint as LinearConstraint
@@ -41,6 +41,10 @@ from .recipes import gaussian_rho as gaussian_rho
 from .recipes import laplace_epsilon as laplace_epsilon
 from .recipes import staircase_epsilon as staircase_epsilon
 from .recipes import subset_epsilon as subset_epsilon
+from .registry import Proved as Proved
+from .registry import ReportBound as ReportBound
+from .registry import Stated as Stated
+from .registry import prove as prove
 from .sensitive import class_error_below as class_error_below
 from .sensitive import class_information_above_bits as class_information_above_bits
 from .sensitive import class_information_bound_bits as class_information_bound_bits

@@ -140,7 +140,7 @@ class Certificate:
         return self.bound if self.objective != "distortion" else float("-inf")
 
 
-def prove(
+def prove_guarantees(
     mechanism: Mechanism, prior: Prior, guarantees: Guarantees
 ) -> tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]]:
     """Prove each guarantee, one or several, over the integers of the mechanism."""
@@ -191,7 +191,7 @@ def certify(
         constraints: Linear constraints to be proved.
     """
     found: Loss = as_loss(loss, *mechanism.shape)
-    epsilons, distortions = prove(mechanism, prior, guarantees)
+    epsilons, distortions = prove_guarantees(mechanism, prior, guarantees)
     expected = expected_loss_above(mechanism, prior, found)
     worst = worst_loss_above(mechanism, found)
     if objective == "distortion" and distance is not None:

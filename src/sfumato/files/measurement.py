@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import Mechanism, Metric, MetricPrivacy, Space, hamming
+from ..core import Capability, Mechanism, Metric, MetricPrivacy, Randomizer, Space, hamming
 from ..core.arguments import checked
 from ..core.naming import name_phrase
+from ..core.randomizer import check_known
 from ..errors import InputError, MissingExtraError, python
 from ..escaping import plain
 from ..evidence import prove_metric_privacy
-from ..mechanisms.planar import CoordinateNoise
 from ..rounding import float_above, up
 from ..sampling import sampler
 from .encoding import fingerprint
@@ -29,7 +29,7 @@ _FEATURES = ("contrib", "honest-but-curious")
 
 
 @checked
-def as_opendp(mechanism: Mechanism | CoordinateNoise, metric: Metric | None = None) -> Measurement:
+def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measurement:
     """Return a mechanism as a Measurement of OpenDP, for its combinators and pipelines.
 
     The input is one secret, a label of the mechanism's space; the output is one report, drawn as `sfumato.sampler`
@@ -74,20 +74,22 @@ def as_opendp(mechanism: Mechanism | CoordinateNoise, metric: Metric | None = No
         (True, 1.0, False)
     """
     dp = _opendp()
-    if isinstance(mechanism, CoordinateNoise):
+    check_known(mechanism)
+    if mechanism.supports(Capability.TUPLES) or not mechanism.supports(Capability.MATRIX):
         raise InputError(
             f"{mechanism!r} has no finite set of secrets, over which a privacy map could be proved here.",
             python("pass a Mechanism, or draw with sf.sampler(noise).blur(lat, lon)."),
         )
+    matrix: Mechanism = mechanism.channel()
     if metric is None:
-        distance, privacy_map = dp.discrete_distance(), _between_any(mechanism)
+        distance, privacy_map = dp.discrete_distance(), _between_any(matrix)
     else:
-        distance, privacy_map = dp.user_distance(_name_of(metric)), _per_unit(mechanism, metric)
+        distance, privacy_map = dp.user_distance(_name_of(metric)), _per_unit(matrix, metric)
     found: Measurement = dp.m.make_user_measurement(
-        input_domain=_domain(dp, mechanism.secrets),
+        input_domain=_domain(dp, matrix.secrets),
         input_metric=distance,
         output_measure=dp.max_divergence(),
-        function=_reporting(mechanism),
+        function=_reporting(matrix),
         privacy_map=privacy_map,
     )
     return found

@@ -12,6 +12,7 @@ from ..core.frozen import Frozen
 from ..core.guarantees import Asked, as_guarantees
 from ..core.loss import AnyLoss, as_loss
 from ..core.naming import quote
+from ..core.randomizer import check_known
 from ..errors import InputError, python
 from ..escaping import plain
 from ..evidence import LinearConstraint, Optimality, as_dict, bound_to
@@ -97,6 +98,7 @@ class MechanismFile(Frozen):
         constraints: LinearConstraint | Iterable[LinearConstraint] = (),
         source: str = "",
     ) -> None:
+        check_known(mechanism)
         limits = as_constraints(constraints)
         costs, channel = None, None
         of_tuples: tuple[TuplePrivacy, ...] = ()

@@ -11,11 +11,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space
+from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
 from ..core.bisection import bisect, double
 from ..errors import InputError
-from ..sampling import Words
 from ..sampling.coins import decays, successes
 from .continuous import gaussian_sigma
 from .discrete_laplace import LaplaceNoise

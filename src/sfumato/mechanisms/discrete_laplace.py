@@ -11,10 +11,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space
+from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
 from ..rounding import float_above, float_below
-from ..sampling import Words
 from ..sampling.coins import magnitudes, signed
 from .geometric import geometric
 from .noise import Noise, NoiseRecipe, check_scale, integers, rational, whole

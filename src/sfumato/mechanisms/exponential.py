@@ -114,6 +114,11 @@ class ExponentialMechanism(MechanismFamily):
         object.__setattr__(self, "promised", promise * value)
 
     @property
+    def secrets(self) -> Space:
+        """The secrets of the table."""
+        return self.table.secrets
+
+    @property
     def epsilon(self) -> float:
         """The largest log likelihood ratio of neighbours in this table, computed in floating point."""
         s, t = np.nonzero(self.table.neighbours)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space, units
+from ..core import Capability, LocalPrivacy, Mechanism, Randomizer, Recipe, Row, Space, units
+from ..core.guarantees import AnyGuarantee
 from ..errors import InputError, python
 from ..rounding import at_most
-from ..sampling import Recipe, Row
 
 LISTABLE: Final = 1 << 20
 """The largest matrix, in entries, that a family writes out."""
 
 
-class MechanismFamily(ABC):
+class MechanismFamily(Randomizer):
     """A mechanism by name and parameters, whether or not its matrix can be written out.
 
     Attributes:
@@ -51,6 +51,37 @@ class MechanismFamily(ABC):
             InputError: If it has too many reports to list.
         """
 
+    @property
+    def secrets(self) -> Space | None:
+        """The secrets; by default those of the matrix."""
+        return self.mechanism().secrets
+
+    @property
+    def observables(self) -> Space | None:
+        """The observables of the matrix.
+
+        Raises:
+            InputError: If they are too many to list.
+        """
+        return self.mechanism().observables
+
+    @property
+    def stated_guarantees(self) -> tuple[AnyGuarantee, ...]:
+        """The promises; by default those of the matrix."""
+        return self.mechanism().guarantees
+
+    def supports(self, capability: Capability) -> bool:
+        """Return whether it has a capability: by default a matrix alone."""
+        return capability is Capability.MATRIX
+
+    def channel(self) -> Mechanism:
+        """Return `mechanism`, as all mechanisms call it.
+
+        Raises:
+            InputError: If it has too many reports to list.
+        """
+        return self.mechanism()
+
     def recipe(self) -> Recipe:
         """Return how a report is drawn exactly: by default from the secret's row of the matrix.
 
@@ -80,6 +111,16 @@ class FrequencyOracle(MechanismFamily):
 
     __slots__ = ()
     space: Space
+
+    @property
+    def secrets(self) -> Space:
+        """The categories."""
+        return self.space
+
+    @property
+    def stated_guarantees(self) -> tuple[AnyGuarantee, ...]:
+        """The epsilon between any two categories."""
+        return (LocalPrivacy(self.epsilon),)
 
     @property
     @abstractmethod

@@ -10,10 +10,10 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, MetricPrivacy, Space, hamming
+from ..core import AliasTables, Mechanism, MetricPrivacy, Recipe, Space, Words, hamming
 from ..core.arrays import Floats
+from ..core.recipe import Integers
 from ..errors import InputError
-from ..sampling import AliasTables, Integers, Recipe, Words
 from ..sampling.coins import below
 from .family import FrequencyOracle, categorical, check_listable, reports_of
 from .response import randomised_response
@@ -196,7 +196,7 @@ class Hashed(Recipe):
     _tables: AliasTables = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_tables", AliasTables.of(self.response))
+        object.__setattr__(self, "_tables", AliasTables.of(self.response.weights, self.response.bits))
 
     def bucket(self, a: Number, b: Number, position: Number) -> Number:
         """Return ((a x + b) mod p) mod g, the bucket of the secret at position x; of integers or arrays."""

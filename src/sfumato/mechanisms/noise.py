@@ -12,10 +12,10 @@ from typing import ClassVar, Final, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Metric, MetricPrivacy, Space
+from ..core import Capability, LocalPrivacy, Mechanism, Metric, MetricPrivacy, Recipe, Space, Words
 from ..core.arrays import Floats, integer
+from ..core.recipe import Integers
 from ..errors import InputError
-from ..sampling import Integers, Recipe, Words
 from .family import MechanismFamily, check_listable
 
 _BLOCK: Final = 1 << 16  # tries at a time
@@ -31,6 +31,23 @@ class AdditiveNoise(MechanismFamily):
 
     __slots__ = ()
     sensitivity: float
+
+    @property
+    def secrets(self) -> None:
+        """None: the secrets are numbers."""
+
+    @property
+    def observables(self) -> None:
+        """None: so are the reports."""
+
+    @property
+    def stated_guarantees(self) -> tuple[LocalPrivacy, ...]:
+        """Nothing that could be proved of reports."""
+        return ()
+
+    def supports(self, capability: Capability) -> bool:  # noqa: ARG002
+        """Return whether it has a capability: none."""
+        return False
 
     @property
     @abstractmethod
@@ -52,6 +69,15 @@ class Noise(AdditiveNoise):
 
     __slots__ = ()
     sensitivity: int
+
+    @property
+    def stated_guarantees(self) -> tuple[LocalPrivacy, ...]:
+        """The epsilon between answers that differ by at most the sensitivity; infinite where none is promised."""
+        return (LocalPrivacy(self.epsilon, self.sensitivity),)
+
+    def supports(self, capability: Capability) -> bool:
+        """Return whether it has a capability: whole numbers alone."""
+        return capability is Capability.NUMBERS
 
     @abstractmethod
     def pmf(self, value: ArrayLike) -> Floats:
@@ -129,6 +155,11 @@ class Clamped(MechanismFamily):
     def space(self) -> Space:
         """The integers of the range."""
         return Space.numbers(range(self.low, self.high + 1))
+
+    @property
+    def secrets(self) -> Space:
+        """The integers of the range."""
+        return self.space
 
     @property
     def metric(self) -> Metric:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core import Mechanism, MetricPrivacy, units
+from ..core import Mechanism, MetricPrivacy, Space, units
 from ..core.arrays import Floats
 from .family import MechanismFamily, positive
 from .strict import lowered
@@ -57,6 +57,11 @@ class PermuteAndFlip(MechanismFamily):
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "promised", value)
         object.__setattr__(self, "rate", value / table.sensitivity / (1 if table.monotone else 2))
+
+    @property
+    def secrets(self) -> Space:
+        """The secrets of the table."""
+        return self.table.secrets
 
     @property
     def epsilon(self) -> float:

@@ -75,6 +75,11 @@ class PlanarGaussian(MechanismFamily):
         object.__setattr__(self, "basis", found)
 
     @property
+    def secrets(self) -> Space:
+        """The places."""
+        return self.space
+
+    @property
     def epsilon(self) -> float:
         """Infinite: see `mu` and `delta`."""
         return math.inf

@@ -104,6 +104,11 @@ class PlanarGeometric(MechanismFamily):
         object.__setattr__(self, "_epsilon", positive(rate, "epsilon"))
 
     @property
+    def secrets(self) -> Space:
+        """The places."""
+        return self.space
+
+    @property
     def epsilon(self) -> float:
         """As given, per unit of the coordinates; cells that no report from outside moves to attain it."""
         return self._epsilon

@@ -86,6 +86,11 @@ class RandomisedResponse(FrequencyOracle):
         check_listable(len(self.space), len(self.space), self.name)
         return randomised_response(self.space, self._epsilon)
 
+    @property
+    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+        """The promises of the matrix."""
+        return self.mechanism().guarantees
+
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports are each category, of positions (reports,)."""
         k = len(self.space)

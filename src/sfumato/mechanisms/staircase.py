@@ -11,11 +11,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space
+from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats, numbers
 from ..errors import InputError
 from ..rounding import float_above
-from ..sampling import Words
 from ..sampling.coins import below, signed, stairs
 from .family import positive
 from .noise import Noise, NoiseRecipe, RealNoise, check_scale, integers, rational, whole

@@ -9,10 +9,10 @@ from typing import ClassVar, Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, MetricPrivacy, Space, hamming
+from ..core import AliasTables, Mechanism, MetricPrivacy, Recipe, Space, Words, hamming
 from ..core.arrays import Floats
+from ..core.recipe import Integers
 from ..errors import InputError
-from ..sampling import AliasTables, Integers, Recipe, Words
 from .family import FrequencyOracle, categorical, check_listable, reports_of
 from .strict import lowered
 
@@ -139,7 +139,7 @@ class Bits(Recipe):
     _tables: AliasTables = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_tables", AliasTables.of(self.bit))
+        object.__setattr__(self, "_tables", AliasTables.of(self.bit.weights, self.bit.bits))
 
     @property
     def secrets(self) -> int:

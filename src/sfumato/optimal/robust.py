@@ -22,7 +22,7 @@ from ..core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, MetricPrivac
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..errors import InputError, SolverError, python
-from ..evidence import EpsilonProof, expected_loss_above, prove, relative_gap
+from ..evidence import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
 from ..rounding import UNIT, amount_at_most, at_most, below, underflow
 from .highs import Highs
 from .linear import LinearProgram
@@ -344,7 +344,7 @@ class _Game:
             losses,
             readonly(self.weights),
             Prior(problem.prior.space, self.weights @ self.masses),
-            prove(mechanism, problem.prior, problem.guarantees)[0],
+            prove_guarantees(mechanism, problem.prior, problem.guarantees)[0],
             problem.negligible,
             tuple(self.log),
             time.monotonic() - self.begun,

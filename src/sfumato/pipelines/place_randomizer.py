@@ -7,11 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import CoordinatePrivacy, Mechanism, Prior
+from ..core import CoordinatePrivacy, Prior, Randomizer
 from ..core.arrays import Floats
 from ..errors import DataError, InputError, MissingExtraError, argument
 from ..geo import PlaceColumns, Visits
-from ..mechanisms.planar import CoordinateNoise
 from ..optimal import Design, design, suited_lattice
 from ..releases import PreparedFrame, prepare_frame
 from ..releases.kernel import Outside
@@ -64,7 +63,7 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         epsilon: str = "1/km",
         n_vertices: int = 100,
         *,
-        mechanism: Mechanism | CoordinateNoise | None = None,
+        mechanism: Randomizer | None = None,
         outside: Outside = "error",
         within: float | str = "1 km",
         allow: float = 0.01,

@@ -12,14 +12,14 @@ from functools import cache
 from typing import ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..core import Bracket, Mechanism, Metric, Space
+from ..core import Bracket, Mechanism, Metric, Randomizer, Space
 from ..core.arrays import Floats
 from ..core.frozen import Short
 from ..core.naming import label_phrase
 from ..rounding import Logarithm, log_below
-from .rows import AnyMechanism, rows_equal
+from .rows import AnyMechanism, listed, rows_equal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -219,25 +219,27 @@ class Notion(ABC):
         return ""
 
     @final
-    def measure(self, mechanism: AnyMechanism) -> Finding:
+    def measure(self, mechanism: Randomizer | ArrayLike) -> Finding:
         """Return the least value of the parameter that the mechanism satisfies.
 
         Where the rows are equal, reports tell nothing and the value is 0, whatever floats make of it.
 
         Args:
-            mechanism: A mechanism, or its array (secrets, observables).
+            mechanism: A mechanism, or its array (secrets, observables). Of a tupling or a family its `channel`
+                is measured.
 
         Raises:
-            InputError: If the array is not a mechanism, sizes do not fit the notion's, or a prior has the
-                mechanism's secrets in another order.
+            InputError: If its matrix cannot be listed, the array is not a mechanism, sizes do not fit those of the
+                notion, or a prior has the mechanism's secrets in another order.
         """
-        if isinstance(mechanism, Mechanism):
+        matrix = listed(mechanism)
+        if isinstance(matrix, Mechanism):
             for prior in getattr(getattr(self, "priors", None), "listed", ()):
-                mechanism.secrets.check_order(prior.space, "a prior")
-        found = self._measured(mechanism)
+                matrix.secrets.check_order(prior.space, "a prior")
+        found = self._measured(matrix)
         if self.stated.get("delta") == 1:  # which allows all that can be reported
             return Finding(self, 0.0, 0.0, found.witness)
-        if math.isfinite(found.rounding) and rows_equal(mechanism):
+        if math.isfinite(found.rounding) and rows_equal(matrix):
             return replace(found, value=0.0, rounding=0.0)
         return found
 
@@ -250,7 +252,7 @@ class Notion(ABC):
         """Return what a mechanism of this value promises, in one or two plain sentences."""
 
     @final
-    def holds(self, mechanism: AnyMechanism, value: float) -> bool:
+    def holds(self, mechanism: Randomizer | ArrayLike, value: float) -> bool:
         """Return whether the mechanism satisfies the notion at a value for certain, rounding included."""
         return self.measure(mechanism).upper <= value
 

@@ -8,13 +8,23 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Space
+from ..core import Mechanism, Randomizer, Space
 from ..core.arrays import Floats, floats
+from ..core.mechanism import matrix_of
 from ..core.weights import check_stochastic
 from ..errors import InputError
 
 AnyMechanism = Mechanism | ArrayLike
 """A mechanism, or the array (secrets, observables) of its probabilities."""
+
+
+def listed(mechanism: Randomizer | ArrayLike) -> AnyMechanism:
+    """Return the matrix of a mechanism of any kind, as its `channel` lists it; an array as it is.
+
+    Raises:
+        InputError: If there is none, or it is too large to list.
+    """
+    return matrix_of(mechanism) if isinstance(mechanism, Randomizer) else mechanism
 
 
 class Channel(NamedTuple):

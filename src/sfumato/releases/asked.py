@@ -6,13 +6,10 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..core import JointSpace, Mechanism, units
+from ..core import JointSpace, Randomizer, units
 from ..core.arguments import checked
 from ..errors import DataError, InputError, argument, python, typed
 from ..geo import People, check_people
-from ..mechanisms.family import MechanismFamily
-from ..mechanisms.planar import CoordinateNoise
-from ..mechanisms.tupling import Tupling
 from .budget import Blur
 from .charged import ChargedDraw
 from .kernel import OUTSIDE, WITHIN, Kernel, Outside, Wishes
@@ -21,13 +18,24 @@ from .remembered import Remembered
 ALLOWED: Final = 0.01
 """The share of rows that may be moved or dropped, unless the caller allows more."""
 
-One = Mechanism | Tupling | CoordinateNoise | MechanismFamily | Blur
+One = Randomizer | Blur
 Several = Mapping[str, One]
 
 
 def drawable_of(mechanism: One | Several) -> Any:
-    """Return what draws, without the ledger of a `Blur`."""
-    return mechanism.mechanism if isinstance(mechanism, Blur) else mechanism
+    """Return what draws, without the ledger of a `Blur`.
+
+    Raises:
+        InputError: If it is of a class derived from `Blur`, which may report otherwise.
+    """
+    if not isinstance(mechanism, Blur):
+        return mechanism
+    if type(mechanism) is not Blur:
+        raise InputError(
+            f"a value of {type(mechanism)} is not a Blur, and nothing is known of what it reports.",
+            python("pass sf.Blur(mechanism, ledger)."),
+        )
+    return mechanism.mechanism
 
 
 def columns_of(mechanism: Any, column: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
@@ -41,8 +49,7 @@ def columns_of(mechanism: Any, column: str | Sequence[str] | None) -> str | tupl
         InputError: If a column is named twice, or a name is no text.
     """
     if column is None:
-        single = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
-        secrets = single.secrets if isinstance(single, Mechanism) else getattr(single, "space", None)
+        secrets = mechanism.secrets if isinstance(mechanism, Randomizer) else None
         return secrets.names if isinstance(secrets, JointSpace) else None
     if isinstance(column, str):
         return column

@@ -10,9 +10,9 @@ from typing import Final
 from ..core import units
 from ..core.frozen import Short
 from ..errors import DataError, InputError, UnitError, argument
+from ..evidence import ReportBound
 from ..rounding import amount_at_most, at_most, counted, float_above
 from .promises import People
-from .proved import ProvedPromise
 
 REPORTS: Final = "max_reports_per_person"
 EPSILON: Final = "max_epsilon_per_person"
@@ -44,7 +44,7 @@ class PersonLimits(Short):
 
     def check(
         self,
-        promises: Sequence[ProvedPromise],
+        promises: Sequence[ReportBound],
         people: People,
         earlier: int = 0,
         same_mechanism: bool = True,
@@ -87,9 +87,9 @@ class PersonLimits(Short):
                 limited = f"{argument(EPSILON, self.epsilon)}{_whom(promise)}"
                 raise _refusal(people, over, releases, limited, f"{total}, of {counted(most, 'report')}")
 
-    def _epsilons(self, promises: Sequence[ProvedPromise]) -> list[tuple[ProvedPromise, Fraction]]:
+    def _epsilons(self, promises: Sequence[ReportBound]) -> list[tuple[ReportBound, Fraction]]:
         """Return the promises that the limit on epsilon is for, each with the limit in its unit."""
-        fitting: list[tuple[ProvedPromise, Fraction]] = []
+        fitting: list[tuple[ReportBound, Fraction]] = []
         misfit: UnitError | None = None
         for each in (promise for promise in promises if promise.measure == "epsilon"):
             try:
@@ -140,7 +140,7 @@ def _over(counts: dict[int, int], most: int) -> int:
     return sum(users for reports, users in counts.items() if reports > most)
 
 
-def _whom(promise: ProvedPromise) -> str:
+def _whom(promise: ReportBound) -> str:
     """Return for whom a promise is and what is added to its distances, to follow a limit."""
     slack = f"with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
     more = ", ".join(each for each in (promise.whom, slack) if each)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..core.frozen import Short
 from ..errors import FileError, InputError, SfumatoError, argument
+from ..evidence import ReportBound
 from ..rounding import counted
 from ..tables import TableStream
 from .charged import ChargedDraw
@@ -37,7 +38,6 @@ from .marks import KEY, Mark
 from .outcome import Release
 from .place_memo import PlaceMemo
 from .promises import People
-from .proved import ProvedPromise
 from .receipt import FileMark, Receipt, state_of
 from .remembered import Remembered
 from .stopped import stopped
@@ -67,7 +67,7 @@ class PreparedRelease(Short):
     _resume: bool
     _again: bool
     _limits: PersonLimits
-    _bounds: tuple[ProvedPromise, ...]
+    _bounds: tuple[ReportBound, ...]
     _source: Path | None
     _facts: dict[str, str]
     _remembered: Remembered | None

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
+from ..core import Randomizer
 from ..core.frozen import Short
+from ..errors import InputError
 from ..escaping import plain
+from ..evidence import ReportBound, Stated, prove
 from ..rounding import amount_at_most, at_most, counted, float_above
-from .proved import ProvedPromise
 
 _SHOWN: Final = 3  # mechanisms, or kinds of promises, in sentences
-Promises = Mapping[str, tuple[ProvedPromise, ...]]
+Promises = Mapping[str, tuple[ReportBound, ...]]
 Kind = tuple[str, str, str, str]
-Kinds = dict[Kind, ProvedPromise]
+Kinds = dict[Kind, ReportBound]
 _UNLIKE: Final = "the mechanisms promise different things, so no single number is for all of them"
 _WITHOUT: Final = "not all mechanisms promise something, so nothing bounds what reports add up to"
 _ANYBODY: Final = "for any two true values"
@@ -56,6 +58,27 @@ class People(Short):
         return replace(self, most=most, counts=counts, row_reports=reports)
 
 
+def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
+    """Return what one report is proved to give away at most, for each guarantee that the mechanism states.
+
+    Raises:
+        InputError: If a guarantee is not proved.
+    """
+    proofs = prove(mechanism)
+    for each in proofs:
+        if isinstance(each, Stated):
+            raise InputError(
+                f"the mechanism promises {each.guarantee}, "
+                + (
+                    "which cannot be proved of mechanisms of its kind: nothing was drawn."
+                    if each.upper is None
+                    else f"but its integers give an epsilon of up to {at_most(each.upper, 9)}: nothing was drawn."
+                ),
+                "design it again, or promise what it keeps.",
+            )
+    return tuple(each.bound for each in proofs if not isinstance(each, Stated))
+
+
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
     """Return what a release promises, and what it costs one person, in sentences.
 
@@ -90,7 +113,7 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
     return (*said, *_of_people(kinds, people))
 
 
-def of_one_report(promises: Promises, *, columnwise: bool = False) -> tuple[ProvedPromise, ...]:
+def of_one_report(promises: Promises, *, columnwise: bool = False) -> tuple[ReportBound, ...]:
     """Return what holds of every report, whichever mechanism it comes from, kind by kind.
 
     Args:
@@ -104,7 +127,7 @@ def of_one_report(promises: Promises, *, columnwise: bool = False) -> tuple[Prov
     return tuple(map(_worst, _shared(kinds))) if kinds else ()
 
 
-def _tightest(found: Iterable[ProvedPromise]) -> Kinds:
+def _tightest(found: Iterable[ReportBound]) -> Kinds:
     """Return the best promise of each kind that one mechanism makes."""
     best: Kinds = {}
     for each in found:
@@ -112,12 +135,12 @@ def _tightest(found: Iterable[ProvedPromise]) -> Kinds:
     return best
 
 
-def _shared(kinds: Sequence[Kinds]) -> list[list[ProvedPromise]]:
+def _shared(kinds: Sequence[Kinds]) -> list[list[ReportBound]]:
     """Return the promises of each kind that all mechanisms make, kind by kind."""
     return [[of[kind] for of in kinds] for kind in kinds[0] if all(kind in of for of in kinds)]
 
 
-def _worst(parts: Sequence[ProvedPromise]) -> ProvedPromise:
+def _worst(parts: Sequence[ReportBound]) -> ReportBound:
     """Return what holds of any one report, whichever of these promises of one kind it comes with."""
     return replace(
         parts[0],
@@ -198,7 +221,7 @@ def _of_any(kinds: Sequence[Kinds]) -> str:
 
 def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
     """Return what reports add up to that all come with a promise of one kind, kind by kind."""
-    groups: dict[Kind, list[ProvedPromise]] = {}
+    groups: dict[Kind, list[ReportBound]] = {}
     for found in kinds:
         for kind, each in found.items():
             groups.setdefault(kind, []).append(each)
@@ -207,7 +230,7 @@ def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
     return f"{told}: {_listed(parts)}."
 
 
-def _totals(groups: Sequence[Sequence[ProvedPromise]], most: int) -> list[str]:
+def _totals(groups: Sequence[Sequence[ReportBound]], most: int) -> list[str]:
     """Return what as many reports add up to, for each kind of promise."""
     found = [(_worst(group), len(group) > 1) for group in groups]
     if len(found) > 1:  # or the sentence before says for whom
@@ -215,7 +238,7 @@ def _totals(groups: Sequence[Sequence[ProvedPromise]], most: int) -> list[str]:
     return [_times(each, most, several=many) for each, many in found]
 
 
-def _times(promise: ProvedPromise, most: int, *, several: bool) -> str:
+def _times(promise: ReportBound, most: int, *, several: bool) -> str:
     total = at_most(float_above(Fraction(promise.epsilon) * most), 6)
     total += f"/{plain(promise.unit)}" if promise.unit else ""
     total += f" {promise.whom}" if promise.whom else ""

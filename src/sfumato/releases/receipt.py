@@ -17,11 +17,11 @@ from .._system import atomically, check_writable, owner_only
 from .._version import __version__
 from ..core.frozen import Short
 from ..errors import FileError, InputError, python
+from ..evidence import ReportBound
 from ..rounding import float_above
 from .gate import PersonLimits
 from .outcome import Release
 from .promises import People
-from .proved import ProvedPromise
 
 _CHUNK: Final = 1 << 20  # bytes that are hashed at a time
 
@@ -170,7 +170,7 @@ class Receipt(Short):
         cls,
         outcome: Release,
         people: People,
-        bounds: Sequence[ProvedPromise],
+        bounds: Sequence[ReportBound],
         limits: PersonLimits,
         *,
         source: FileMark | None,
@@ -294,7 +294,7 @@ def state_of(path: Path) -> tuple[tuple[str, int, int], ...]:
     return tuple((name, state.st_size, state.st_mtime_ns) for name, state in states)
 
 
-def _bound(promise: ProvedPromise, people: People) -> PersonBound:
+def _bound(promise: ReportBound, people: People) -> PersonBound:
     most = None if people.most is None or people.nameless else people.most
     total = None if most is None else float_above(Fraction(promise.epsilon) * most)
     return PersonBound(

@@ -25,8 +25,7 @@ from .marks import Mark, mark_beside
 from .outcome import Release
 from .people_at_places import at_places
 from .prepared import PreparedRelease, Progress
-from .promises import of_one_report, sentences
-from .proved import proved
+from .promises import of_one_report, report_bounds, sentences
 from .receipt import check_receipt
 
 _PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more memory than numbers
@@ -292,7 +291,7 @@ def prepare(
     if known_as is not None and not (metered or resume or again):
         check_released(known_as, path)
     mark = Mark.of(kernel.drawables, columnwise=kernel.columnwise)
-    promises = {name: proved(each) for name, each in kernel.drawables.items()}
+    promises = {name: report_bounds(each) for name, each in kernel.drawables.items()}
     people = at_places(counted(stream, kernel), remembered, stream, size, drops=asked.outside == "drop")
     made = PreparedRelease(
         path,

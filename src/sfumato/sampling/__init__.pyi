@@ -1,16 +1,9 @@
-from .alias import AliasTables as AliasTables
 from .coins import ScalarCoins as ScalarCoins
 from .entropy import SECRET_BYTES as SECRET_BYTES
 from .entropy import KeyedWords as KeyedWords
 from .entropy import SeededWords as SeededWords
 from .entropy import SystemWords as SystemWords
 from .entropy import UnevenWordsError as UnevenWordsError
-from .entropy import Words as Words
-from .recipe import Drawable as Drawable
-from .recipe import Integers as Integers
-from .recipe import PointRecipe as PointRecipe
-from .recipe import Recipe as Recipe
-from .recipe import Row as Row
 from .sampler import Sampler as Sampler
 from .sampler import Simulator as Simulator
 from .sampler import sampler as sampler

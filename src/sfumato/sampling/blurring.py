@@ -9,10 +9,10 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core import PointRecipe, Recipe, Row, Words
 from ..core.arrays import Floats, numbers, round_degrees
+from ..core.recipe import Uints
 from ..errors import InputError, argument
-from .entropy import Uints, Words
-from .recipe import PointRecipe, Recipe, Row
 
 Outside = Literal["error", "nearest"]
 _OUTSIDE = ("error", "nearest")
@@ -34,7 +34,7 @@ class _Ground(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MechanismPoints:
+class MechanismPoints(PointRecipe):
     """Points under a mechanism on places: on a lattice they are first rounded at random, cells hold them.
 
     Attributes:

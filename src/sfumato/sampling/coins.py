@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import Words
 from ..errors import InputError
-from .entropy import Words
 
 Integers = NDArray[Any]
 Truths = NDArray[np.bool_]

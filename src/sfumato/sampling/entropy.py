@@ -5,28 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.arrays import integer
+from ..core.recipe import Uints
 from ..errors import InputError
-
-Uints = NDArray[np.uint64]
 
 SECRET_BYTES: Final = 32
 """The bytes of a secret: 256 bits."""
 
 _WORDS: Final = 8  # of 64 bits in one hash
 _PURPOSE_BYTES: Final = 16
-
-
-class Words(Protocol):
-    """A source of independent, uniform 64-bit words."""
-
-    def draw(self, count: int) -> Uints:
-        """Return the next ``count`` words."""
 
 
 class SystemWords:

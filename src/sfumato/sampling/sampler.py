@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Mechanism
+from ..core import PointRecipe, Randomizer, Recipe, Words
 from ..core.arrays import Floats
 from ..core.frozen import Frozen
+from ..core.recipe import Integers
 from ..errors import InputError
 from .blurring import Outside, blurred, points_of
-from .entropy import SeededWords, SystemWords, Words
-from .recipe import Drawable, Integers, PointRecipe, Recipe, Row
+from .entropy import SeededWords, SystemWords
 
 _BLOCK: Final = 1 << 17  # numbers drawn at a time: what a block needs stays in the processor's cache
 _FURTHEST: Final = 1 << 62
@@ -39,12 +39,12 @@ class Sampler(Frozen):
         InputError: If it is for studies only, or not a mechanism.
     """
 
-    drawable: Mechanism | Drawable
+    drawable: Randomizer
     _recipe: Recipe | PointRecipe = field(init=False)
     _words: SystemWords = field(init=False)
     _points: PointRecipe | None = field(init=False)
 
-    def __init__(self, drawable: Mechanism | Drawable) -> None:
+    def __init__(self, drawable: Randomizer) -> None:
         object.__setattr__(self, "drawable", drawable)
         object.__setattr__(self, "_recipe", _recipe(drawable))
         object.__setattr__(self, "_words", SystemWords())
@@ -113,13 +113,13 @@ class Simulator:
         InputError: If it has no exact recipe, or the seed is not a non-negative integer.
     """
 
-    drawable: Mechanism | Drawable
+    drawable: Randomizer
     seed: int
     _recipe: Recipe | PointRecipe
     _words: SeededWords
     _points: PointRecipe | None
 
-    def __init__(self, drawable: Mechanism | Drawable, seed: int) -> None:
+    def __init__(self, drawable: Randomizer, seed: int) -> None:
         words = SeededWords(seed)
         object.__setattr__(self, "drawable", drawable)
         object.__setattr__(self, "seed", words.seed)
@@ -140,7 +140,7 @@ class Simulator:
         return f"Simulator(seed={self.seed}) of a {self.drawable!r}: for studies, never for release"
 
 
-def sampler(drawable: Mechanism | Drawable) -> Sampler:
+def sampler(drawable: Randomizer) -> Sampler:
     """Return the sampler of a mechanism or family: exact and cryptographic, for release.
 
     Noise on all integers takes as long as the noise needs, which says nothing about the
@@ -161,7 +161,7 @@ def sampler(drawable: Mechanism | Drawable) -> Sampler:
     return Sampler(drawable)
 
 
-def simulator(drawable: Mechanism | Drawable, seed: int) -> Simulator:
+def simulator(drawable: Randomizer, seed: int) -> Simulator:
     """Return a seeded simulator of a mechanism or family, for studies and tests; never for release.
 
     Args:
@@ -176,9 +176,7 @@ def simulator(drawable: Mechanism | Drawable, seed: int) -> Simulator:
 
 def _recipe(drawable: object) -> Recipe | PointRecipe:
     """Return how reports are drawn: for numbered secrets, or for points."""
-    if isinstance(drawable, Mechanism):
-        return Row(drawable)
-    if isinstance(drawable, Drawable) and not isinstance(drawable, type):
+    if isinstance(drawable, Randomizer):
         return drawable.recipe()
     what = f"the class {drawable.__name__}" if isinstance(drawable, type) else f"a value of {type(drawable)}"
     raise InputError(

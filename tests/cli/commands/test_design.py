@@ -38,7 +38,7 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert "synthetic city" in done.text
     held = sf.read_mechanism_file("city.sfm")
     assert held.prior is not None
-    ((proof,), _) = sf.evidence.prove(held.mechanism, held.prior, held.guarantees)
+    ((proof,), _) = sf.evidence.prove_guarantees(held.mechanism, held.prior, held.guarantees)
     assert proof.holds
     assert proof.upper <= 1.0
     assert "epsilon is at most 1/km" in done.text
@@ -220,7 +220,7 @@ def test_exit_codes_tell_values_from_command_lines(run):
 def proved(path):
     held = sf.read_mechanism_file(path)
     assert held.prior is not None
-    ((proof,), _) = sf.evidence.prove(held.mechanism, held.prior, held.guarantees)
+    ((proof,), _) = sf.evidence.prove_guarantees(held.mechanism, held.prior, held.guarantees)
     return proof.holds
 
 

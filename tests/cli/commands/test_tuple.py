@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.files import MechanismFile, read_mechanism_file, save
-from sfumato.mechanisms import FamilyAccountant, TuplePrivacy
+from sfumato.mechanisms import FamilyAccountant, TuplePrivacy, Tupling
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_what_does_not_fit_a_tuple_is_refused(run, designed, visits_file):
         assert "whose reports are tuples" in done.err
     done = run("audit", "t.sfm", "--require", "epsilon <= 1/km")
     assert done.code == 1
-    assert "--require was given, but a file with dummies" in done.err
+    assert "epsilon <= 1/km: FAILS" in done.text
     assert run("tuple", "m.sfm", "-o", "w.sfm", "--dummies", 2000).code == 0
     done = run("release", "w.sfm", visits_file, "out.csv", "--outside", "nearest")
     assert "a report of 2,001 numbers would need as many columns" in done.err
@@ -119,3 +119,30 @@ def test_compare_among_dummies(run, visits_file):
     assert (
         "at equal loss" in run("compare", visits_file, "--cells", "3x2", "--max-loss", "1 km", "--dummies", 4).err
     )
+
+
+def test_tuples_are_audited_for_a_family(run, tmp_path):
+    inner = sf.mechanisms.randomised_response(sf.Space(["yes", "no", "maybe"]), 1.5)
+    tupling = Tupling(inner, 4, [0.3, 0.3, 0.4])
+    save(tupling, "t.sfm")
+    rows = {"many": (0.6, 0.2, 0.2), "few": (0.2, 0.6, 0.2)}
+    labels = inner.secrets.labels
+    lines = [f"{name},{label},{p}" for name, row in rows.items() for label, p in zip(labels, row, strict=True)]
+    (tmp_path / "family.csv").write_text("\n".join(["distribution,secret,probability", *lines]), encoding="ascii")
+    accountant = FamilyAccountant(tupling, list(rows.values()))
+    least = accountant.epsilon(0.01).bounds
+    for limit, code in ((least.upper + 1e-4, 0), (least.lower - 1e-4, 1)):
+        required = f"distribution-privacy(delta=0.01) <= {limit}"
+        done = run("audit", "t.sfm", "--family", "family.csv", "--delta", 0.01, "--require", required)
+        assert done.code == code, done.text
+    assert "no number is marked as proved" in done.text
+    alone = run("audit", "t.sfm", "--delta", 0.01)
+    assert alone.code == 0
+    assert "What was measured" not in alone.text
+
+
+def test_an_audit_of_too_many_tuples_is_one_line(run):
+    save(Tupling(sf.mechanisms.randomised_response(sf.Space(range(50)), 1.0), 9, [0.02] * 50), "t.sfm")
+    done = run("audit", "t.sfm", "--prior", "uniform")
+    assert done.code == 1
+    assert "entries, more than" in " ".join(done.err.split())

@@ -13,8 +13,8 @@ import sfumato as sf
 from sfumato.evidence import (
     PlaceDistortion,
     VertexPrivacy,
-    prove,
     prove_constraint,
+    prove_guarantees,
     prove_optimality,
     prove_planar_noise,
 )
@@ -172,7 +172,7 @@ def check_mechanism(held: MechanismFile) -> None:
         assert held.loss.array.shape == mechanism.shape
         assert np.isfinite(held.loss.array).all()
     prior = held.prior or sf.Prior.uniform(mechanism.secrets)
-    epsilons, distortions = prove(mechanism, prior, held.guarantees)
+    epsilons, distortions = prove_guarantees(mechanism, prior, held.guarantees)
     markdown = audited(held, epsilons, distortions).markdown()
     assert "Traceback" not in markdown
     if n * n * len(mechanism.observables) > _LISTED:

@@ -209,7 +209,7 @@ def test_what_was_harmful_once_stays(monkeypatch):
         seen.append(set(found.chosen))
         return [o for o in range(given.shape[1]) if o not in seen[-1]][:2]
 
-    monkeypatch.setattr(rounds.Proved, "harmful", property(few))
+    monkeypatch.setattr(rounds.ProvedRound, "harmful", property(few))
     monkeypatch.setattr(rounds, "_PRICED", 0.0)
     ended = solved(given, np.arange(5), gap=1e-9, stop=lambda: len(seen) > 12)  # four rounds
     assert ended.proved.bound <= ended.value

@@ -11,7 +11,7 @@ from sfumato.evidence import (
     Candidates,
     Multipliers,
     expected_loss_above,
-    prove,
+    prove_guarantees,
     prove_optimality,
     worst_loss_above,
 )
@@ -100,8 +100,8 @@ def test_the_mechanism_has_a_column_for_every_used_place(made):
 
 def test_its_proofs_are_those_of_the_whole_matrix(made, held):
     full, problem = whole(made), made.problem
-    (few,), _ = prove(made.mechanism, problem.prior, PROMISE)
-    (all_of_them,), _ = prove(full, problem.prior, PROMISE)
+    (few,), _ = prove_guarantees(made.mechanism, problem.prior, PROMISE)
+    (all_of_them,), _ = prove_guarantees(full, problem.prior, PROMISE)
     assert few.holds
     assert (few.upper, few.worst_pair) == (all_of_them.upper, all_of_them.worst_pair)
     c = made.certificate

@@ -7,6 +7,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.releases.spark import PrivateColumn, release_on_spark
+from tests.evidence.liars import LIARS
 from tests.files.test_unconfirmed_distances import REFUSED, forged
 from tests.releases.spark.cases import BLUR, SPACE, TOWN, answers, draws, ignored, places, stopped_once
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
@@ -114,3 +115,9 @@ def test_distances_that_only_a_file_states_are_refused(spark, tmp_path):
     with pytest.raises(InputError, match=REFUSED):
         release_on_spark(mechanism, spark.createDataFrame(places(10)), tmp_path / "private", key="id", spark=spark)
     assert not (tmp_path / "private").exists()
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_a_mechanism_of_an_unknown_kind_is_refused(name, spark):
+    with pytest.raises(InputError, match="no kind of mechanism"):
+        PrivateColumn(LIARS[name], spark=spark)

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core import Loss
-from sfumato.evidence import prove
+from sfumato.evidence import prove_guarantees
 from sfumato.files import MechanismFile
 from sfumato.report import attack_sentences, audited
 
@@ -28,7 +28,7 @@ def told(file):
     """Everything that the report and the audit of a file say."""
     page = reported(file).page
     sections = (line for each in page.sections for line in (*each.sentences, *each.items, *each.formal))
-    proofs = prove(file.mechanism, file.prior, file.guarantees)
+    proofs = prove_guarantees(file.mechanism, file.prior, file.guarantees)
     return " ".join((*page.lead, *sections, *audited(file, *proofs).markdown().split()))
 
 

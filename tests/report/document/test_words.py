@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core import units
-from sfumato.evidence import prove
+from sfumato.evidence import prove_guarantees
 from sfumato.files import MechanismFile
 from sfumato.report import audited
 from sfumato.report.document import OtherDesigns
@@ -253,6 +253,6 @@ def test_numbers_on_a_circle_are_called_so(width, noun):
     assert risk.chance.upper - risk.chance.lower < 1e-9
     if width == 1:
         assert "the shorter way around the circle" in " ".join(cost_words(found.facts))
-    assert "on a circle of 24 h" in audited(file, *prove(mechanism, prior, file.guarantees)).markdown()
+    assert "on a circle of 24 h" in audited(file, *prove_guarantees(mechanism, prior, file.guarantees)).markdown()
     sentences = [entry.sentence for entry in sf.audit(mechanism, prior=prior, metric=hours.metric("absolute"))]
     assert any("counted on a circle of 24 h" in each for each in sentences)

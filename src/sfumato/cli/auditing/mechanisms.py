@@ -72,7 +72,7 @@ def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> tuple[Au
         raise InputError("--unit was given without distances.", "give --metric or --distances.")
     prior = given.prior_on(space, held.prior)
     inputs = AuditInputs(prior=prior, metric=metric, **given.tables(space), **given.numbers())
-    return planned(held.report_channel, inputs, also), by
+    return planned(held.mechanism, inputs, also), by
 
 
 def audit_noise(held: MechanismFile, given: Given, also: Iterable[Request]) -> Audit:

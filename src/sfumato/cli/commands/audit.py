@@ -186,8 +186,7 @@ def command(
                 raise typer.Exit(0 if held.noise_proof.holds else 1)
             proved = ProvedPromises(summary, Outcome.HOLDS if held.noise_proof.holds else Outcome.FAILS)
             finish(measured, output, asked, file=file, proved=proved)
-        if held.tupling is not None:
-            _check_fit(context, _DUMMIES, "is audited by its promises and --delta only")
+        if held.tupling is not None and (promises or not _others(context, _DUMMIES)):
             deltas = () if promises else given.delta or (_DELTA,)
             code = exit_code(print_promises(held).worst)
             raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
@@ -197,6 +196,7 @@ def command(
         planned, by = plan(held, given, also)
         stated = by.stated
         proved = print_promises(held)
+        violated = bool(held.tuple_guarantees) and not _prove_tuples(held, ())
         found = audit_mechanism(planned, by, asked_figures)
     finish(found, output, asked, file=file, proved=proved, violated=violated, stated=stated)
 
@@ -226,16 +226,22 @@ def _check_options(
     _check_fit(context, what)
 
 
+def _others(context: typer.Context, what: str) -> list[str]:
+    """Return the options that were given and have no meaning for what is audited."""
+    found = []
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if source is not None and source.name == "COMMANDLINE" and parameter.name not in _FITTING[what]:
+            found.append(max(parameter.opts, key=len))
+    return found
+
+
 def _check_fit(context: typer.Context, what: str, why: str = "") -> None:
     """Refuse an option that has no meaning for what is audited."""
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE" and name not in _FITTING[what]:
-            option = max(parameter.opts, key=len)
-            problem = f"but {what} {why}" if why else f"which has no meaning for {what}"
-            asked = "to test a claim, use --require 'epsilon <= 0.7/km'" if option == "--epsilon" else ""
-            raise InputError(f"{option} was given, {problem}.", f"leave {option} out.", asked)
+    for option in _others(context, what):
+        problem = f"but {what} {why}" if why else f"which has no meaning for {what}"
+        asked = "to test a claim, use --require 'epsilon <= 0.7/km'" if option == "--epsilon" else ""
+        raise InputError(f"{option} was given, {problem}.", f"leave {option} out.", asked)
 
 
 def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:

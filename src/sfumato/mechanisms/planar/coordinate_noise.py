@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Bracket, CoordinatePrivacy, units
+from ...core import Bracket, Capability, CoordinatePrivacy, PointRecipe, Randomizer, Words, units
 from ...core.arrays import Floats, floats, round_degrees, round_point
 from ...core.frozen import Frozen
 from ...errors import InputError, python
@@ -18,7 +18,7 @@ from ...geo import Projection, Visits
 from ...geo.projection import CLOSE_M, LIMIT_KM
 from ...geo.true_points import TruePoints
 from ...rounding import amount_at_least, amount_at_most, down, exactly, up
-from ...sampling import ScalarCoins, SeededWords, SystemWords, Words
+from ...sampling import ScalarCoins, SeededWords, SystemWords
 from ..family import positive
 from ..noise import rational
 from .lattice_noise import LatticeNoise
@@ -37,7 +37,7 @@ _ROUNDING: Final = 1e-9  # of medians of places at the rim
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CoordinateNoise(Frozen):
+class CoordinateNoise(Frozen, Randomizer, PointRecipe):
     """Planar geometric noise for coordinates, without cells: M(x, o) <= e^(epsilon (|x - x'| + slack)) M(x', o).
 
     A place is snapped to the nearest point of a square lattice of a few metres; a whole vector
@@ -128,6 +128,23 @@ class CoordinateNoise(Frozen):
         """The promise for any two places, with its slack; `sfumato.evidence.prove_planar_noise` proves it."""
         projected = self.projection is not None
         return CoordinatePrivacy(self.epsilon, "km", slack(self.step_m, projected=projected))
+
+    @property
+    def stated_guarantees(self) -> tuple[CoordinatePrivacy, ...]:
+        """The promise."""
+        return (self.promise,)
+
+    @property
+    def secrets(self) -> None:
+        """None: the secrets are points."""
+
+    @property
+    def observables(self) -> None:
+        """None: so are the reports."""
+
+    def supports(self, capability: Capability) -> bool:
+        """Return whether it has a capability: points alone."""
+        return capability is Capability.POINTS
 
     @classmethod
     def for_visits(

@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Bracket
+from ...core import Bracket, Words
 from ...core.frozen import Frozen
 from ...errors import InputError
-from ...sampling import ScalarCoins, Words
+from ...sampling import ScalarCoins
 from ..discrete_laplace import LaplaceNoise
 from ..noise import check_scale
 from . import sums

@@ -18,8 +18,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import Words
 from ...core.arrays import Floats
-from ...sampling import ScalarCoins, Words
+from ...sampling import ScalarCoins
 
 Integers = NDArray[np.signedinteger[Any]]
 Truths = NDArray[np.bool_]

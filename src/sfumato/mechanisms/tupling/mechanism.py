@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Mechanism, Prior, Space
+from ...core import Capability, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
 from ...core.frozen import Frozen
+from ...core.recipe import Integers
 from ...errors import InputError
-from ...sampling import Integers, Recipe, Row, Words
 from ...sampling.coins import below
+from ..family import check_listable
 
 FARTHEST: Final = 700.0
 """The largest epsilon that is searched; one above counts as infinite."""
 
 _DUMMY = Space(("dummy",))
+_MOST_LISTED: Final = 170  # reports in a tuple: the factorial is a float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tupling(Frozen):
+class Tupling(Frozen, Randomizer):
     """Reports the inner mechanism's observable among k independent dummies, in uniformly random order.
 
     Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)
@@ -122,6 +126,55 @@ class Tupling(Frozen):
         """Number of reports that a user sends: k + 1."""
         return self.dummies + 1
 
+    @property
+    def secrets(self) -> Space:
+        """The secrets of the inner mechanism."""
+        return self.inner.secrets
+
+    @property
+    def observables(self) -> Space:
+        """The observables of the inner mechanism, of which a tuple holds k + 1."""
+        return self.inner.observables
+
+    @property
+    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+        """Those of the inner mechanism: a tuple is made from its report alone."""
+        return self.inner.guarantees
+
+    def supports(self, capability: Capability) -> bool:
+        """Return whether it has a capability: tuples, whose matrix can be listed if they are few."""
+        return capability in (Capability.TUPLES, Capability.MATRIX)
+
+    def channel(self) -> Mechanism:
+        """Return the matrix from secrets to multisets of reports, which are all that a tuple tells.
+
+        Q(multiset t | s) = (k + 1)! / prod_y t_y! * prod_y nu(y)^t_y * 1/(k+1) sum_y t_y A(y | s) / nu(y)
+
+        The probabilities are computed in floats and rounded to integers, so they are near those of `recipe`, and
+        nothing is promised of them. The observables are tuples of labels, each in the order of the inner
+        mechanism's.
+
+        Raises:
+            InputError: If there are more than 170 reports in a tuple, or the matrix is too large to list.
+        """
+        nu, n = self.distribution, self.inner.shape[0]
+        used = np.flatnonzero(nu)
+        if self.queries > _MOST_LISTED:
+            raise InputError(
+                f"tuples of {self.queries:,} reports are too many to list.", f"use at most {_MOST_LISTED} reports."
+            )
+        check_listable(n, math.comb(len(used) + self.dummies, self.queries), f"a {self!r}")
+        sets = list(combinations_with_replacement(used.tolist(), self.queries))
+        counts = np.zeros((len(sets), len(used)))
+        np.add.at(counts, (np.arange(len(sets))[:, None], np.searchsorted(used, np.array(sets))), 1.0)
+        factorials = np.array([float(math.factorial(each)) for each in range(self.queries + 1)])
+        orders = factorials[-1] / factorials[counts.astype(np.intp)].prod(axis=1)
+        of_dummies = orders * np.prod(nu[used] ** counts, axis=1)
+        rows = (self.inner.matrix[:, used] / nu[used]) @ counts.T / self.queries * of_dummies
+        labels = self.observables.labels
+        listed = Space([tuple(labels[each] for each in one) for one in sets])
+        return Mechanism(rows / rows.sum(axis=1, keepdims=True), self.secrets, listed)
+
     def recipe(self) -> AmongDummies:
         """Return how a tuple is drawn exactly."""
         return AmongDummies(Row(self.inner), Row(self.source), self.queries)
@@ -188,6 +241,11 @@ class AmongDummies(Recipe):
     def secrets(self) -> int:
         """As many as the inner mechanism has."""
         return self.report.secrets
+
+    @property
+    def row(self) -> Row:
+        """That of the true report."""
+        return self.report
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ _MOST: Final = 30  # rounds
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Proved(Short):
+class ProvedRound(Short):
     """A restricted program at its end, with the prices of what was absent.
 
     Attributes:
@@ -105,7 +105,7 @@ class Ended(Short):
     chosen: Positions
     x: Floats
     value: float
-    proved: Proved
+    proved: ProvedRound
     status: Status
     log: tuple[Progress, ...]
 
@@ -168,7 +168,7 @@ def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
     return tell
 
 
-def _proved_of(found: Proved) -> tuple[float, float]:
+def _proved_of(found: ProvedRound) -> tuple[float, float]:
     """Return what a program proves, and what it would if no observable that was left out costs anything."""
     return found.bound, found.hoped
 
@@ -273,7 +273,7 @@ class _Rounds:
         return now
 
     def _joined(
-        self, early: Present, used: Positions, found: Proved, others: Sequence[int] | None = None
+        self, early: Present, used: Positions, found: ProvedRound, others: Sequence[int] | None = None
     ) -> Present:
         """Return an early iterate with what was used since, and most that would help, or all and others."""
         now = kept(self._given, early, np.isin(early.chosen, used))
@@ -289,13 +289,13 @@ class _Rounds:
             return self._follow(cold(self._given, np.concatenate([now.chosen, more])), _EARLY)
         return joined(self._given, now, more) if len(more) else now
 
-    def _near(self, found: Proved, best: Proved) -> bool:
+    def _near(self, found: ProvedRound, best: ProvedRound) -> bool:
         return found.value - best.bound <= self._control.gap * abs(found.value)
 
-    def _enough(self, found: Proved) -> bool:
+    def _enough(self, found: ProvedRound) -> bool:
         return found.value - found.hoped <= self._control.gap * abs(found.value)
 
-    def _solved(self, now: Present) -> Proved:
+    def _solved(self, now: Present) -> ProvedRound:
         """Solve a restricted program and price what is absent."""
         gap = self._control.gap
         course = self._course(now, self._share * gap)
@@ -306,7 +306,7 @@ class _Rounds:
                 return found
         return self._proved(course, now.chosen, gap)
 
-    def _beside(self, course: Course, chosen: Positions) -> Proved:
+    def _beside(self, course: Course, chosen: Positions) -> ProvedRound:
         """Price the absent observables near present ones."""
         near = np.setdiff1d(beside(self._given, chosen), chosen)
         return self._proved(course, chosen, self._control.gap, some=near)
@@ -356,7 +356,7 @@ class _Rounds:
         gap: float,
         near: float = -np.inf,
         some: Positions | None = None,
-    ) -> Proved:
+    ) -> ProvedRound:
         """Price all absent observables, and look for those that cost no more than so many times the gap.
 
         Args:
@@ -380,7 +380,7 @@ class _Rounds:
             for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):
                 np.minimum(seen.least, self._seen(int(o), edges, lam), out=seen.least)
         hoped = course.proof.bound - float(seen.short.sum())
-        found = Proved(
+        found = ProvedRound(
             chosen,
             course,
             seen.prices,

@@ -19,7 +19,7 @@ from ..solver import Answer, Control, Solver, Status, gap_of, mended, objective_
 from ..structured import ALMOST, MENDED, Structured, cores, narrowed
 from .coarse import beside
 from .program import Ints, Program, graph_of, program
-from .rounds import Ended, Proved, generate
+from .rounds import Ended, ProvedRound, generate
 
 GENERATED: Final = "generated observables"
 OF_PAIRS: Final = "generated observables and pairs"
@@ -206,7 +206,7 @@ def _matrix(reduced: Reduced, given: Program, ended: Ended) -> tuple[Floats, Pos
     return matrix[reduced.members][:, order], used[order]
 
 
-def _prices(given: Program, proved: Proved) -> Multipliers:
+def _prices(given: Program, proved: ProvedRound) -> Multipliers:
     """Return the multipliers behind a bound as prices of the reduced problem."""
     block, upper, lower = proved.course.rows.pairs.triples()
     parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]

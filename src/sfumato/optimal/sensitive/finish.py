@@ -10,7 +10,7 @@ import numpy as np
 from ...core import Mechanism, Prior, units
 from ...core.arrays import Floats, readonly
 from ...errors import InfeasibleError
-from ...evidence import Multipliers, prove, relative_gap
+from ...evidence import Multipliers, prove_guarantees, relative_gap
 from ...evidence.sensitive import (
     class_error_below,
     class_information_above_bits,
@@ -78,7 +78,7 @@ def finished(
     if status in (Status.OPTIMAL, Status.INACCURATE):
         reached = relative_gap(value, bound, problem.negligible) <= gap
         status = Status.OPTIMAL if reached else Status.INACCURATE
-    privacy, _ = prove(mechanism, Prior(problem.secrets, problem.weights), problem.guarantees)
+    privacy, _ = prove_guarantees(mechanism, Prior(problem.secrets, problem.weights), problem.guarantees)
     return SensitiveDesign(
         mechanism.promising(problem.guarantees),
         problem,

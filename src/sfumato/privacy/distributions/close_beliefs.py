@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ...core import Bracket
+from ...core import Bracket, Randomizer
 from ...core.arrays import Floats, readonly
 from ...divergences import MaxDivergence, max_divergence
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import UNIT, at_most
-from ..rows import AnyMechanism, channel, check_delta
+from ..rows import channel, check_delta, listed
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
 from .family import Family
 from .family_reports import epsilon_below, reports_of
@@ -114,7 +114,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
 
 
 def worst_beliefs(
-    mechanism: AnyMechanism, family: Family, radius: float, delta: float = 0.0, *, most_nodes: int = 2000
+    mechanism: Randomizer | ArrayLike, family: Family, radius: float, delta: float = 0.0, *, most_nodes: int = 2000
 ) -> WorstBeliefs:
     """Return the largest epsilon that any beliefs near the distributions of a family need.
 
@@ -146,11 +146,12 @@ def worst_beliefs(
         Kawamoto and Murakami, section III-F, who bound it by three steps; the exact value is
         derived here.
     """
+    listing = listed(mechanism)
     check_delta(delta)
     if not 0 <= radius <= 1:
         raise InputError(f"the radius {radius} is not between 0 and 1.", "pass a total variation, such as 0.05.")
-    reports_of(mechanism, family.distributions)  # sizes, and probabilities too small for floats
-    matrix = channel(mechanism).matrix
+    reports_of(listing, family.distributions)  # sizes, and probabilities too small for floats
+    matrix = channel(listing).matrix
     balls = [Ball(row, radius) for row in family.distributions]
     single = [_by_single_reports(matrix, balls[i], balls[j]) for i, j in family.pairs]
     if delta == 0:

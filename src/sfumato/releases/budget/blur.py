@@ -11,13 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy, units
+from ...core import Capability, CoordinatePrivacy, Mechanism, MetricPrivacy, Randomizer, units
 from ...core.arguments import checked
 from ...core.arrays import Floats, integer, numbers
+from ...core.randomizer import check_known
 from ...errors import FileError, InputError, PlaceWarning, argument, python
 from ...escaping import plain
 from ...evidence import VertexPrivacy
-from ...mechanisms.planar import CoordinateNoise
 from ...sampling import Sampler
 from ..fingerprint import fingerprint
 from .accounts import BudgetError
@@ -92,7 +92,7 @@ class Blur:
         (True, Fraction(1, 1))
     """
 
-    mechanism: Mechanism | CoordinateNoise
+    mechanism: Randomizer
     ledger: Ledger
     promise: MetricPrivacy | CoordinatePrivacy
     charge: Decimal
@@ -100,11 +100,12 @@ class Blur:
     _sampler: Sampler
     _points: PointReports
     _name: bytes
+    _channel: Mechanism | None
 
     @checked
     def __init__(
         self,
-        mechanism: Mechanism | CoordinateNoise,
+        mechanism: Randomizer,
         ledger: Ledger,
         promise: MetricPrivacy | CoordinatePrivacy | None = None,
         *,
@@ -112,6 +113,15 @@ class Blur:
     ) -> None:
         if spent not in _SPENT:
             raise InputError(f"{argument('spent', spent)} is unknown.", f"use one of {', '.join(_SPENT)}.")
+        check_known(mechanism)
+        points = mechanism.supports(Capability.POINTS)
+        if mechanism.supports(Capability.TUPLES) or not (points or mechanism.supports(Capability.MATRIX)):
+            raise InputError(
+                f"{mechanism!r} reports neither points nor one observable, and a ledger keeps no other reports.",
+                python("pass a Mechanism or a CoordinateNoise."),
+            )
+        channel: Mechanism | None = None if points else mechanism.channel()
+        mechanism = mechanism if channel is None else channel
         promise = _promised(mechanism) if promise is None else promise
         asked = promise.promise if isinstance(promise, VertexPrivacy) else promise
         charge = proved_charge(mechanism, asked)
@@ -132,6 +142,7 @@ class Blur:
         object.__setattr__(self, "_sampler", Sampler(mechanism))
         object.__setattr__(self, "_points", PointReports(self._sampler))
         object.__setattr__(self, "_name", fingerprint(mechanism))
+        object.__setattr__(self, "_channel", channel)
 
     @checked
     def report(
@@ -321,8 +332,7 @@ class Blur:
             FileError: If the ledger holds a report that the mechanism does not make.
         """
         found = self._reported(users, places, draw, run, batch)
-        noise = isinstance(self.mechanism, CoordinateNoise)
-        made = 0 if isinstance(self.mechanism, CoordinateNoise) else self.mechanism.shape[1]
+        noise, made = self._channel is None, 0 if self._channel is None else self._channel.shape[1]
         sound = [
             each for each in found if (isinstance(each, tuple) if noise else isinstance(each, int) and each < made)
         ]
@@ -339,18 +349,18 @@ class Blur:
     def sentence(self) -> str:
         """The charge for one report, and its cost, in words."""
         charged = charge_sentence(self.promise, self.charge)
-        if isinstance(self.mechanism, Mechanism) and isinstance(self.promise, MetricPrivacy):
-            charged += self.promise.caveat(self.mechanism.secrets)
+        if self._channel is not None and isinstance(self.promise, MetricPrivacy):
+            charged += self.promise.caveat(self._channel.secrets)
         return charged
 
     @property
     def _matrix(self) -> Mechanism:
-        if isinstance(self.mechanism, CoordinateNoise):
+        if self._channel is None:
             raise InputError(
                 f"{self.mechanism!r} has no numbered secrets to draw for.",
                 "use report() with a latitude and a longitude.",
             )
-        return self.mechanism
+        return self._channel
 
     @checked
     def remembers(self, users: Collection[str], places: Collection[str | None]) -> list[bool]:
@@ -449,17 +459,16 @@ def _check_move(place: str | None, *, move: bool) -> None:
         )
 
 
-def _promised(mechanism: Mechanism | CoordinateNoise) -> MetricPrivacy | CoordinatePrivacy:
+def _promised(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
     """Return what a mechanism was made to promise.
 
     Raises:
         InputError: If it promises nothing.
     """
-    if isinstance(mechanism, CoordinateNoise):
-        return mechanism.promise
-    if not mechanism.guarantees:
+    charged = [each for each in mechanism.stated_guarantees if isinstance(each, MetricPrivacy | CoordinatePrivacy)]
+    if not charged:
         raise InputError(
             f"{mechanism!r} promises nothing that could be charged.",
             python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
         )
-    return mechanism.guarantees[0]
+    return charged[0]

@@ -6,24 +6,17 @@ from dataclasses import replace
 from decimal import Decimal
 from math import nextafter
 
-from ...core import CoordinatePrivacy, Mechanism, MetricPrivacy
+from ...core import Capability, CoordinatePrivacy, MetricPrivacy, Randomizer
 from ...errors import InputError, python
 from ...escaping import plain
-from ...evidence import (
-    VertexPrivacy,
-    bound_to,
-    prove_coordinate_privacy,
-    prove_metric_privacy,
-    prove_planar_noise,
-)
-from ...mechanisms.planar import CoordinateNoise
+from ...evidence import Stated, prove
 from ...rounding import amount_at_most, at_most
 from .amounts import above, printed, shown
 
 Charged = MetricPrivacy | CoordinatePrivacy
 
 
-def proved_charge(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> Decimal:
+def proved_charge(mechanism: Randomizer, asked: Charged) -> Decimal:
     """Return what one report is charged: a promise that is proved of the integers or the noise's recipe.
 
     It is the decimal that the promised epsilon prints as: 0.1, although the float 0.1 is a little more; it is
@@ -46,39 +39,28 @@ def proved_charge(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> Dec
     return charge
 
 
-def _proved(mechanism: Mechanism | CoordinateNoise, asked: Charged) -> float:
+def _proved(mechanism: Randomizer, asked: Charged) -> float:
     """Return the epsilon that is proved, which is at most the promised one.
 
     Raises:
         InputError: If it is not proved, or not one of such a mechanism.
     """
-    if isinstance(mechanism, CoordinateNoise):
-        if not isinstance(asked, CoordinatePrivacy):
-            raise InputError(
-                f"{asked!r} is not a promise of noise for coordinates.", python("charge noise.promise.")
-            )
-        noise = prove_planar_noise(asked, mechanism.noise.rate, mechanism.step_m, mechanism.reach_m)
-        if not noise.holds:
-            raise InputError(
-                f"{asked} is claimed, but the noise's epsilon is up to {at_most(noise.upper, 9)}/{asked.unit}, "
-                f"and its slack up to {amount_at_most(noise.slack_m, 'm')}.",
-                python("charge noise.promise."),
-            )
-        return min(noise.upper, asked.epsilon)
-    if isinstance(asked, MetricPrivacy):
-        asked.check_distances()
-        proof = prove_metric_privacy(mechanism, asked)
-    else:
-        (rows,) = bound_to(mechanism.secrets, (asked,))
-        if not isinstance(rows, VertexPrivacy):
-            raise InputError(f"{asked!r} cannot be charged.", "use MetricPrivacy or CoordinatePrivacy.")
-        proof = prove_coordinate_privacy(mechanism, rows)
-    if not proof.holds:
-        raise InputError(
-            f"{asked} is claimed, but the mechanism's epsilon is up to {at_most(proof.upper, 9)}.",
-            "charge what the mechanism really spends.",
-        )
-    return min(proof.upper, asked.epsilon)
+    proof = prove(mechanism, asked)
+    if not isinstance(proof, Stated):
+        return proof.upper
+    points = mechanism.supports(Capability.POINTS)
+    hint = python("charge noise.promise.") if points else "charge what the mechanism really spends."
+    if proof.upper is None:
+        kind = "noise for coordinates" if points else "mechanisms of this kind"
+        raise InputError(f"{asked!r} is not a promise of {kind}.", hint)
+    epsilon = at_most(proof.upper, 9)
+    raise InputError(
+        f"{asked} is claimed, but the noise's epsilon is up to {epsilon}/{asked.unit}, and its slack up to "
+        f"{amount_at_most(proof.slack_m, 'm')}."
+        if points and isinstance(asked, CoordinatePrivacy)
+        else f"{asked} is claimed, but the mechanism's epsilon is up to {epsilon}.",
+        hint,
+    )
 
 
 def rule_sentence(unit: str) -> str:

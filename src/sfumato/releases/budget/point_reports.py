@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from ...core import Mechanism
+from ...core import Capability, Mechanism
 from ...core.arrays import Floats, round_degrees
 from ...errors import InputError, argument
 from ...geo import Places
-from ...mechanisms.planar import CoordinateNoise
 from ...sampling import Sampler, SystemWords, simulator
 from .places import Report
 
@@ -36,7 +35,7 @@ class PointReports:
     def __init__(self, sampler: Sampler) -> None:
         self._sampler, self._words = sampler, SystemWords()
         drawable = sampler.drawable
-        self._mechanism = drawable if isinstance(drawable, Mechanism) else None
+        self._mechanism: Mechanism | None = None if drawable.supports(Capability.POINTS) else drawable.channel()
         secrets = None if self._mechanism is None else self._mechanism.secrets
         self._places = secrets if isinstance(secrets, Places) else None
         self._latlon: Floats | None = None  # of all observables, once one was asked for
@@ -108,9 +107,7 @@ class PointReports:
             secret = int(_apart_m(lat, lon, self._places.latlon).argmin())
             away = _apart_m(lat, lon, self._latlon)
             return float(self._mechanism.matrix[secret, away >= _apart_m(lat, lon, at)[0]].sum()) < _RARE
-        noise = self._sampler.drawable
-        if not isinstance(noise, CoordinateNoise):
-            return False
+        noise: Any = self._sampler.drawable  # a CoordinateNoise: no other kind serves points
         if outside == "error" and not noise.serves(*point)[0]:
             return True
         apart_m = float(_apart_m(lat, lon, at)[0])

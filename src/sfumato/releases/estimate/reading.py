@@ -11,11 +11,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import JointSpace, Mechanism, Space
+from ...core import JointSpace, Mechanism, Randomizer, Space
 from ...core.arrays import Floats
+from ...core.randomizer import check_known
 from ...errors import DataError, InputError, argument, row_value
 from ...geo import read_visits
-from ...mechanisms.planar import Coarsening, CoordinateNoise
+from ...mechanisms.planar import Coarsening
 from ...rounding import counted
 from ...tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
 from ..frames import kind_of
@@ -147,9 +148,7 @@ def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) ->
     return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
 
 
-def check_mark(
-    mechanism: Mechanism | CoordinateNoise, source: Table, column: str | None = None, *, unmarked: bool = False
-) -> bool:
+def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, *, unmarked: bool = False) -> bool:
     """Refuse a table that `release` did not draw from a mechanism; return whether it bears the mark of this one.
 
     Args:
@@ -161,14 +160,13 @@ def check_mark(
     Raises:
         DataError: If it bears the mark of another one, or has none and is not to be taken.
     """
+    check_known(mechanism)
     mark = _mark(source, {})
     _check(mark, mechanism, source, column, unmarked=unmarked)
     return mark is not None
 
 
-def _check(
-    mark: Mark | None, mechanism: Mechanism | CoordinateNoise, source: Table, column: str | None, *, unmarked: bool
-) -> None:
+def _check(mark: Mark | None, mechanism: Randomizer, source: Table, column: str | None, *, unmarked: bool) -> None:
     """Refuse a table of another mechanism, or one of which this cannot be known."""
     if mark is not None:
         mark.check(mechanism, _named(source), column)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Mechanism, Space
+from ...core import Capability, Mechanism, Randomizer, Space
 from ...core.arrays import Floats, numbers, readonly
+from ...core.mechanism import matrix_of
+from ...core.randomizer import check_known
 from ...errors import InputError, argument, python
 from ...rounding import counted
 
@@ -51,7 +53,8 @@ class Reports:
     sums: Floats
     squares: Floats
 
-    def __init__(self, mechanism: Mechanism, counts: ArrayLike) -> None:
+    def __init__(self, mechanism: Randomizer, counts: ArrayLike) -> None:
+        mechanism = _matrix_of(mechanism)
         array = numbers(counts, "the counts")
         if array.shape != (mechanism.shape[1],):
             raise InputError(
@@ -78,16 +81,17 @@ class Reports:
         object.__setattr__(self, "squares", self.sums)
 
     @classmethod
-    def of(cls, mechanism: Mechanism, labels: Iterable[Hashable]) -> Reports:
+    def of(cls, mechanism: Randomizer, labels: Iterable[Hashable]) -> Reports:
         """Return the reports in a list of observables' labels.
 
         Raises:
             InputError: If a label is not one of the mechanism's observables.
         """
-        return cls.at(mechanism, mechanism.observables.positions(labels))
+        matrix = _matrix_of(mechanism)
+        return cls.at(matrix, matrix.observables.positions(labels))
 
     @classmethod
-    def at(cls, mechanism: Mechanism, positions: NDArray[np.intp], weights: ArrayLike | None = None) -> Reports:
+    def at(cls, mechanism: Randomizer, positions: NDArray[np.intp], weights: ArrayLike | None = None) -> Reports:
         """Return the reports in an array of observables' positions, as samplers draw them.
 
         Args:
@@ -99,6 +103,7 @@ class Reports:
         Raises:
             InputError: If a position is none, or a weight is negative, not finite, or all are zero.
         """
+        mechanism = _matrix_of(mechanism)
         found = np.asarray(positions).reshape(-1)
         if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= mechanism.shape[1]):
             raise InputError(
@@ -251,3 +256,18 @@ def pooled(reports: AnyReports) -> Pooled:
     return Pooled(
         secrets, readonly(matrix), readonly(counts), readonly(squares), readonly(batch), readonly(shares)
     )
+
+
+def _matrix_of(mechanism: Randomizer) -> Mechanism:
+    """Return the matrix by which reports are counted.
+
+    Raises:
+        InputError: If the mechanism is of an unknown kind, or its reports are not one observable each.
+    """
+    check_known(mechanism)
+    if mechanism.supports(Capability.TUPLES) or not mechanism.supports(Capability.MATRIX):
+        raise InputError(
+            f"the reports of {mechanism!r} are not one of finitely many observables.",
+            "use a mechanism with a matrix.",
+        )
+    return matrix_of(mechanism)

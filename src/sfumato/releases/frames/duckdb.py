@@ -8,15 +8,13 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import DataError, InputError, argument, python
-from ...mechanisms.family import FrequencyOracle
 from ...tables import label_column
 from ..asked import One, drawable_of
 from ..budget import Blur
 from ..columns import plain_type
 from ..kernel import WITHIN, Kernel, Outside, Wishes
-from ..promises import People, sentences
-from ..proved import proved
-from ..reporters import MatrixReporter, reporter
+from ..promises import People, report_bounds, sentences
+from ..reporters import reporter
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _CALLED: Final = "the columns given"
@@ -81,7 +79,7 @@ def create_duckdb_function(
         source, wishes = [("value", _type_of_secrets(drawable))], Wishes(column="value", outside=outside)
     schema = pa.schema(source)
     kernel = Kernel(drawable, schema, wishes, name=_CALLED)
-    said = sentences({"": proved(drawable)}, People(0))
+    said = sentences({"": report_bounds(drawable)}, People(0))
     plain = pa.schema([(field.name, plain_type(field.type)) for field in kernel.schema])
     types = connection.from_arrow(plain.empty_table()).types
     single = len(plain) == 1
@@ -130,7 +128,5 @@ def _type_of_secrets(drawable: Any) -> Any:
     """Return the Arrow type of labels, or of whole numbers."""
     import pyarrow as pa
 
-    found = reporter(drawable)
-    if isinstance(found, MatrixReporter):
-        return label_column(found.single.secrets).type
-    return label_column(drawable.space).type if isinstance(drawable, FrequencyOracle) else pa.int64()
+    secrets = drawable.secrets
+    return pa.int64() if secrets is None else label_column(secrets).type

@@ -28,8 +28,7 @@ from ..marks import KEY, Mark
 from ..outcome import Release
 from ..people_at_places import at_places
 from ..place_memo import PlaceMemo
-from ..promises import People, of_one_report, sentences
-from ..proved import proved
+from ..promises import People, of_one_report, report_bounds, sentences
 from ..remembered import Remembered
 from ..stopped import charged_in_vain
 from .kind import FrameKind
@@ -192,7 +191,7 @@ def prepare_frame(
     kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.disclosed.kept.values())
     kind.check_rest(kernel)
     remembered, charged = draws_of(mechanism, kernel, place_column, stream.schema.names)
-    promises = {name: proved(each) for name, each in kernel.drawables.items()}
+    promises = {name: report_bounds(each) for name, each in kernel.drawables.items()}
     people = at_places(counted(stream, kernel), remembered, stream, _ROWS, drops=wishes.outside == "drop")
     limits.check(of_one_report(promises, columnwise=kernel.columnwise), people)
     check_beforehand(charged or remembered, stream, _ROWS, allow)

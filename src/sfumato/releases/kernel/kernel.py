@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import units
+from ...core import Words, units
 from ...core.arrays import Floats
 from ...errors import DataError, InputError, argument, row_value
 from ...geo import PlaceColumns
-from ...sampling import SystemWords, Words
+from ...sampling import SystemWords
 from ...tables import no_column
 from ..columns import fresh
 from ..disclosed import Disclosed

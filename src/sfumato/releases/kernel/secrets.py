@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import Words
 from ...core.arrays import Floats
-from ...sampling import Words
 from ..reporters import BLOCK, Reporter, Secrets
 
 Chosen = NDArray[np.intp] | None

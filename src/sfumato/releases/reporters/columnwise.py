@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import Words
 from ...errors import InputError, argument
-from ...sampling import SystemWords, Words
+from ...sampling import SystemWords
 from .reporter import Given, Reporter, Secrets
 
 _PLACES: Final = ("latitude", "longitude")

@@ -6,9 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ...core import JointSpace
-from ...mechanisms.family import FrequencyOracle
-from ...sampling import Drawable, Recipe, Sampler, Words
+from ...core import JointSpace, Randomizer, Recipe, Words
 from ..columns import listed
 from .labels import positions_in, whole_numbers
 from .reporter import Given, Reporter, Secrets
@@ -17,14 +15,13 @@ from .reporter import Given, Reporter, Secrets
 class FamilyReporter(Reporter):
     """A family with a recipe of its own: a frequency oracle, or noise on whole numbers."""
 
-    def __init__(self, drawable: Drawable, recipe: Recipe) -> None:
+    def __init__(self, drawable: Randomizer, recipe: Recipe) -> None:
         self._drawable = drawable
         self._recipe = recipe
-        self._space = drawable.space if isinstance(drawable, FrequencyOracle) else None
+        self._space = drawable.secrets
         self.takes = len(self._space.parts) if isinstance(self._space, JointSpace) else 1
         self.given: Given = "numbers" if self._space is None else "labels"
         self.rowwise = recipe.rowwise
-        self._sampler = Sampler(drawable)
 
     @property
     def where(self) -> str:

@@ -7,12 +7,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import JointSpace, Mechanism
+from ...core import JointSpace, Randomizer, Recipe, Row, Words
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...geo import Hexagons, Lattice, Places
-from ...mechanisms.tupling import Tupling
-from ...sampling import Recipe, Row, Words
 from ..columns import Labels, latlon_of, report_columns
 from .labels import positions_in
 from .reporter import Given, Reporter, Secrets
@@ -24,10 +22,10 @@ _RADIUS_M: Final = 6_371_000.0
 class MatrixReporter(Reporter):
     """A mechanism in integers, or a tupling of one."""
 
-    def __init__(self, drawable: Mechanism | Tupling) -> None:
-        self.drawable = drawable
-        self.single = drawable.inner if isinstance(drawable, Tupling) else drawable
-        self._recipe: Recipe = Row(drawable) if isinstance(drawable, Mechanism) else drawable.recipe()
+    def __init__(self, drawable: Randomizer, recipe: Recipe, row: Row) -> None:
+        self.drawable = row.mechanism if recipe is row else drawable
+        self.single = row.mechanism
+        self._recipe = recipe
         self.rowwise = self._recipe.rowwise
         secrets = self.single.secrets
         self.given: Given = "places" if isinstance(secrets, Places) else "labels"

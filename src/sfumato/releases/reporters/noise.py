@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import Words
 from ...core.arrays import Floats
 from ...mechanisms.planar import CoordinateNoise
-from ...sampling import Words
 from .reporter import Given, Reporter, Secrets
 
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core import Mechanism
-from ...errors import InputError, python
-from ...mechanisms.family import MechanismFamily
-from ...mechanisms.planar import CoordinateNoise
-from ...mechanisms.tupling import Tupling
-from ...sampling import Drawable, PointRecipe, Row
+from ...core import Capability, Row
+from ...core.randomizer import check_known
 from .family import FamilyReporter
 from .matrix import MatrixReporter
 from .noise import NoiseReporter
@@ -23,19 +19,11 @@ def reporter(drawable: Any) -> Reporter:
         drawable: A `Mechanism`, a `Tupling`, a `CoordinateNoise` or a family of `sfumato.mechanisms`.
 
     Raises:
-        InputError: If it is for studies only, or not a mechanism.
+        InputError: If it is for studies only, or not of a kind that this package knows.
     """
-    if isinstance(drawable, Mechanism | Tupling):
-        return MatrixReporter(drawable)
-    if isinstance(drawable, CoordinateNoise):
+    check_known(drawable)
+    if drawable.supports(Capability.POINTS):
         return NoiseReporter(drawable)
-    if isinstance(drawable, MechanismFamily) and isinstance(drawable, Drawable):
-        recipe = drawable.recipe()
-        if isinstance(recipe, Row):
-            return MatrixReporter(recipe.mechanism)
-        if not isinstance(recipe, PointRecipe):
-            return FamilyReporter(drawable, recipe)
-    raise InputError(
-        f"a value of {type(drawable)} cannot be released from.",
-        python("pass a Mechanism, a Tupling, a CoordinateNoise or a family of sfumato.mechanisms."),
-    )
+    recipe = drawable.recipe()
+    row = recipe.row
+    return MatrixReporter(drawable, recipe, row) if isinstance(row, Row) else FamilyReporter(drawable, recipe)

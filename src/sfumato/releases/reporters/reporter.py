@@ -9,10 +9,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import Words
 from ...core.arrays import Floats
 from ...core.frozen import Short
 from ...errors import InputError, argument
-from ...sampling import Words
 
 BLOCK: Final = 1 << 15
 """Rows that are drawn at a time: what they need stays in the processor's cache."""

@@ -7,8 +7,7 @@ from typing import Any, Final, Literal
 from ...errors import InputError, argument
 from ..asked import columns_of
 from ..kernel import WITHIN, Kernel, Wishes
-from ..promises import People, sentences
-from ..proved import proved
+from ..promises import People, report_bounds, sentences
 from ..reporters import reporter
 from .session import RunSecret, refuse_unserved, session
 from .tasks import check_columns, converting, spark_schema
@@ -63,7 +62,7 @@ class PrivateColumn:
         refuse_unserved(mechanism, {})
         self._spark = session(spark)
         self._mechanism = mechanism
-        self.promises = sentences({"": proved(mechanism)}, People(0))
+        self.promises = sentences({"": report_bounds(mechanism)}, People(0))
         if reporter(mechanism).given == "places":
             self._names: tuple[str, ...] = _PLACES
             self._wishes = Wishes(lat="lat", lon="lon", outside=outside, within=within)

@@ -20,8 +20,7 @@ from ..kernel import Kernel, Outside
 from ..local import check_table
 from ..marks import INSIDE, Mark
 from ..outcome import Release
-from ..promises import People, of_one_report, sentences
-from ..proved import proved
+from ..promises import People, of_one_report, report_bounds, sentences
 from .rows import SparkRows
 from .session import SERVED, RunSecret, raised, refuse_unserved, session
 from .tasks import COUNTS, counting, drawing, spark_schema
@@ -308,7 +307,7 @@ def prepare_on_spark(
     check_table(wishes.people, rows.name)
     schema = rows.selected(rows.columns).limit(0).toArrow().schema
     kernel = Kernel(mechanism, schema, wishes, name=rows.name)
-    promises = {name: proved(each) for name, each in kernel.drawables.items()}
+    promises = {name: report_bounds(each) for name, each in kernel.drawables.items()}
     rows.check_key()
     named = rows.people(kernel)
     people = replace(named, exact=named.exact and wishes.outside != "drop")

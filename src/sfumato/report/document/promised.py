@@ -16,8 +16,8 @@ from ...evidence import (
     EpsilonProof,
     PlaceDistortion,
     VertexPrivacy,
-    prove,
     prove_constraint,
+    prove_guarantees,
 )
 from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
 from ...geo import Cells, Lattice
@@ -42,7 +42,7 @@ def promises_of(held: MechanismFile) -> tuple[PromiseFacts, ...]:
         return (_of_noise(held),)
     mechanism = held.report_channel
     prior = held.prior or Prior.uniform(mechanism.secrets)  # metric privacy needs none
-    epsilons, distortions = prove(mechanism, prior, held.guarantees)
+    epsilons, distortions = prove_guarantees(mechanism, prior, held.guarantees)
     first, second = iter(epsilons), iter(distortions)
     found = []
     for guarantee in held.guarantees:

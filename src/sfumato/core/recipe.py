@@ -1,21 +1,24 @@
-"""Recipes: how a report is drawn from whole random words, exactly, for numbered secrets or for points."""
+"""Recipes: the exact way in which a report is drawn from whole random words."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Mechanism
-from ..core.arrays import Floats
-from ..core.frozen import Frozen
-from .alias import AliasTables
-from .entropy import Words
+from .arrays import Floats
 
 Integers = NDArray[np.signedinteger[Any]]
+Uints = NDArray[np.uint64]
+
+
+class Words(Protocol):
+    """A source of independent, uniform 64-bit words."""
+
+    def draw(self, count: int) -> Uints:
+        """Return the next ``count`` words."""
 
 
 class Recipe(ABC):
@@ -30,6 +33,11 @@ class Recipe(ABC):
     @abstractmethod
     def secrets(self) -> int | None:
         """Number of secrets, at positions 0, 1, ...; None where the secret is any integer."""
+
+    @property
+    def row(self) -> Recipe | None:
+        """The `Row` that draws the true report, where reports are positions of its mechanism's observables."""
+        return None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -50,10 +58,12 @@ class Recipe(ABC):
         """
 
 
-@runtime_checkable
-class PointRecipe(Protocol):
+class PointRecipe(ABC):
     """The way a report is drawn for a point on the ground."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
         """Return a report for each point: latitudes and longitudes, array (n, 2).
 
@@ -67,46 +77,6 @@ class PointRecipe(Protocol):
             InputError: If a point is not served.
         """
 
+    @abstractmethod
     def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
         """Return a report for one point: latitude and longitude; see `blurred`."""
-
-
-@runtime_checkable
-class Drawable(Protocol):
-    """Anything that can be drawn from: it knows its recipe."""
-
-    def recipe(self) -> Recipe | PointRecipe:
-        """Return how a report is drawn.
-
-        Raises:
-            InputError: If it is for studies only.
-        """
-
-
-@dataclass(frozen=True, slots=True)
-class Row(Frozen, Recipe):
-    """Draw the position of one observable from the secret's row of a mechanism.
-
-    Attributes:
-        mechanism: The mechanism.
-    """
-
-    rowwise: ClassVar[bool] = True
-    mechanism: Mechanism
-    _tables: AliasTables = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_tables", AliasTables.of(self.mechanism))
-
-    @property
-    def secrets(self) -> int:
-        """As many as the mechanism has."""
-        return self.mechanism.shape[0]
-
-    def draw(self, rows: Integers, words: Words) -> NDArray[np.intp]:
-        """Return positions of observables, array (count,), each of probability weights[s, o] / 2**bits exactly."""
-        return self._tables.draw(rows.astype(np.intp, copy=False), words)
-
-    def draw_one(self, row: int, words: Words) -> int:
-        """Return the position of one observable; as `draw` does, from the same words, in less time."""
-        return self._tables.draw_one(row, words)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Mechanism
-from ..core.arrays import readonly
-from ..core.weights import ONE_WORD, Integers, as_words
-from .entropy import Uints, Words
+from .arrays import readonly
+from .recipe import Uints, Words
+from .weights import ONE_WORD, Integers, as_words
 
 _LOW_BITS = 62  # of 126: the first word gives the other 64
 
@@ -48,16 +47,16 @@ class AliasTables:
     alias: NDArray[np.int32]
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> AliasTables:
-        """Return the tables of a mechanism."""
-        k = max(1, (mechanism.shape[1] - 1).bit_length())
-        thresholds, alias = _swept(mechanism.weights, k, mechanism.bits)
-        if mechanism.bits == ONE_WORD:
+    def of(cls, weights: Integers, bits: int) -> AliasTables:
+        """Return the tables of a mechanism's weights, array (secrets, observables), whose rows sum to 2**bits."""
+        k = max(1, (weights.shape[1] - 1).bit_length())
+        thresholds, alias = _swept(weights, k, bits)
+        if bits == ONE_WORD:
             high, low = thresholds.astype(np.uint64), None
         else:
             high, low = as_words(thresholds, _LOW_BITS)
             readonly(low)
-        return cls(mechanism.bits, k, readonly(high), low, readonly(alias))
+        return cls(bits, k, readonly(high), low, readonly(alias))
 
     def draw(self, rows: NDArray[np.intp], words: Words) -> NDArray[np.intp]:
         """Return one observable's position for each row, array (count,).
