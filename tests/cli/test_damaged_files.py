@@ -97,6 +97,7 @@ def test_a_report_made_again_leaves_damaged_files_out(tmp_path, monkeypatch):
         (("attack", "m.sfm"), "--skip-damaged was given without --visits"),
         (("report", "m.sfm"), "--skip-damaged was given without --visits"),
         (("compare",), "--skip-damaged was given without a file of visits"),
+        (("report", "m.sfm", "--visits", "city"), "--skip-damaged was given, but 'city' names the built-in city"),
         (("reproduce", "introductory"), "--skip-damaged was given without a folder of visits"),
         (("estimate", "m.sfm", "sound/rides", "--unmarked"), "'rides' is no such folder"),
         (("attack", "m.sfm", "--visits", "sound/rides/a.gpx"), "'a.gpx' is no such folder"),

@@ -42,6 +42,34 @@ def moments(visits: sf.Visits) -> list[str]:
     return [str(moment) for moment in visits.time]
 
 
+def in_format(kind: str, values: list[str] | list[int], write: Write, folder: Path) -> Path | pa.Table:
+    """Return a file or table of a kind with a position for each value of time."""
+    lat = [48.85 + k / 100 for k in range(len(values))]
+    if kind in ("frame", "parquet"):
+        table = pa.table({"lat": lat, "lon": [2.35] * len(values), "time": values})
+        if kind == "parquet":
+            parquet.write_table(table, folder / "v.parquet")
+        return table if kind == "frame" else folder / "v.parquet"
+    rows = list(zip(lat, values, strict=True))
+    if kind == "geojson":
+        shapes = [{"type": "Point", "coordinates": [2.35, each]} for each in lat]
+        features = [
+            {"type": "Feature", "geometry": shape, "properties": {"time": value}}
+            for shape, value in zip(shapes, values, strict=True)
+        ]
+        return write("v.geojson", json.dumps({"type": "FeatureCollection", "features": features}))
+    if kind == "gpx":
+        return write("v.gpx", gpx(*((each, 2.35, str(value)) for each, value in rows)))
+    if kind == "google":
+        records = [
+            {"latitudeE7": round(each * 1e7), "longitudeE7": 23500000, "timestamp": value} for each, value in rows
+        ]
+        return write("r.json", json.dumps({"locations": records}))
+    head = "timestamp,location-long,location-lat\n" if kind == "movebank" else "time,lon,lat\n"
+    text = head + "".join(f"{value},2.35,{each}\n" for each, value in rows)
+    return write("v.csv", "sep=;\n" + text.replace(",", ";") if kind == "sep" else text)
+
+
 def released(source: Path, folder: Path) -> Release:
     """Return the release of a file by cells that do not blur, whose reports are near the true places."""
     grid = sf.Grid.covering(sf.Visits([48.85, 48.86], [2.35, 2.36]), cell="200 m", region="48.84,2.34,48.87,2.37")
@@ -555,6 +583,130 @@ class TestTimes:
         table = f"lat,lon,time\n48.8,2.3,{text}\n48.9,2.4,{later}\n48.9,2.4,{later}\n"
         assert moments(read_visits(write("w.csv", table))) == ["NaT", *["2024-01-14T15:00:00.000000"] * 2]
 
+    @pytest.mark.parametrize(
+        ("text", "moment"),
+        [
+            *((f"2024-01-13{clock}", None) for clock in (" 13-05", " 13+05", "T13-05", "T13+0530", " 13-05:00")),
+            *((f"2024-01-13 {clock}", None) for clock in ("13:05:00+15:00", "13:05-30", "13:05:09-14:30")),
+            *((f"20240113{clock}", None) for clock in (" 13-05", "T130500+1500")),
+            ("2024-01-13 13:05-05", "2024-01-13T18:05"),
+            ("2024-01-13T13:05:00+14:00", "2024-01-12T23:05"),
+            ("2024-01-13 13:05:00 -1200", "2024-01-14T01:05"),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("kind", ["csv", "sep", "movebank", "parquet", "frame", "geojson", "gpx"])
+    def test_signs_of_offsets_in_every_row(
+        self, write: Write, tmp_path: Path, kind: str, text: str, moment: str | None
+    ) -> None:
+        """Arrow's CSV reader takes 13-05 for 13:00 at -05:00; a true offset needs minutes before it."""
+        visits = read_visits(in_format(kind, [text, text], write, tmp_path))
+        if moment is None:
+            assert visits.time is None
+            assert any("could not be read" in note for note in visits.notes)
+        else:
+            assert moments(visits) == [str(np.datetime64(moment, "us"))] * 2
+
+    def test_such_columns_stay_texts(self, write: Write) -> None:
+        rows = "".join(f"48.85,2.3{k},2024-01-1{k}T10:00:00Z,2024-01-13 13-05\n" for k in range(3))
+        visits = read_visits(write("v.csv", f"lat,lon,time,arrival\n{rows}"))
+        assert moments(visits) == [f"2024-01-1{k}T10:00:00.000000" for k in range(3)]
+        assert visits.attributes["arrival"].tolist() == ["2024-01-13 13-05"] * 3
+
+    @pytest.mark.parametrize(
+        "number",
+        [
+            *(202401131305, 2024011313, 2401131305, 240113130559, 199912312359),
+            *(133496283000000000, 638407839000000000),  # of Windows since 1601, and of .NET since the year 1
+        ],
+    )
+    @pytest.mark.parametrize("kind", ["csv", "sep", "parquet", "frame"])
+    def test_whole_numbers_that_are_no_seconds_since_1970(
+        self, write: Write, tmp_path: Path, kind: str, number: int
+    ) -> None:
+        visits = read_visits(in_format(kind, [number, number], write, tmp_path))
+        assert visits.time is None
+        assert any("could not be read as times and is kept" in note for note in visits.notes)
+
+    @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+    def test_numbers_since_1970(self, write: Write, unit: str) -> None:
+        known = [dt.datetime(2001, 9, 9, 1, 46, 40) + k * dt.timedelta(days=997, seconds=61) for k in range(11)]
+        numbers = np.array(known, f"datetime64[{unit}]").astype(np.int64).tolist()
+        rows = "".join(f"48.85,2.{k:02d},{number}\n" for k, number in enumerate(numbers))
+        assert moments(read_visits(write("v.csv", f"lat,lon,time\n{rows}"))) == [
+            str(np.datetime64(each, "us")) for each in known
+        ]
+
+    @pytest.mark.parametrize("text", ["0000-01-01", "9999-12-31T23:59:59-05:00", "9999-12-31 24:00:00"])
+    @pytest.mark.parametrize("kind", ["csv", "parquet", "geojson", "gpx"])
+    def test_years_that_no_calendar_has(self, write: Write, tmp_path: Path, kind: str, text: str) -> None:
+        texts = ["2024-01-13T13:05:00Z", "2024-01-13T13:06:00Z", text]
+        visits = read_visits(in_format(kind, texts, write, tmp_path))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000", "2024-01-13T13:06:00.000000", "NaT"]
+        assert any("1 of 3 times" in note for note in visits.notes)
+
+    @pytest.mark.parametrize("unit", ["s", "ms"])
+    def test_stamps_beyond_64_bits_of_microseconds(self, unit: str) -> None:
+        stamps = pa.array([1705151100 * (1 if unit == "s" else 1000), 10**17], pa.int64()).cast(pa.timestamp(unit))
+        visits = read_visits(pa.table({"lat": [48.85, 48.86], "lon": [2.35, 2.36], "time": stamps}))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000", "NaT"]
+        assert any("1 of 2 times" in note for note in visits.notes)
+        others = read_visits(pa.table({"lat": [48.85, 48.86], "lon": [2.35, 2.36], "seen": stamps}))
+        assert others.attributes["seen"].astype(np.int64).tolist() == stamps.cast(pa.int64()).to_pylist()
+
+    @pytest.mark.parametrize("kind", ["gpx", "geojson", "google", "csv"])
+    def test_clocks_of_spreadsheets_in_every_format(self, write: Write, tmp_path: Path, kind: str) -> None:
+        texts = ["2024-01-13T13:05:00Z", "2024-01-13T13:06:00Z", "1899-12-30T13:05:00Z"]
+        visits = read_visits(in_format(kind, texts, write, tmp_path))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000", "2024-01-13T13:06:00.000000", "NaT"]
+        assert any("1 of 3 times" in note for note in visits.notes)
+
+    @pytest.mark.parametrize("zero", ["2000-01-01", "1970-01-01", "1904-01-01"])
+    @pytest.mark.parametrize(("apart", "reads"), [(-1, False), (1, False), (-366, False), (0, True), (9000, True)])
+    def test_days_zero_and_days_near_them(self, write: Write, zero: str, apart: int, reads: bool) -> None:
+        """2000-01-01 13:05 next to 1999-12-31 is a contradiction, and next to 2024 a clock."""
+        day = np.datetime64(zero) + apart
+        row = f"48.85,2.35,{day},{zero} 13:05:00\n"
+        visits = read_visits(write("v.csv", f"lat,lon,date,time\n{row}{row}"))
+        if reads:
+            assert moments(visits) == [f"{day}T13:05:00.000000"] * 2
+        else:
+            assert visits.time is None
+            assert list(visits.attributes) == ["date", "time"]
+        later = "48.86,2.36,2024-01-13," + row.split(",")[3]
+        mixed = read_visits(write("w.csv", f"lat,lon,date,time\n{later}{later}{row}"))
+        assert moments(mixed)[2] == (f"{day}T13:05:00.000000" if reads else "NaT")
+
+    def test_whole_times_on_other_days_are_counted(self, write: Write) -> None:
+        rows = "48.85,2.35,2024-01-13,2024-01-13T13:05:00Z\n48.85,2.36,2024-01-13,2024-01-14T13:05:00Z\n"
+        visits = read_visits(write("v.csv", f"lat,lon,date,time\n{rows}"))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000", "2024-01-14T13:05:00.000000"]
+        assert visits.notes[0].startswith("1 of 2 times in the column 'time' are on another day than the one")
+        local = "48.85,2.35,2024-01-13T00:00:00+02:00,2024-01-13T13:05:00Z\n"
+        assert read_visits(write("w.csv", f"lat,lon,date,time\n{local}")).notes == ()
+
+    @pytest.mark.parametrize("day", ["2024-01-13", "13.01.2024", "1/13/2024"])
+    @pytest.mark.parametrize("clock", ["13:05", "1:05:00 PM"])
+    def test_days_and_clocks_under_each_others_names(self, write: Write, day: str, clock: str) -> None:
+        visits = read_visits(write("v.csv", f"lat,lon,date,time\n48.85,2.35,{clock},{day}\n"))
+        assert moments(visits) == ["2024-01-13T13:05:00.000000"]
+
+    @pytest.mark.parametrize("texts", [("0.30", "0.45"), ("0.30", "23.59"), ("0,30", "0,45"), (".30", "12.00")])
+    def test_clocks_with_points_are_no_fractions(
+        self, write: Write, tmp_path: Path, texts: tuple[str, str]
+    ) -> None:
+        head, rows = "lat,lon,date,time\n", "".join(f'48.85,2.35,2024-01-13,"{text}"\n' for text in texts)
+        visits = read_visits(write("v.csv", head + rows))
+        assert visits.time is None
+        why = "numbers can be hours and minutes, or fractions of a day. Write them as 13:05."
+        assert visits.notes[0].endswith(why)
+        with pytest.raises(DataError, match=r"numbers in the column 'time' .* hours and minutes, or fractions"):
+            read_visits(tmp_path / "v.csv", time="time")
+        values = pa.array([float(text.replace(",", ".")) for text in texts])
+        table = pa.table({"lat": [48.85] * 2, "lon": [2.35] * 2, "date": ["2024-01-13"] * 2, "time": values})
+        assert read_visits(table).notes[0].endswith(why)
+        among = read_visits(write("w.csv", head + rows + "48.85,2.35,2024-01-13,0.75\n"))
+        assert moments(among)[2] == "2024-01-13T18:00:00.000000"
+
     def test_times_that_a_program_did_not_set_are_no_clocks(self, write: Write) -> None:
         rows = ["1970-01-01T00:00:00Z"] * 3 + ["2024-01-13T13:05:00Z"] * 2
         table = "lat,lon,date,time\n" + "".join(f"48.8,2.3,2024-01-13,{each}\n" for each in rows)
@@ -681,6 +833,44 @@ class TestOziExplorer:
         visits = read_visits(self.write_track(write, "48.85,2.35,0,0,39744.5", f"48.86,2.36,0,0,{days}"))
         assert moments(visits) == ["2008-10-23T12:00:00.000000", "NaT"]
         assert "1 of 2 times in 'track.plt' could not be read and are missing." in visits.notes
+
+    @pytest.mark.parametrize(
+        ("row", "moment"),
+        [
+            ("39744,23-Oct-08,02:53:04", "2008-10-23T02:53:04"),
+            ("39744.0000000, 23-Oct-08, 2:53:04 am", "2008-10-23T02:53:04"),
+            ("39744,10/23/2008,2:53:04 AM", "2008-10-23T02:53:04"),
+            ("39744,,02:53:04", "2008-10-23T02:53:04"),
+            ("39744.12,23.10.2008,02:53:04", "2008-10-23T02:53:04"),
+            ("0,2008-10-23,02:53:04", "2008-10-23T02:53:04"),
+            ("39744,2008-10-23,24:00:00", "2008-10-24T00:00:00"),
+            ("39744,23-Oct-08,", "2008-10-23T00:00:00"),
+            ("39744,24-Oct-08,02:53:04", None),
+            ("39744,24-Oct-08,", None),
+            ("39744,23-Oct-08,13-05", None),
+            ("39744.12,23-Oct-08,13:53:04", None),
+            ("0,23-Oct-08,02:53:04", None),  # 2023 or 2008
+        ],
+    )
+    def test_clocks_behind_whole_days(self, write: Write, row: str, moment: str | None) -> None:
+        visits = read_visits(self.write_track(write, "48.85,2.35,0,0,39744.5,,", f"48.86,2.36,0,0,{row}"))
+        assert moments(visits)[1] == ("NaT" if moment is None else f"{moment}.000000")
+        bad = [note for note in visits.notes if "could not be read and are missing" in note]
+        assert bad == ([] if moment else ["1 of 2 times in 'track.plt' could not be read and are missing."])
+
+    @pytest.mark.parametrize(
+        ("row", "note"),
+        [
+            ("0.0000000, ,", "'track.plt' has no times."),
+            ("39744,23-Oct-08,", "The times of 'track.plt' are days without a time of day."),
+            (
+                "39744.1203009,23-Oct-07,02:53:14",
+                "1 of 1 times in 'track.plt' are on another day than the date behind them.",
+            ),
+        ],
+    )
+    def test_what_is_said_of_times(self, write: Write, row: str, note: str) -> None:
+        assert note in read_visits(self.write_track(write, f"48.85,2.35,0,0,{row}")).notes
 
     def test_its_datum_is_used(self, write: Write) -> None:
         row = "35.676761,139.753233,0,-777,39744.1"
@@ -930,6 +1120,18 @@ def test_damaged_files_are_counted_and_the_first_are_named(write: Write) -> None
         "8 of 9 files in 'tracks' were damaged and left out: 0.gpx, 1.gpx, 2.gpx, 3.gpx, 4.gpx and 3 more."
         in notes
     )
+
+
+def test_a_file_in_an_unknown_system_is_not_called_damaged(write: Write) -> None:
+    row = "39.98,116.31,0,492,39744.1,2008-10-23,02:53:04\n"
+    write("tracks/odd.plt", PLT.replace("WGS 84", "My own datum") + row)
+    folder = write("tracks/cut.plt", PLT + "39.98,116.31,0,492\n").parent
+    with pytest.raises(DataError, match=r"nothing can be read: 2 files\. "):
+        read_visits(folder, skip_damaged=True)
+    write("tracks/sound.plt", PLT + row)
+    notes = read_visits(folder, skip_damaged=True).notes
+    assert "1 of 3 files in 'tracks' was damaged and left out: cut.plt." in notes
+    assert "1 of 3 files in 'tracks' was in an unknown coordinate system and left out: odd.plt." in notes
 
 
 def test_leaving_out_is_for_folders(write: Write) -> None:

@@ -1,6 +1,7 @@
 """Positions in parts of columns to keep, and in encodings: bytes, base64, digits, JSON, structures and maps."""
 
 import base64
+import datetime as dt
 import json
 import struct
 import uuid
@@ -15,6 +16,7 @@ from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases.kernel.positions import check_kept
+from sfumato.tables import python_values
 
 DEGREE_M = 111_200
 SHARP = CoordinateNoise("20/km", "2 m", Projection(-33.9, 151.2), "300 km")  # loses 100 m
@@ -397,3 +399,40 @@ def test_few_false_alarms_over_encodings():
                 alarms.append((seed, name, error.problem))
     assert columns > 1_000
     assert len(alarms) <= 1, alarms  # all seeded
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("shape", ["plain", "list", "struct", "map", "fixed", "deep"])
+@pytest.mark.parametrize("output", ["r.csv", "r.arrow", None])
+def test_times_that_python_does_not_have(tmp_path, unit, shape, output):
+    """They are kept as they are, or an error says that they cannot be: after the year 9999, or nanoseconds."""
+    scale = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    number = 1_705_151_100 * scale + 1 if unit == "ns" else 253_402_300_805 * scale
+    values = pa.array([number, number], pa.int64()).cast(pa.timestamp(unit, "UTC"))
+    offsets = pa.array([0, 1, 2], pa.int32())
+    structs = pa.StructArray.from_arrays([values], ["a"])
+    columns = {
+        "plain": values,
+        "list": pa.ListArray.from_arrays(offsets, values),
+        "struct": structs,
+        "map": pa.MapArray.from_arrays(offsets, pa.array(["a", "b"]), values),
+        "fixed": pa.FixedSizeListArray.from_arrays(values, 1),
+        "deep": pa.ListArray.from_arrays(offsets, structs),
+    }
+    table = pa.table({"lat": [-33.9, -33.91], "lon": [151.2, 151.21], "seen": columns[shape]})
+    target = None if output is None else tmp_path / output
+    if output == "r.csv" and shape != "plain":
+        with pytest.raises(InputError, match="cannot be kept in a table of text"):
+            sf.release(SHARP, table, target, keep=["seen"])
+        return
+    done = sf.release(SHARP, table, target, keep=["seen"])
+    if output is None:
+        kept = pa.table(done)["seen"]  # lists of a fixed size become lists
+        assert kept.equals(pa.chunked_array([columns[shape]]).cast(kept.type))
+
+
+def test_texts_of_such_times_are_numbers():
+    values = pa.array([253_402_300_805, None], pa.int64()).cast(pa.timestamp("s"))
+    assert python_values(values) == [253_402_300_805, None]
+    assert python_values(values.cast(pa.timestamp("ms")).dictionary_encode()) == [253_402_300_805_000, None]
+    assert python_values(pa.array([1], pa.timestamp("s"))) == [dt.datetime(1970, 1, 1, 0, 0, 1)]

@@ -24,13 +24,15 @@ People = Annotated[
     str | None,
     Option(
         help="Who is a person: column (each name in the column of users, the default), one (all rows; the default "
-        "where no column names users), or of GPX and GeoLife file or folder."
+        "where no column names users), or of GPX, GeoLife and OziExplorer file or folder."
     ),
 ]
 SkipDamaged = Annotated[
     bool,
     Option(
-        "--skip-damaged", help="Leave out damaged files of a folder of GPX or GeoLife; they are counted and named."
+        "--skip-damaged",
+        help="Leave out files of a folder of GPX, GeoLife or OziExplorer that cannot be read; they are counted "
+        "and named.",
     ),
 ]
 SfmFile = Annotated[Path, Argument(help="A mechanism file (.sfm).")]

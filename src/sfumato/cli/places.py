@@ -23,7 +23,8 @@ BUILT_IN = "the built-in synthetic city (200 invented people, placed in the open
 
 
 OF_FILES: Final = (
-    "for GPX and GeoLife --people file says that each file is a person, --people folder that each folder is."
+    "for GPX, GeoLife and OziExplorer --people file says that each file is a person, --people folder that each "
+    "folder is."
 )
 
 
@@ -48,6 +49,11 @@ def visits_from(
             ("--skip-damaged", skip_damaged or None),
         )
         for name, value in options:
+            if value is not None and path is not None:
+                raise InputError(
+                    f"{name} was given, but {str(path)!r} names the built-in city, which is no file.",
+                    f"leave out {name}.",
+                )
             if value is not None:
                 raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
         why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"

@@ -77,8 +77,8 @@ def read_visits(
         people: Who is a person: the names in the ``column`` of users (the default where there is one), ``one``
             for all rows, or, of formats without columns, each ``file`` or each ``folder``. The folder is the
             one that holds ``Trajectory``, as in GeoLife, or else the first below the path, or the path itself.
-        skip_damaged: Leave out the files of a folder of GPX or GeoLife that cannot be read; `Visits.notes` counts
-            and names them. By default one such file is an error.
+        skip_damaged: Leave out the files of a folder of GPX, GeoLife or OziExplorer that cannot be read;
+            `Visits.notes` counts and names them. By default one such file is an error.
 
     Raises:
         DataError: If the file does not exist, is in no known format, holds no visit, or
@@ -118,7 +118,8 @@ def check_skip(source: str, *, skip_damaged: bool) -> None:
     """
     if skip_damaged:
         raise InputError(
-            f"{argument('skip_damaged')} is for a folder of GPX or GeoLife files, but {source} is no such folder.",
+            f"{argument('skip_damaged')} is for a folder of GPX, GeoLife or OziExplorer files, but {source} is no "
+            "such folder.",
             f"leave out {argument('skip_damaged')}.",
         )
 

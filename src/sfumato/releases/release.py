@@ -149,8 +149,8 @@ def release(
         within: How far rows are moved at most; one that is farther is an error.
         people: Who is a person, as for `read_visits`. Where no column names the users of places and nothing is
             stated, all rows count as one person's, and a ledger charges none of them.
-        skip_damaged: Leave out the files of a folder of GPX or GeoLife that cannot be read, as `read_visits` does;
-            the outcome and the receipt count and name them.
+        skip_damaged: Leave out the files of a folder of GPX, GeoLife or OziExplorer that cannot be read, as
+            `read_visits` does; the outcome and the receipt count and name them.
         allow: The share of rows that may be moved or dropped.
         max_reports_per_person: Refuse the release, before anything is drawn, if a person has more reports in it.
             Places that are reported once count once; earlier releases of the source count, unless a ledger

@@ -10,16 +10,18 @@ from .batch_writer import STREAMED as STREAMED
 from .batch_writer import BatchWriter as BatchWriter
 from .batch_writer import check_streamed as check_streamed
 from .clocks import Clocks as Clocks
+from .clocks import are_dotted_clocks as are_dotted_clocks
 from .columns import check_kind as check_kind
 from .columns import read_columns as read_columns
 from .delimited import TextTable as TextTable
 from .delimited import parsed as parsed
 from .delimited import read_rows as read_rows
-from .folders import damaged_note as damaged_note
 from .folders import files_below as files_below
+from .folders import left_out_note as left_out_note
 from .folders import others_note as others_note
 from .ipc import ArrowFile as ArrowFile
 from .iso_times import ambiguous_dates as ambiguous_dates
+from .iso_times import can_be_day as can_be_day
 from .labels import check_seen as check_seen
 from .labels import find as find
 from .labels import label_column as label_column
@@ -51,6 +53,7 @@ from .values import names as names
 from .values import numbers as numbers
 from .values import one_spelling as one_spelling
 from .values import plain_values as plain_values
+from .values import python_values as python_values
 from .values import spelled as spelled
 from .values import without_fraction as without_fraction
 from .writing import check_suffix as check_suffix

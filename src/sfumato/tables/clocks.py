@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.frozen import Short
-from .iso_times import CLOCK, hours, iso_texts, shorten_zones, trim_blanks
+from .iso_times import CLOCK, OFFSET, hours, iso_texts, shorten_zones, trim_blanks
 from .moments import MOST_BAD, TimeColumn, microseconds_of_days, times
 from .values import decoded, is_text
 
@@ -19,9 +20,12 @@ _DAY_ZERO: Final = r"^(?:1900-0?1-0?0|0?1[/.-]0?0[/.-]1900|0?0[/.-]0?1[/.-]1900)
 _DATED: Final = (
     r"^(?P<day>\d{4}-\d\d-\d\d)(?:[T ](?P<clock>\d\d:\d\d(?::\d\d(?:\.\d*)?)?)(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?$"
 )
-_MIDNIGHT: Final = r"^(?P<day>\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0*)?)?)?(?P<zone>Z|[+-]\d\d(?::?[0-5]\d)?)?$"
+_MIDNIGHT: Final = rf"^(?P<day>\d{{4}}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0*)?)?)?(?P<zone>Z|{OFFSET})?$"
 _NO_TIME: Final = "-"
 _DAY_US: Final = 86_400_000_000
+_NEAR: Final = np.timedelta64(366, "D")
+"""Days this near a day zero may contradict it: 2000-01-01 13:05 next to 1999-12-31 is no time of day alone."""
+_DOTTED: Final = r"^(?:[01]?\d|2[0-3])[.,][0-5]\d$"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,7 +49,8 @@ class Clocks(Short):
         """Return the times of day of a column; None if most of its values are something else.
 
         They are texts, times of day, time spans of less than a day, fractions of a day, and times that all lie on
-        the day zero of a program: spreadsheets write ``1899-12-30 13:05:00``. The day zero alone is no time.
+        the day zero of a program: spreadsheets write ``1899-12-30 13:05:00``. The day zero alone is no time, and
+        numbers that can all be hours and minutes, such as 0.30, are no fractions.
 
         Args:
             column: An Arrow array or chunked array.
@@ -70,7 +75,7 @@ class Clocks(Short):
         if not known:
             return None
         if (numbers := _numbers(column)) is not None:
-            return cls._of_fractions(numbers)
+            return None if are_dotted_clocks(column) else cls._of_fractions(numbers)
         parts = pc.extract_regex(shorten_zones(column), f"^{CLOCK}$")
         hour, rest, half, zone = (pc.struct_field(parts, name) for name in ("hour", "rest", "half", "zone"))
         plain = pc.fill_null(pc.or_(pc.not_equal(rest, ""), pc.not_equal(half, "")), False)
@@ -111,7 +116,7 @@ class Clocks(Short):
         values = np.asarray(
             pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan")), dtype=np.float64
         )
-        if not ((values > 0) & (values < 1)).any():
+        if not ((values > 0) & (values < 1)).any() or are_dotted_clocks(column):
             return None
         since = microseconds_of_days(column)
         return cls._of_microseconds(pa.array(since, mask=np.isnan(values)), fractions=True)
@@ -132,7 +137,8 @@ class Clocks(Short):
 
         A day may be a whole time at midnight, or a number such as 20240113. Its zone holds for the time of day,
         too. Where both have a zone and these differ, where a time on a day zero has an offset that its day does
-        not state, and where the day is missing, there is no time.
+        not state, where the day is another one within a year of the day zero, and where it is missing, there is
+        no time.
 
         Args:
             days: An Arrow array or chunked array, of a day for each time of day.
@@ -155,12 +161,48 @@ class Clocks(Short):
         fits = pc.or_(pc.equal(zone, of_clock), pc.or_(pc.equal(zone, ""), pc.equal(of_clock, "")))
         old = pc.and_(pc.not_equal(self.days, ""), pc.is_in(of_clock, value_set=pa.array(["", "+00:00"])))
         sure = pc.or_(pc.equal(self.days, ""), pc.or_(old, pc.equal(zone, of_clock)))
+        sure = pc.and_(sure, pa.array(~self._contradict(day)))
         whole = pc.binary_join_element_wise(day, self.texts, " ")
         whole = pc.binary_join_element_wise(whole, pc.if_else(pc.equal(zone, ""), of_clock, zone), "")
         sound = pc.and_(pc.and_(fits, sure), pc.not_equal(self.texts, ""))
         whole = pc.if_else(pc.fill_null(sound, False), whole, _NO_TIME)
         moments = times(pc.if_else(pc.is_valid(self.texts), whole, None))
         return None if moments is None else moments._replace(fractions=self.fractions)
+
+    def _contradict(self, days: Any) -> NDArray[np.bool_]:
+        """Return which days, as ISO texts, are near the day zero of their time, but another one."""
+        import pyarrow.compute as pc
+
+        both = [times(pc.if_else(pc.equal(each, ""), None, each), most_bad=1) for each in (days, self.days)]
+        if both[0] is None or both[1] is None:
+            return np.zeros(len(days), dtype=bool)
+        apart = np.abs(both[0].values - both[1].values)
+        return (apart > np.timedelta64(0, "D")) & (apart <= _NEAR)
+
+
+def are_dotted_clocks(column: Any) -> bool:
+    """Return whether all numbers of a column can be hours and minutes, such as 0.30, some of them below 1.
+
+    As fractions of a day they would be other times.
+
+    Args:
+        column: An Arrow array or chunked array.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = decoded(column)
+    if pa.types.is_floating(column.type):
+        hundredths = np.asarray(pc.fill_null(pc.cast(column, pa.float64()), float("nan"))) * 100
+        hundredths = hundredths[np.isfinite(hundredths)]
+        fits = (np.abs(hundredths - np.round(hundredths)) < 1e-6) & (np.round(hundredths) % 100 < 60)
+        return bool((fits & (hundredths >= 0) & (hundredths < 2400)).all() and (hundredths < 100).any())
+    numbers = _numbers(trim_blanks(column)) if is_text(column) else None
+    if numbers is None:
+        return False
+    numbers = pc.filter(numbers, pc.not_equal(numbers, "-1"))
+    dotted = pc.all(pc.match_substring_regex(numbers, _DOTTED)).as_py()
+    return bool(dotted and pc.any(pc.match_substring_regex(numbers, r"^0?0[.]")).as_py())
 
 
 def _numbers(column: Any) -> Any:

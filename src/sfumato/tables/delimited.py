@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from ..errors import DataError
 from ..escaping import from_csv_cell
+from .iso_times import has_unclear_offsets
 from .layout import Layout, is_number
 from .opened import OpenTable, cause, check_distinct
 from .source import Source
@@ -77,13 +78,16 @@ class TextTable(OpenTable):
             self.layout.check_quotes(self._source)
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
-        """Return the rows; see `OpenTable.load`. An empty value is a missing one."""
+        """Return the rows; see `OpenTable.load`. An empty value is a missing one.
+
+        Times with what may be no offset, such as 2024-01-13 13-05, stay texts.
+        """
         import pyarrow as pa
 
         source = self._source
         columns = self.columns if columns is None else columns
 
-        def attempt(encoding: str, text: Sequence[str]) -> Any:
+        def attempt(encoding: str, text: Sequence[str], columns: Sequence[str] = columns) -> Any:
             with self.layout.open(source) as stream:
                 return parsed(
                     stream,
@@ -109,7 +113,13 @@ class TextTable(OpenTable):
                 encoding = "latin-1" if "UTF8" in str(error) else encoding
                 found = attempt(encoding, columns)
             if any(pa.types.is_binary(kind) for kind in found.schema.types):  # not UTF-8 after all
-                found = attempt("latin-1", as_text)
+                encoding = "latin-1"
+                found = attempt(encoding, as_text)
+            zoned = [each.name for each in found.schema if pa.types.is_timestamp(each.type) and each.type.tz]
+            if zoned:
+                texts = attempt(encoding, zoned, zoned)
+                unclear = [name for name in zoned if has_unclear_offsets(texts[name])]
+                found = attempt(encoding, [*as_text, *unclear]) if unclear else found
         except (pa.ArrowException, OSError) as error:
             raise DataError(
                 f"{source} is not a valid table of text: {self.misfit() or cause(error)}.",

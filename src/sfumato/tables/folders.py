@@ -41,21 +41,22 @@ def others_note(folder: Path, files: Collection[Path], known: Collection[Path] |
     return (f"{what} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_SHOWN])}{more}.",)
 
 
-def damaged_note(folder: Path, damaged: Sequence[Path], files: int) -> tuple[str, ...]:
-    """Return the note that counts and names the files below a folder that were left out as damaged, if any were.
+def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> tuple[str, ...]:
+    """Return the note that counts and names the files below a folder that were left out, if any were.
 
     Args:
         folder: The folder.
-        damaged: These files, in order.
+        paths: These files, in order.
         files: How many files there are.
+        why: Why they were left out, such as "damaged".
     """
-    if not damaged:
+    if not paths:
         return ()
-    were = "was" if len(damaged) == 1 else "were"
-    names = [str(path.relative_to(folder)) for path in damaged[:_SHOWN]]
-    more = f" and {len(damaged) - _SHOWN:,} more" if len(damaged) > _SHOWN else ""
+    were = "was" if len(paths) == 1 else "were"
+    names = [str(path.relative_to(folder)) for path in paths[:_SHOWN]]
+    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
     return (
-        f"{len(damaged):,} of {counted(files, 'file')} in {folder.name!r} {were} damaged and left out: "
+        f"{len(paths):,} of {counted(files, 'file')} in {folder.name!r} {were} {why} and left out: "
         f"{', '.join(names)}{more}.",
     )
 

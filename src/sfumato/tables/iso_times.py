@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from datetime import date
 from typing import Any, Final
 
 import numpy as np
@@ -9,9 +12,11 @@ from numpy.typing import NDArray
 
 from .values import decoded, is_text
 
+OFFSET: Final = r"[+-](?:(?:0\d|1[0-3])(?::?[0-5]\d)?|14(?::?00)?)"
+"""An offset from UTC; none is larger than 14 hours."""
 CLOCK: Final = (
     r"(?P<hour>\d{1,2})(?P<rest>:\d\d(?::\d\d(?:[.,]\d+)?)?)?\s*(?P<half>[AaPp]\.? ?[Mm]\.?)?\s*"
-    r"(?P<zone>Z|[+-]\d\d(?::?[0-5]\d)?)?"
+    rf"(?P<zone>Z|{OFFSET})?"
 )
 """A time of day, with or without AM, PM and a zone."""
 _DAYS: Final = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])  # at most, of each month; none of 0
@@ -36,7 +41,8 @@ _NAMED: Final = (
 _DATE: Final = r"^(?P<first>\d{1,2})(?P<sign>[/.-])(?P<second>\d{1,2})[/.-](?P<year>\d{4})(?P<time>[T,\s].*)?$"
 """A date that begins with the month or the day, with or without a time of day."""
 _TIMED: Final = rf"^(?P<date>\d{{4}}-\d\d-\d\d)[Tt,\s]\s*{CLOCK}$"
-_PLAIN: Final = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d(:?[0-5]\d)?)?)?$"
+_PLAIN: Final = rf"^\d{{4}}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|{OFFSET})?)?$"
+_UNCLEAR: Final = r"[T ]\d\d[+-]|:\d\d(?:[.,]\d+)?[+-](?:1[5-9]|[2-9]\d|14:?(?:0[1-9]|[1-5]\d))"
 _WORDS: Final = r"[A-LN-OQ-SU-Yb-ln-oq-su-z]|[A-Za-z]{3}"
 """Letters of words, as opposed to those of clocks and zones."""
 _SPELLINGS: Final = (
@@ -54,6 +60,19 @@ _PADDED: Final = (
     (r"^(\d{4})[-/.:](\d\d)[-/.:](\d\d)", r"\1-\2-\3"),
 )
 """Dates that begin with the year: ``2024/1/3``, and ``2024:01:03`` of photographs."""
+
+
+def has_unclear_offsets(column: Any) -> bool:
+    """Return whether texts have what may be no offset, although Arrow reads it as one.
+
+    13-05 can be five past one, and no place is 15 hours away from UTC.
+
+    Args:
+        column: An Arrow column of texts.
+    """
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column, _UNCLEAR)).as_py())
 
 
 def trim_blanks(column: Any) -> Any:
@@ -150,6 +169,20 @@ def ambiguous_dates(column: Any) -> bool:
     first, second = (_numbers(parts, name) for name in ("first", "second"))
     possible = _possible(first, second) | _possible(second, first)
     return bool(possible.any()) and _order_of(parts) is None
+
+
+def can_be_day(text: str, day: date) -> bool:
+    """Return whether the numbers in a date can be those of a day, in any order and with two digits of the year.
+
+    Args:
+        text: The date, such as 23-Oct-08; without numbers it can be any day.
+        day: The day.
+    """
+    words = re.findall(r"\d+|[A-Za-z]+", text)
+    numbers = Counter(
+        int(_BY_NAME.get(word.lower(), word)) for word in words if word.isdigit() or word.lower() in _BY_NAME
+    )
+    return any(numbers <= Counter([year, day.month, day.day]) for year in (day.year, day.year % 100))
 
 
 def _month_as_number(column: Any, spelling: str) -> Any:

@@ -11,24 +11,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from .iso_times import iso_texts, trim_blanks
+from .iso_times import OFFSET, has_unclear_offsets, iso_texts, trim_blanks
 from .values import decoded, is_text, microseconds
 
 Times = NDArray[np.datetime64]
 
 # An integer time counts from 1970; its size shows the unit (1973 to 2286 in each).
 _EPOCHS = ((1e8, 1e10, "s"), (1e11, 1e13, "ms"), (1e14, 1e16, "us"), (1e17, 1e19, "ns"))
+_MINUTE: Final = ((0, 59), (0, 23), (1, 31), (1, 12))
+_DIGITS: Final = {
+    "s": ((*_MINUTE[1:], (1900, 2099)), (*_MINUTE, (20, 99))),
+    "ms": ((*_MINUTE, (1900, 2099)), ((0, 59), *_MINUTE, (0, 99))),
+}
+"""Limits of pairs of digits, from the last on, of 2024011313, 2401131305, 202401131305 and 240113130559."""
+_TICKS: Final = ((1.22e17, 1.58e17), (6.27e17, 6.63e17))
+"""Numbers of 100 ns of the years 1990 to 2100 that Windows counts from 1601, and .NET from the year 1."""
 _MIDNIGHT: Final = r"^(\d{4}-\d\d-\d\d)[T ]24(:00(?::00(?:\.0*)?)?(?:Z|[+-]\d\d:?\d\d)?)$"
 _DAYS_ZERO: Final = np.array(["1899-12-30", "1899-12-31"], "datetime64[D]")
 _DAY_US: Final = 86_400_000_000
 _FIRST_DAY: Final = 25_569  # 1970-01-01, from 1899-12-30
 _LAST_DAY: Final = 73_051  # 2100-01-01
+_YEAR_1: Final = np.datetime64("0001-01-01", "us")
+_YEAR_10000: Final = np.datetime64("10000-01-01", "us")
 _MOST_S: Final = 1e12  # more are no days of a calendar
 _BLOCK_ROWS: Final = 4096  # of times that are read one after the other where one of them is none
 MOST_BAD: Final = 0.5  # of the values of a column of times may be no times
 _ISO: Final = re.compile(
     r"(?:\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d-?\d)"
-    r"(?:[^\d+-] ?\d\d(?:Z|:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?[0-5]\d)?)?)?)?"
+    rf"(?:[^\d+-] ?\d\d(?:Z|:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|{OFFSET})?)?)?"
 )
 """A date, or a time without a sign between date and clock, which may also be that of a zone.
 
@@ -92,7 +102,7 @@ def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
         column = pc.cast(column, pa.timestamp("us"))
     if not pa.types.is_timestamp(column.type):
         return None
-    return TimeColumn(microseconds(column))
+    return _within_calendar(microseconds(column), column.null_count, most_bad)
 
 
 def day_numbers(column: Any) -> TimeColumn:
@@ -147,12 +157,9 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
     column = trim_blanks(column)
     if column.null_count == len(column):
         return None
-    dashed = pc.any(
-        pc.match_substring_regex(column, r"[T ]\d\d[+-]")
-    ).as_py()  # 13-05, not only an offset to Arrow
-    moments = None if dashed else _cast(column)
+    moments = _cast(column)
     if moments is not None:
-        return TimeColumn(moments)
+        return _within_calendar(moments, column.null_count, most_bad)
     column = iso_texts(column)
     leap = pc.match_substring_regex(column, r":\d\d:60")
     seconds = np.asarray(pc.fill_null(leap, False)).astype(np.int64)
@@ -167,17 +174,30 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
         moments = np.concatenate(
             [_singly(column.slice(start, _BLOCK_ROWS)) for start in range(0, len(column), _BLOCK_ROWS)]
         )
-    bad = int(np.count_nonzero(np.isnat(moments))) - column.null_count
-    if bad > most_bad * (len(column) - column.null_count) or bad == len(column) - column.null_count:
-        return None
-    return TimeColumn(moments + seconds.astype("timedelta64[s]"), bad)
+    return _within_calendar(moments + seconds.astype("timedelta64[s]"), column.null_count, most_bad)
+
+
+def _within_calendar(moments: Times, missing: int, most_bad: float) -> TimeColumn | None:
+    """Return times, those before the year 1 and after 9999 as ones that are none; None if too few are left.
+
+    Args:
+        moments: NaT where there is none.
+        missing: How many have no value at all.
+        most_bad: The largest share of values that may be no times.
+    """
+    moments = np.where((moments < _YEAR_1) | (moments >= _YEAR_10000), np.datetime64("NaT", "us"), moments)
+    known = len(moments) - missing
+    bad = int(np.count_nonzero(np.isnat(moments))) - missing
+    return None if bad and (bad > most_bad * known or bad == known) else TimeColumn(moments, bad)
 
 
 def _cast(column: Any) -> Times | None:
-    """Return texts as times; None where Arrow finds one that is none, or some have a zone and some have none."""
+    """Return texts as times; None where one is none or unclear, or some have a zone and some have none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if has_unclear_offsets(column):
+        return None
     for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us")):
         try:
             return microseconds(pc.cast(column, kind))
@@ -203,10 +223,30 @@ def _moment(text: str | None) -> np.datetime64:
     return np.datetime64("NaT", "us")
 
 
+def _counts_otherwise(values: Floats, unit: str) -> bool:
+    """Return whether numbers can be the digits of dates, or times that Windows or .NET counts.
+
+    Since 1970 they would be rare: seconds after 2033, milliseconds before 2001, and nanoseconds of 1974 and 1990.
+    """
+    if unit == "ns":
+        return any(((values >= least) & (values < most)).all() for least, most in _TICKS)
+    for limits in _DIGITS.get(unit, ()):
+        rest, fits = values, values == np.floor(values)
+        for least, most in limits[:-1]:
+            rest, digits = np.floor(rest / 100), rest % 100
+            fits &= (digits >= least) & (digits <= most)
+        least, most = limits[-1]
+        if (fits & (rest >= least) & (rest <= most)).all():
+            return True
+    return False
+
+
 def _since_1970(values: Floats) -> Times | None:
     known = values[~np.isnan(values)]
     for least, most, unit in _EPOCHS:
         if known.size and (known >= least).all() and (known < most).all():
+            if _counts_otherwise(known, unit):
+                return None
             scale = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[unit]
             micro = np.where(np.isnan(values), 0, np.round(values * scale)).astype(np.int64)
             moments = micro.astype("datetime64[us]")

@@ -16,6 +16,7 @@ from ..errors import DataError, row_value
 
 Objects = NDArray[np.object_]
 
+_LARGEST = 2**63 - 1  # of 64 bits
 _WHOLE = re.compile(r"^([-+]?[0-9]+)\.0+$")
 
 
@@ -83,7 +84,7 @@ def names(column: Any) -> Objects:
     column = decoded(column)
     if pa.types.is_integer(column.type) and column.null_count == 0:
         return column.to_numpy().astype(object)  # type: ignore[no-any-return]
-    values = column.to_pylist()
+    values = python_values(column)
     array = np.empty(len(values), dtype=object)
     array[:] = one_spelling(values)
     return array
@@ -112,6 +113,42 @@ def _one_name(value: Any) -> Any:
     return text
 
 
+def python_values(column: Any) -> list[Any]:
+    """Return a column as values of Python; where it does not have all of the times, they are numbers.
+
+    Args:
+        column: An Arrow array or chunked array.
+    """
+    import pyarrow as pa
+
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError, pa.ArrowException):  # a year after 9999, or nanoseconds
+        return list(column.cast(_with_numbers(column.type)).to_pylist())
+
+
+def _with_numbers(kind: Any) -> Any:
+    """Return an Arrow type with numbers in place of times."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_struct(kind):
+        return pa.struct([each.with_type(_with_numbers(each.type)) for each in kind])
+    if types.is_map(kind):
+        return pa.map_(_with_numbers(kind.key_type), _with_numbers(kind.item_type))
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_with_numbers(kind.value_type), kind.list_size)
+    if types.is_list(kind) or types.is_list_view(kind):
+        return pa.list_(_with_numbers(kind.value_type))
+    if types.is_large_list(kind) or types.is_large_list_view(kind):
+        return pa.large_list(_with_numbers(kind.value_type))
+    if types.is_dictionary(kind):
+        return _with_numbers(kind.value_type)
+    if not types.is_temporal(kind):
+        return kind
+    return pa.int32() if types.is_date32(kind) or types.is_time32(kind) else pa.int64()
+
+
 def plain_values(column: Any) -> NDArray[Any] | None:
     """Return any flat column as an array; None for nested and binary ones."""
     import pyarrow as pa
@@ -120,16 +157,20 @@ def plain_values(column: Any) -> NDArray[Any] | None:
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return None
     if pa.types.is_timestamp(column.type):
-        return microseconds(column)
+        moments = microseconds(column)
+        return moments if np.count_nonzero(np.isnat(moments)) == column.null_count else np.array(column.to_numpy())
     return np.array(column.to_numpy())
 
 
 def microseconds(column: Any) -> NDArray[np.datetime64]:
-    """Return a column of time stamps, in microseconds of UTC, NaT where missing."""
+    """Return a column of time stamps, in microseconds of UTC, NaT where missing or too large for them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    micro = pc.cast(column, pa.timestamp("us", column.type.tz), safe=False)
+    most = _LARGEST // {"s": 10**6, "ms": 10**3}.get(column.type.unit, 1)
+    since = pc.cast(column, pa.int64())
+    within = pc.and_(pc.less_equal(since, most), pc.greater_equal(since, -most))
+    micro = pc.cast(pc.if_else(within, column, None), pa.timestamp("us", column.type.tz), safe=False)
     return np.array(micro.to_numpy(), dtype="datetime64[us]")
 
 

@@ -51,6 +51,10 @@ _WGS84_ESRI: Final = (
 _WGS84_DATUMS: Final = ("World Geodetic System 1984", "World Geodetic System 1984 ensemble")
 
 
+class UnknownSystemError(DataError):
+    """A coordinate system that is not understood, or has no known way to longitude and latitude."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ReferenceSystem(Short):
     """The coordinate system of a column of positions.
@@ -227,7 +231,7 @@ def _system(statement: Statement, source: str, place: str = "") -> Any:
         if not place and not re.fullmatch(r"(?i)[a-z]{0,5}[ :]?\d{1,9}", str(statement)):
             shown = row_value(shown, "")  # a cell, which may hold anything where rows are shifted
         hints = (f"convert the positions to WGS84 first, or correct {place}.",) if place else _HINTS
-        raise DataError(f"the CRS of {source} is not understood{shown}.", *hints) from None
+        raise UnknownSystemError(f"the CRS of {source} is not understood{shown}.", *hints) from None
     if crs.is_geocentric:
         raise DataError(
             f"the CRS of {source} ({_name(crs)}) counts metres from the centre of the Earth on three axes: two of "
@@ -277,7 +281,7 @@ def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun:
         ballpark = _is_geocentric(crs.ellipsoid)
         transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True, allow_ballpark=ballpark)
     except pyproj.exceptions.ProjError:
-        raise DataError(
+        raise UnknownSystemError(
             f"no way is known from the CRS of {source} ({crs.name}) to longitude and latitude.", _CONVERT
         ) from None
     lon, lat = np.array(transformer.transform(coordinates(xy[:, 0]), coordinates(xy[:, 1])))

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
+from datetime import date, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import DataError
-from ...tables import Source, TimeColumn, cause, day_numbers, misfit, names, parsed, times
-from .crs import ReferenceSystem, row_statements
+from ...rounding import counted
+from ...tables import (
+    Source,
+    TimeColumn,
+    Times,
+    can_be_day,
+    cause,
+    day_numbers,
+    misfit,
+    names,
+    parsed,
+    times,
+)
+from .crs import ReferenceSystem, UnknownSystemError, row_statements
 from .format import Format, Wanted
 from .people import each_file, person_of
 from .points import degrees
@@ -22,7 +37,10 @@ _OZI: Final = b"OziExplorer Track Point File"
 _HEADER_LINES: Final = 6
 _NUMBER: Final = re.compile(rb"-?\d+(?:\.\d*)?")
 _COLUMNS: Final = ("lat", "lon", "code", "altitude_ft", "days", "date", "clock")
-_OZI_COLUMNS: Final = 5  # the date and time behind them, in the spelling of the device, do not count
+_OZI_COLUMNS: Final = 5  # the date and time behind them may be left out
+_ONE_DAY: Final = timedelta(days=1)
+_ONE_DAY_US: Final = 86_400_000_000
+_FINE: Final = 5  # decimals of days that are seconds
 
 
 def read_folder(folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
@@ -88,16 +106,20 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
         return None
     rows, columns = lines[_HEADER_LINES], list(_COLUMNS)
     if of_ozi:
-        rows, columns = _first_values(rows, source), columns[:_OZI_COLUMNS]
+        rows = _seven_values(rows, source)
     try:
-        table = parsed(io.BytesIO(rows), names=columns, types=dict.fromkeys(columns, pa.string()))
+        table = parsed(
+            io.BytesIO(rows),
+            names=columns,
+            types=dict.fromkeys(columns, pa.string()),
+            quotes=not of_ozi,
+            encoding="latin-1" if of_ozi else "utf8",
+        )
     except pa.ArrowInvalid as error:
         place = misfit(io.BytesIO(rows), ",", len(columns), _HEADER_LINES)
         raise DataError(f"{source} is damaged: {place or cause(error)}.", "unpack or download it again.") from None
-    if of_ozi:
-        moments: TimeColumn | None = day_numbers(table["days"])
-    else:
-        moments = times(pc.binary_join_element_wise(table["date"], table["clock"], " "))
+    texts = pc.binary_join_element_wise(table["date"], table["clock"], " ")
+    moments, remarks = _of_days(table, source) if of_ozi else (times(texts), ())
     if moments is None:
         raise DataError(f"the dates of {source} are not like 2008-10-23, 02:53:04.", "download it again.")
     lat = degrees(table["lat"], f"the latitudes of {source}")
@@ -105,11 +127,11 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
     datum = row_statements([lines[1].decode("utf-8", "replace").strip()])
     system = ReferenceSystem.of([("the datum in its second line", datum[0])], str(source))
     if system.crs is not None and not system.crs.is_geographic:
-        raise DataError(
+        raise UnknownSystemError(
             f"the datum in the second line of {source} is a system without latitudes and longitudes.",
             "name the datum of the positions there, such as WGS 84.",
         )
-    notes = (*system.notes, *moments.notes(str(source)))
+    notes = (*system.notes, *moments.notes(str(source)), *remarks)
     beyond = (np.abs(lat) > 90) | (np.abs(lon) > 180)
     if beyond.any():
         line = _HEADER_LINES + 1 + int(np.argmax(beyond))
@@ -124,17 +146,81 @@ def _points(source: Source, user: str | None) -> RawVisits | None:
     )
 
 
-def _first_values(rows: bytes, source: Source) -> bytes:
-    """Return rows of OziExplorer cut after the days: the values behind them may be left out.
+def _of_days(table: Any, source: Source) -> tuple[TimeColumn, tuple[str, ...]]:
+    """Return the times of OziExplorer's rows, and remarks on them.
+
+    The number of days counts. Where it is whole or has too few decimals for seconds, the clock behind it is read,
+    and there is no time where that or the date contradicts it. Where it is 0, date and clock are read.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    days, dates, clocks = (pc.utf8_trim_whitespace(table[name]) for name in ("days", "date", "clock"))
+    dated, timed = (np.asarray(pc.not_equal(column, "")) for column in (dates, clocks))
+    numbers = day_numbers(days)
+    moments = numbers.values
+    midnights = moments.astype("datetime64[D]")
+    known, whole = ~np.isnat(moments), moments == midnights
+    decimals = np.asarray(pc.utf8_length(pc.replace_substring_regex(days, r"^\d*\.?", "")))
+    rough, unit = known & (whole | (decimals < _FINE)), np.where(whole, 1.0, 10.0**-decimals)
+    same, near = _agreement(dates.to_pylist(), midnights.tolist())
+    exact = _read(pa.array(midnights).cast(pa.string()), clocks)
+    fits = same & (~timed | (np.abs(exact - moments) <= (unit * _ONE_DAY_US).astype("timedelta64[us]")))
+    absent = np.asarray(pc.match_substring_regex(days, r"^0*(\.0*)?$"))
+    read = np.where(absent, _read(dates, clocks), np.where(rough & timed, exact, moments))
+    read[rough & ~fits] = np.datetime64("NaT", "us")
+    bad = numbers.bad + int(np.count_nonzero((rough | absent & (dated | timed)) & np.isnat(read)))
+    remarks, known = [], ~np.isnat(read)
+    if not known.any() and not bad:
+        remarks.append(f"{source} has no times.")
+    if known.any() and not (timed | (read != read.astype("datetime64[D]")))[known].any():
+        remarks.append(f"The times of {source} are days without a time of day.")
+    if others := int(np.count_nonzero(known & ~rough & ~absent & ~near)):
+        many = int(np.count_nonzero(known))
+        remarks.append(f"{others:,} of {many:,} times in {source} are on another day than the date behind them.")
+    return TimeColumn(read, bad), tuple(remarks)
+
+
+def _read(dates: Any, clocks: Any) -> Times:
+    """Return days and clocks, Arrow columns of texts, as times, NaT for those that are none."""
+    import pyarrow.compute as pc
+
+    moments = times(
+        pc.binary_join_element_wise(dates, pc.if_else(pc.equal(clocks, ""), None, clocks), " "), most_bad=1
+    )
+    return np.full(len(clocks), "NaT", "datetime64[us]") if moments is None else moments.values
+
+
+def _agreement(dates: Sequence[str], days: Sequence[date | None]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which dates can be a day, and which this day, the one before or the one after.
+
+    Args:
+        dates: In the spelling of the device, such as 23-Oct-08; those without digits can be any day.
+        days: The days.
+    """
+    seen = {
+        pair: [can_be_day(pair[0], pair[1] + k * _ONE_DAY) for k in (0, -1, 1)]
+        for pair in set(zip(dates, days, strict=True))
+        if pair[1]
+    }
+    rows = [seen.get(pair, [True]) for pair in zip(dates, days, strict=True)]
+    return np.array([row[0] for row in rows], dtype=bool), np.array([any(row) for row in rows], dtype=bool)
+
+
+def _seven_values(rows: bytes, source: Source) -> bytes:
+    """Return rows of OziExplorer with seven values each: the date and time behind the days may be left out.
 
     Raises:
-        DataError: If a row has more than seven values, as with commas in numbers.
+        DataError: If a row has fewer than five, or more than seven values, as with commas in numbers.
     """
     lines = [line.split(b",") for line in rows.splitlines()]
     for number, line in enumerate(lines, start=_HEADER_LINES + 1):
-        if len(line) > len(_COLUMNS) and any(_NUMBER.fullmatch(each.strip()) for each in line[_OZI_COLUMNS:]):
+        many = len(line) > len(_COLUMNS) and any(_NUMBER.fullmatch(each.strip()) for each in line[_OZI_COLUMNS:])
+        if many or (line != [b""] and len(line) < _OZI_COLUMNS):
             raise DataError(
-                f"{source} is damaged: line {number:,} has {len(line)} values, but {len(_COLUMNS)} are needed.",
-                "write its numbers with decimal points.",
+                f"{source} is damaged: line {number:,} has {counted(len(line), 'value')}, but "
+                f"{len(_COLUMNS) if many else _OZI_COLUMNS} are needed.",
+                "write its numbers with decimal points." if many else "unpack or download it again.",
             )
-    return b"\n".join(b",".join(line[:_OZI_COLUMNS]) for line in lines)
+    missing = [b""] * (len(_COLUMNS) - _OZI_COLUMNS)
+    return b"\n".join(b",".join((line + missing)[: len(_COLUMNS)]) if len(line) > 1 else b"" for line in lines)

@@ -50,6 +50,7 @@ def read(source: Source, _: Wanted) -> RawVisits:
     moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
     if moments is None:
         return RawVisits(np.array(found.lat), np.array(found.lon), notes=(f"{source} has no times.", *found.notes))
+    moments = moments.without_days_zero()
     later = np.array(found.minutes).astype("timedelta64[m]")
     return RawVisits(
         np.array(found.lat),

@@ -59,6 +59,7 @@ def _points(source: Source, user: str | None = None) -> RawVisits:
         )
     moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
     unread = moments is None and any(found.time)
+    moments = None if moments is None else moments.without_days_zero()
     return RawVisits(
         lat,
         lon,

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...errors import DataError, InputError, argument
 from ...rounding import counted
-from ...tables import Source, damaged_note, files_below, readable
+from ...tables import Source, files_below, left_out_note, readable
+from .crs import UnknownSystemError
 from .rows import RawVisits, joined
 
 People = Literal["one", "file", "folder", "column"]
@@ -91,7 +92,9 @@ def each_file(
         DataError: If a file cannot be read, or all of them where such files are left out.
     """
     files = files_below(folder, suffix)
-    parts, damaged, first = [], [], None
+    parts, first = [], None
+    unknown: list[Path] = []
+    damaged: list[Path] = []
     for path in files:
         try:
             with readable(repr(str(path))):
@@ -101,18 +104,21 @@ def each_file(
             first = first or DataError(error.text, *(hint.rstrip(".") for hint in error.hints), leave)
             if not skip_damaged:
                 raise first from None
-            damaged.append(path)
+            (unknown if isinstance(error, UnknownSystemError) else damaged).append(path)
         else:
             parts += [] if part is None else [part]
-    if first is not None and len(damaged) == len(files):
+    if first is not None and len(damaged) + len(unknown) == len(files):
+        what = "file" if unknown else "damaged file"
         raise DataError(
-            f"nothing can be read: {counted(len(files), 'damaged file')}. The first: {first.text}",
+            f"nothing can be read: {counted(len(files), what)}. The first: {first.text}",
             *first.hints[:-1],
         )
     if not parts:
         return None
     rows = joined(parts)
-    return replace(rows, notes=(*rows.notes, *damaged_note(folder, damaged, len(files))))
+    for paths, why in ((damaged, "damaged"), (unknown, "in an unknown coordinate system")):
+        rows = replace(rows, notes=(*rows.notes, *left_out_note(folder, paths, len(files), why)))
+    return rows
 
 
 def with_people(rows: RawVisits, people: str | None, source: str, person: str = _UNNAMED) -> RawVisits:

@@ -21,10 +21,13 @@ from ...tables import (
     Source,
     TextTable,
     TimeColumn,
+    Times,
     ambiguous_dates,
+    are_dotted_clocks,
     column_list,
     names,
     plain_values,
+    python_values,
     times,
 )
 from ..visits import NAMED
@@ -242,12 +245,12 @@ def visits_of(
     moments, date = _moments(table, roles)
     if moments is not None:
         notes += moments.notes(f"the column {roles.time!r} of {source}")
+        notes += [] if date is not None else _other_days(table, roles, moments.values)
     elif roles.time is not None:
-        unclear = _unclear(table, roles)
+        what, unclear, example = _unclear(table, roles)
         if unclear and roles.time_named:
             raise DataError(
-                f"the dates in the column {roles.time!r} of {source} {unclear}.",
-                "write them with the year first: 2024-02-01.",
+                f"the {what} in the column {roles.time!r} of {source} {unclear}.", f"write them as {example}."
             )
         if roles.time_named:
             raise DataError(
@@ -255,7 +258,7 @@ def visits_of(
                 f"{row_value(f', but values such as {_example(table[roles.time])!r}', '')}.",
                 "write times like 2024-03-01T18:30:00Z, or as seconds since 1970.",
             )
-        why = f": its dates {unclear}. Write them as 2024-02-01" if unclear else ""
+        why = f": its {what} {unclear}. Write them as {example}" if unclear else ""
         notes.append(f"The column {roles.time!r} could not be read as times and is kept as it is{why}.")
     attributes = {}
     unused = {roles.time if moments is None else None, roles.date if date is None else None}
@@ -275,20 +278,42 @@ def _moments(table: Any, roles: Roles) -> tuple[TimeColumn | None, str | None]:
     """Return the times of a table, None without any, and the column of days where clocks have one of their own."""
     if roles.time is None:
         return None, None
-    clocks = Clocks.of(table[roles.time], days=roles.date is not None)
+    clocks, days = Clocks.of(table[roles.time], days=roles.date is not None), roles.date
+    if clocks is None and roles.date is not None:  # the two may have each other's names
+        clocks, days = Clocks.of(table[roles.date]), roles.time
+        clocks = None if clocks is None or clocks.on(table[days]) is None else clocks
     if clocks is None:
         moments = times(table[roles.time])
         return None if moments is None else moments.without_days_zero(), None
-    moments = None if roles.date is None else clocks.on(table[roles.date])
-    return moments, None if moments is None else roles.date
+    moments = None if days is None else clocks.on(table[days])
+    moments = None if moments is None else moments.without_days_zero()
+    return (None, None) if moments is None or np.isnat(moments.values).all() else (moments, roles.date)
 
 
-def _unclear(table: Any, roles: Roles) -> str:
-    """Return why dates could not be read, if month and day can be either; "" otherwise."""
+def _other_days(table: Any, roles: Roles, moments: Times) -> list[str]:
+    """Return the note of whole times on other days than those in a column of days, if there are some."""
+    days = None if roles.date is None else times(table[roles.date])
+    if days is None:
+        return []
+    both = ~np.isnat(days.values) & ~np.isnat(moments)
+    since = moments[both] - days.values[both]
+    others = int(np.count_nonzero((since < np.timedelta64(0, "D")) | (since >= np.timedelta64(1, "D"))))
+    if not others:
+        return []
+    return [
+        f"{others:,} of {len(since):,} times in the column {roles.time!r} are on another day than the one in the "
+        f"column {roles.date!r}, which is kept as it is."
+    ]
+
+
+def _unclear(table: Any, roles: Roles) -> tuple[str, str, str]:
+    """Return what can be read in two ways, which, and how to write it; three "" if nothing can."""
     columns = [name for name in (roles.time, roles.date) if name is not None]
     if any(ambiguous_dates(table[name]) for name in columns):
-        return "can begin with the month or with the day"
-    return ""
+        return "dates", "can begin with the month or with the day", "2024-02-01"
+    if any(are_dotted_clocks(table[name]) for name in columns):
+        return "numbers", "can be hours and minutes, or fractions of a day", "13:05"
+    return "", "", ""
 
 
 def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
@@ -309,4 +334,4 @@ def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
 
 
 def _example(column: Any) -> Any:
-    return next((value for value in column.to_pylist() if value is not None), None)
+    return next((value for value in python_values(column) if value is not None), None)

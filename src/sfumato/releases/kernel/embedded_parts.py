@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
+from ...tables import python_values
 from .embedded_texts import is_binary, is_readable, is_text, texts_of
 from .encodings import FIRST, decode, tokens_of
 
@@ -50,7 +51,7 @@ def parts_in(name: str, column: Any, depth: int = _DEPTH) -> Iterator[tuple[str,
             yield from parts_in(f"{name}.{field.name}", part, depth)
     elif pa.types.is_nested(kind):
         yield name, pa.array(texts_of(column), pa.string())
-        yield from _of_objects(name, column.to_pylist(), depth)
+        yield from _of_objects(name, python_values(column), depth)
     else:
         yield name, column
         if depth and (is_text(kind) or is_binary(kind)):

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from ...tables import python_values
+
 _ODD: Final = 0.05  # share of the texts that may be something else
 _MOST: Final = 4  # parts from the front that are looked at
 _ENDS: Final = range(12, 4, -1)  # characters of a geohash
@@ -20,7 +22,7 @@ def texts_of(column: Any) -> list[str]:
     import pyarrow as pa
 
     if not (is_text(column.type) or is_binary(column.type)):
-        return ["" if value is None else str(value) for value in column.to_pylist()]
+        return ["" if value is None else str(value) for value in python_values(column)]
     as_bytes = [value or b"" for value in column.cast(pa.large_binary()).to_pylist()]
     if is_text(column.type):
         return [value.decode("utf-8", "replace").strip() for value in as_bytes]
