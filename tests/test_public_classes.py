@@ -134,4 +134,4 @@ def _unread(kind: type) -> bool:
 
 def test_no_public_dataclass_writes_out_arrays_or_lists() -> None:
     wrong = sorted(f"{kind.__module__}.{kind.__qualname__}" for kind in _public() if _unread(kind))
-    assert not wrong, f"{wrong}: derive them from core.frozen.Short, with repr=False"
+    assert not wrong, f"{wrong}: derive them from core.immutable.CompactRepr, with repr=False"

@@ -11,7 +11,7 @@ from typing import Final, final
 from numpy.typing import ArrayLike
 
 from ..core import Metric, Prior
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..divergences import CHI_SQUARED, HELLINGER, TOTAL_VARIATION, Divergence, named
 from ..errors import InputError, argument
 from ..privacy import (
@@ -36,7 +36,7 @@ DIVERGENCES: Final = (TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class AuditInputs(Short):
+class AuditInputs(CompactRepr):
     """Inputs of an audit besides the mechanism; None where nothing was given.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from ..core import Bracket, Side
-from ..core.frozen import NotebookRepr
+from ..core.immutable import NotebookRepr
 from ..core.units import per_unit
 from ..divergences import NAMED
 from ..errors import InputError, python, typed

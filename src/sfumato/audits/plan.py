@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final, final
 
 from ..core import Bracket, Mechanism, MetricPrivacy, Randomizer, Row
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..divergences import Divergence
 from ..evidence import prove_metric_privacy
 from ..privacy import Notion, Priors
@@ -28,7 +28,7 @@ _LISTED: Final = (
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class AuditPlan(Short):
+class AuditPlan(CompactRepr):
     """The notions that an audit measures, with all that they need; every check was made.
 
     Attributes:

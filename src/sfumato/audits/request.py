@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, final
 
 from ..core import units
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..divergences import NAMED, Divergence, named
 from ..errors import InputError
 from ..privacy.vocabulary import kinds
@@ -25,7 +25,7 @@ PLAIN: Final = {"epsilon": "differential-privacy", "delta": "differential-privac
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Request(Short):
+class Request(CompactRepr):
     """A notion or measure by name.
 
     Attributes:

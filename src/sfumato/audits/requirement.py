@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from ..core import Side, units
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, typed
 from ..privacy import KINDS
 from ..rounding import about, at_least, at_least_against, at_most_against
@@ -43,7 +43,7 @@ class Outcome(enum.Enum):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Verdict(Short):
+class Verdict(CompactRepr):
     """A requirement's outcome, and why.
 
     Attributes:
@@ -61,7 +61,7 @@ class Verdict(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Requirement(Short):
+class Requirement(CompactRepr):
     """A bound that a notion's or measure's value must keep.
 
     Attributes:

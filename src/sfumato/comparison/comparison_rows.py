@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict, dataclass, fields
 from math import inf
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..core.units import per_unit
 from ..errors import InputError
 from ..report.document import PageTable
@@ -18,7 +18,7 @@ from .tuples import DRAWS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ComparisonRow(Short):
+class ComparisonRow(CompactRepr):
     """One mechanism of a comparison, and what it achieves.
 
     Attributes:
@@ -75,7 +75,7 @@ class ComparisonRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Short):
+class Comparison(CompactRepr):
     """Several mechanisms on one prior.
 
     Attributes:

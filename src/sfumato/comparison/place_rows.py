@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from ..core import Bracket
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..optimal import CoordinateBound
 from ..tables import write_rows
@@ -21,7 +21,7 @@ Cell = str | float | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlaceRow(Short):
+class PlaceRow(CompactRepr):
     """One mechanism for places, and what it achieves for the true points.
 
     Attributes:
@@ -76,7 +76,7 @@ class PlaceRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlaceComparison(Short):
+class PlaceComparison(CompactRepr):
     """Several mechanisms for places, on the same visits.
 
     Attributes:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..core.units import length_m
 from ..errors import InputError
 from ..evidence import worst_border
@@ -31,7 +31,7 @@ _LEAST: Final = 1e-12  # likelihoods below are left out of the ratios
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Walk(Short):
+class Walk(CompactRepr):
     """One mechanism along a walk across a border.
 
     Attributes:
@@ -59,7 +59,7 @@ class Walk(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Street(Short):
+class Street(CompactRepr):
     """Two people a few metres apart on the two sides of a border of cells, and a walk across it.
 
     Attributes:

@@ -15,7 +15,7 @@ from ..rounding import amount_at_least, amount_at_most, at_most, exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats
-from .frozen import Frozen
+from .immutable import Immutable
 from .loss import AnyLoss, Loss, follows
 from .metric import Metric
 from .naming import name_phrase
@@ -23,7 +23,7 @@ from .space import Space
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MetricPrivacy(Frozen):
+class MetricPrivacy(Immutable):
     """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
 
     With a distance on the ground it is geo-indistinguishability; with the discrete
@@ -157,7 +157,7 @@ class ThresholdPrivacy(MetricPrivacy):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CoordinatePrivacy(Frozen):
+class CoordinatePrivacy(Immutable):
     """Metric privacy of points: p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points x, x'.
 
     The distance is that on the ground, between any two points that are served, wherever they are: it is
@@ -219,7 +219,7 @@ class CoordinatePrivacy(Frozen):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DistortionPrivacy(Frozen):
+class DistortionPrivacy(Immutable):
     """Distortion privacy: the optimal attack errs by at least ``minimum`` on average.
 
     Args:

@@ -16,7 +16,7 @@ from . import units
 from .arguments import checked
 from .arrays import Floats, floats, freeze, readonly
 from .distances import KINDS, between
-from .frozen import Frozen, Short
+from .immutable import CompactRepr, Immutable
 from .metric import Metric
 from .space import Space
 
@@ -28,7 +28,7 @@ _OTHER_NAMES = {"l1": "manhattan", "cityblock": "manhattan", "taxicab": "manhatt
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LossPoints(Frozen, Short):
+class LossPoints(Immutable, CompactRepr):
     """The true points that a loss is an average over.
 
     Attributes:
@@ -47,7 +47,7 @@ class LossPoints(Frozen, Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Loss(Frozen):
+class Loss(Immutable):
     """The loss l(s, o) of reporting observable o when the secret is s.
 
     Attributes:

@@ -14,8 +14,8 @@ from . import recipe
 from .alias import AliasTables
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
-from .frozen import Frozen, NotebookRepr
 from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
+from .immutable import Immutable, NotebookRepr
 from .loss import AnyLoss, as_loss
 from .prior import Prior
 from .randomizer import Capability, Randomizer
@@ -25,7 +25,7 @@ from .weights import Integers, as_matrix, check_stochastic, check_weights, neede
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mechanism(Frozen, NotebookRepr, Randomizer):
+class Mechanism(Immutable, NotebookRepr, Randomizer):
     """A channel from secrets to observables, kept as integers.
 
     The rows are rounded once, at construction, to integer `weights` that sum to exactly
@@ -326,7 +326,7 @@ class Mechanism(Frozen, NotebookRepr, Randomizer):
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Frozen, Recipe):
+class Row(Immutable, Recipe):
     """Draw the position of one observable from the secret's row of a mechanism.
 
     Attributes:

@@ -15,14 +15,14 @@ from ..rounding import exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats, floats, readonly
-from .frozen import Frozen
+from .immutable import Immutable
 
 _TOLERANCE = 1e-9  # of the largest finite distance
 _ENTRIES = 2**20  # distances that are looked at together
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Metric(Frozen):
+class Metric(Immutable):
     """Distances between the members of a space, with their unit.
 
     The axioms are checked: distances are non-negative, zero from a value to itself and

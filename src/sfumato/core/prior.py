@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, argument, python
 from .arguments import checked
 from .arrays import Floats, floats, readonly
-from .frozen import Frozen, NotebookRepr
+from .immutable import Immutable, NotebookRepr
 from .space import Space
 
 SUM_TOLERANCE = 1e-9
@@ -21,7 +21,7 @@ _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Prior(Frozen, NotebookRepr):
+class Prior(Immutable, NotebookRepr):
     """A probability distribution on a space.
 
     ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, as the

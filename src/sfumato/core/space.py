@@ -17,7 +17,7 @@ from ..rounding import exactly
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .distances import between
-from .frozen import Frozen
+from .immutable import Immutable
 from .metric import Metric
 
 WGS84 = "EPSG:4326"
@@ -25,7 +25,7 @@ _FARTHEST = 1e150  # the squares of such numbers are still numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Space(Frozen):
+class Space(Immutable):
     """A finite, ordered set of labelled values.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Final, final
 import numpy as np
 
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from .divergence import Divergence, log_ratios, power_sum
 
@@ -20,7 +20,7 @@ _LARGEST: Final = 1e300  # a larger order is nearer to the max divergence than f
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class FDivergence(Divergence, Short):
+class FDivergence(Divergence, CompactRepr):
     """The divergence of a convex generator f with f(1) = 0.
 
     D_f(p || q) = sum over y with q(y) > 0 of q(y) f(p(y) / q(y)) + slope * p[q = 0]

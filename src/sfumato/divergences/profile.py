@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core.arrays import Floats, numbers, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from .divergence import Divergence, Rows, log_ratios, pair, single
 
@@ -268,7 +268,7 @@ class MaxDivergence(Divergence):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MaxDivergenceWitness(Short):
+class MaxDivergenceWitness(CompactRepr):
     """The value of a max divergence and the outputs that attain it.
 
     Attributes:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import intervals
 from ..core.arrays import Floats, freeze
-from ..core.frozen import Frozen, Short
+from ..core.immutable import CompactRepr, Immutable
 from ..errors import InputError
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
 
@@ -25,7 +25,7 @@ _ROWS: Final = 256  # secrets that are looked at together
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Multipliers(Frozen, Short):
+class Multipliers(Immutable, CompactRepr):
     """Prices of the constraints of a design problem; negative entries count as zero.
 
     Attributes:
@@ -210,7 +210,7 @@ def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, t
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Cells(Short):
+class _Cells(CompactRepr):
     """Prices of cells (secret, observable), sorted by their secrets.
 
     Attributes:

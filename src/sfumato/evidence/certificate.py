@@ -17,8 +17,8 @@ from ..core import (
     Prior,
     as_loss,
 )
-from ..core.frozen import Short
 from ..core.guarantees import as_guarantees
+from ..core.immutable import CompactRepr
 from ..rounding import amount_at_most, gap_at_most, sum_above
 from .constraints import ConstraintProof, LinearConstraint, prove_constraint
 from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
@@ -48,7 +48,7 @@ def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bo
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DistortionProof(Short):
+class DistortionProof(CompactRepr):
     """Proved bounds of the optimal attack's expected error.
 
     Attributes:

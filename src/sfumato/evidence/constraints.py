@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_loss, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
-from ..core.frozen import Frozen, Short
+from ..core.immutable import CompactRepr, Immutable
 from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain, shorten
@@ -21,7 +21,7 @@ from .expectations import weighted_sum_above
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LinearConstraint(Frozen):
+class LinearConstraint(Immutable):
     """A linear constraint on a mechanism: sum over s, o of A[s, o] p(o|s) <= b.
 
     Args:
@@ -108,7 +108,7 @@ class LinearConstraint(Frozen):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ConstraintProof(Short):
+class ConstraintProof(CompactRepr):
     """A proof of a linear constraint.
 
     Attributes:

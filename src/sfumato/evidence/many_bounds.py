@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core import DistortionPrivacy
 from ..core.arrays import Floats, freeze
-from ..core.frozen import Frozen, Short
+from ..core.immutable import CompactRepr, Immutable
 from ..errors import InputError
 from ..rounding import UNIT, above, below, underflow
 from .bounds import Multipliers, least_loss_of_truth, rows_below, shares
@@ -30,7 +30,7 @@ from .constraints import LinearConstraint
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ManyMultipliers(Frozen, Short):
+class ManyMultipliers(Immutable, CompactRepr):
     """Prices of the constraints of a general program; negative entries count as zero.
 
     Attributes:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import intervals
 from ..core import Mechanism, MetricPrivacy
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..rounding import up
 
 _AT_ONCE: Final = 1 << 21  # quotients that are made together
@@ -21,7 +21,7 @@ _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EpsilonProof(Short):
+class EpsilonProof(CompactRepr):
     """A proof of p(o|s) <= exp(epsilon d(s, s')) p(o|s').
 
     Attributes:
@@ -45,7 +45,7 @@ class EpsilonProof(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PairRatios(Short):
+class PairRatios(CompactRepr):
     """The largest likelihood ratios of pairs of secrets.
 
     Attributes:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, Space
 from ..core.arrays import Floats, freeze
-from ..core.frozen import Frozen, Short
 from ..core.guarantees import as_errors
+from ..core.immutable import CompactRepr, Immutable
 from ..core.metric import shortest_paths
 from ..errors import InputError
 from .bounds import Multipliers, distortion_bound, loss_bound
@@ -25,7 +25,7 @@ _DAMAGED = "the prices are damaged or belong to another design: leave them out."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Candidates(Frozen, Short):
+class Candidates(Immutable, CompactRepr):
     """All observables that a design could have used, where its mechanism reports some of them only.
 
     Attributes:
@@ -38,7 +38,7 @@ class Candidates(Frozen, Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Optimality(Frozen, Short):
+class Optimality(Immutable, CompactRepr):
     """The prices that prove a bound on the objective of a design.
 
     Attributes:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .. import intervals
 from ..core import Bracket, CoordinatePrivacy, units
 from ..core.arrays import Floats, numbers
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..rounding import amount_at_least, amount_at_most, at_most, up
 
@@ -24,7 +24,7 @@ _PROJECTED_M: Final = 1e-6  # how far a projected place may be from where exact 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NoiseProof(Short):
+class NoiseProof(CompactRepr):
     """A proof of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for planar noise on a fine lattice.
 
     Attributes:
@@ -80,7 +80,7 @@ class NoiseProof(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NoiseCertificate(Short):
+class NoiseCertificate(CompactRepr):
     """Proved facts about noise for coordinates on some weighted places.
 
     Attributes:

@@ -21,8 +21,8 @@ from ..core import (
     ThresholdPrivacy,
     hamming,
 )
-from ..core.frozen import Short
 from ..core.guarantees import AnyGuarantee
+from ..core.immutable import CompactRepr
 from ..core.randomizer import is_known
 from ..errors import SfumatoError
 from ..escaping import plain
@@ -42,7 +42,7 @@ _EUCLIDEAN: Final = "euclidean"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReportBound(Short):
+class ReportBound(CompactRepr):
     """The most that one report gives away, in numbers and words.
 
     Attributes:
@@ -80,7 +80,7 @@ class ReportBound(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False, init=False)
-class Proved(Short):
+class Proved(CompactRepr):
     """A guarantee that is proved of what a mechanism draws from; `prove` alone makes one.
 
     Attributes:
@@ -105,7 +105,7 @@ class Proved(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Stated(Short):
+class Stated(CompactRepr):
     """A guarantee that a mechanism states and nothing proves.
 
     Attributes:

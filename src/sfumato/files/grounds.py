@@ -10,7 +10,7 @@ from typing import Final, final
 import numpy as np
 
 from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..core.loss import follows
 from ..errors import InputError
 from ..evidence import PlaceDistortion, VertexPrivacy
@@ -60,7 +60,7 @@ def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Yardstick(Short):
+class Yardstick(CompactRepr):
     """The distances to measure the mechanism of a file by.
 
     Attributes:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..core import Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arguments import checked, wrong_kind
-from ..core.frozen import Frozen
 from ..core.guarantees import Asked, as_guarantees
+from ..core.immutable import Immutable
 from ..core.loss import AnyLoss, as_loss
 from ..core.naming import quote
 from ..core.randomizer import check_known
@@ -34,7 +34,7 @@ _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MechanismFile(Frozen):
+class MechanismFile(Immutable):
     """The content of one mechanism file (.sfm).
 
     The file of noise holds its recipe, so whoever has it can draw. If there is a table, it also shows where the

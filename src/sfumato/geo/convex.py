@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Frozen
+from ..core.immutable import Immutable
 from .vertex_weights import SNAP_BITS
 from .vertices import ROWS, Integers
 
@@ -27,7 +27,7 @@ _ROUNDING_M: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConvexPart(Frozen):
+class ConvexPart(Immutable):
     """A convex polygon on the plane.
 
     Attributes:

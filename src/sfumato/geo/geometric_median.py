@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..core import Bracket
 from ..core.arrays import Floats, floats, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError
 
 _STEPS: Final = 1_000
@@ -28,7 +28,7 @@ _FAR: Final = 50.0  # Newton's step is not trusted where it is so many times Wei
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GeometricMedian(Short):
+class GeometricMedian(CompactRepr):
     """The point of least weighted distance to given points.
 
     Attributes:

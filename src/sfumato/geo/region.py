@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, numbers, readonly
-from ..core.frozen import Frozen
+from ..core.immutable import Immutable
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .projection import LIMIT_KM, Projection
@@ -196,7 +196,7 @@ def _number(text: str, whole: str) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Polygon(Frozen):
+class Polygon(Immutable):
     """An area with straight sides on a map of latitudes and longitudes, without holes.
 
     Whether a point exactly on a side counts as inside is not said.

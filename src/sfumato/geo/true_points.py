@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats, distinct_points, freeze
-from ..core.frozen import Frozen, Short
+from ..core.immutable import CompactRepr, Immutable
 from ..rounding import UNIT, above, below
 from .geometric_median import medians
 
@@ -36,7 +36,7 @@ DISTANCES: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Guesses(Short):
+class Guesses(CompactRepr):
     """The best guess of the true point for each report, anywhere on the plane.
 
     Attributes:
@@ -51,7 +51,7 @@ class Guesses(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TruePoints(Frozen, Short):
+class TruePoints(Immutable, CompactRepr):
     """Distinct points on the plane where people were, and for which secrets they are taken.
 
     Attributes:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
-from ..core.frozen import Frozen
+from ..core.immutable import Immutable
 from ..errors import DataError, InputError, argument, row_value
 from ..rounding import counted
 from ..tables import Objects, Times, one_spelling, spelled
@@ -42,7 +42,7 @@ _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Visits(Frozen):
+class Visits(Immutable):
     """Places where people were: one row per visit, in the order given.
 
     Args:
@@ -109,7 +109,7 @@ class Visits(Frozen):
         object.__setattr__(self, "notes", tuple(notes))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        build, (kind, given) = Frozen.__reduce__(self)
+        build, (kind, given) = Immutable.__reduce__(self)
         return build, (kind, {**given, "polar": True})  # where they lie was checked already
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from ..core import Bracket, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from .factorisation import factorise
 from .vulnerability import check_gains, g_vulnerability, prior_g_vulnerability
@@ -26,7 +26,7 @@ _MOST: Final = 2_000_000  # entries of the program that are quickly looked at
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AdditiveCapacity(Short):
+class AdditiveCapacity(CompactRepr):
     """The most that a report adds to a vulnerability: V(after) - V(before).
 
     Attributes:

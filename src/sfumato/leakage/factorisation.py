@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from ..core import Bracket, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError
 from ..rounding import float_above, float_below
 
@@ -69,7 +69,7 @@ def separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Fract
     return Fraction(own, 2**mechanism.bits) - Fraction(best, 2**other.bits)
 
 
-class Nearest(Short):
+class Nearest(CompactRepr):
     """The channel that comes nearest to a mechanism, with the total variation that is left."""
 
     __slots__ = ()

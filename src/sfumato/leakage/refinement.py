@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from ..core import Bracket, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, python
 from ..rounding import float_below
 from .factorisation import MOST, SCALE, TOLERANCES, check_same_secrets, factorise, separation, whole
@@ -22,7 +22,7 @@ _CLOSE: Final = 1e-9  # an error of a processing that floats do not tell from no
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Refinement(Short):
+class Refinement(CompactRepr):
     """Whether a mechanism refines another one, with the witness.
 
     Attributes:
@@ -135,7 +135,7 @@ def _separating(mechanism: Mechanism, other: Mechanism, gain: Floats) -> tuple[F
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RefinementMetric(Short):
+class RefinementMetric(CompactRepr):
     """The most that a mechanism leaks more than another one, with the gain that shows it.
 
     Attributes:

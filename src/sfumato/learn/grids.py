@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from ..attacks.learned import Examples
 from ..core import Bracket
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..evidence.observed import Sample, estimate_guessing
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GridError(Short):
+class GridError(CompactRepr):
     """The error of the best guess of a label from the cell that a report fell into.
 
     Attributes:

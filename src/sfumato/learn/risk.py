@@ -10,14 +10,14 @@ import numpy as np
 
 from ..attacks.learned import Classifier, Examples, NearestNeighbours, learned
 from ..core import Bracket
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..evidence.observed import Sample, binomial, estimate_guessing
 
 _ONE_NEIGHBOUR: Final = NearestNeighbours(1)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RiskEstimate(Short):
+class RiskEstimate(CompactRepr):
     """Bayes error, as far as a rule that learned from examples shows it.
 
     Attributes:

@@ -10,7 +10,7 @@ from enum import Enum
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from .checkpoint import load, save
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TrainingRound(Short):
+class TrainingRound(CompactRepr):
     """The measurements of one round: of the generator that entered it, on records kept for judging.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _COOLED: Final = (0.5, 0.85)  # and the temperature
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Training(Short):
+class Training(CompactRepr):
     """Settings of the networks' training; the sizes that the paper does not state are our choice.
 
     Attributes:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Space
 from ..core.arrays import Floats, floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 
 NORMS: Final = {"euclidean": 2.0, "manhattan": 1.0, "maximum": math.inf}
@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LatticeBasis(Short):
+class LatticeBasis(CompactRepr):
     """The two steps that span a lattice: the points i a + j b of the plane, for integers i and j.
 
     Args:

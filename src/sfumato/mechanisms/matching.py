@@ -9,14 +9,14 @@ from typing import Final
 
 from ..core import AnyLoss, Mechanism, Prior, as_loss, units
 from ..core.bisection import bisect, geometric_mean
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError
 
 _STEPS: Final = 100  # halvings after which floats are exhausted
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Matched(Short):
+class Matched(CompactRepr):
     """A mechanism of a wanted expected loss.
 
     Attributes:

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from ..core.arguments import checked
 from ..core.arrays import integer
 from ..core.bisection import bisect, double
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..intervals import Interval, negative, rational_interval
 from ..rounding import about, at_least, at_most, float_below
@@ -27,7 +27,7 @@ _OUTWARD: Final = 1 + 1e-10  # more than the rounding of a tail that is summed i
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NoiseAccuracy(Short):
+class NoiseAccuracy(CompactRepr):
     """Noise on whole numbers, and how far its reports are off.
 
     Attributes:

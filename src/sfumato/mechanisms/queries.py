@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..rounding import sum_above
 from .family import positive
@@ -22,7 +22,7 @@ _POWERS: dict[str, float] = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class JointQueries(Short):
+class JointQueries(CompactRepr):
     """Queries with Laplace noise of scale Delta_i / epsilon_i each, released together.
 
     They are jointly private with the sum of the epsilon_i. It is exact if some two

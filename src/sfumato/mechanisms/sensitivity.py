@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, integer, numbers
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..rounding import sum_above
 
@@ -23,7 +23,7 @@ _MOST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Sensitivity(Short):
+class Sensitivity(CompactRepr):
     """The largest distance of the answers to two neighbouring data sets.
 
     Attributes:

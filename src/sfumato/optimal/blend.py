@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Bracket
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..rounding import down, up
 
@@ -23,7 +23,7 @@ _ROOM: Final = 1e-9  # of a step between two designs: for the rounding of logari
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LineDesign(Short):
+class LineDesign(CompactRepr):
     """One proved design of a line: its rows in short floats, and what was proved of it.
 
     Attributes:
@@ -44,7 +44,7 @@ class LineDesign(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Blend(Short):
+class Blend(CompactRepr):
     """The mechanism that uses one of two proved designs, chosen by an unfair coin.
 
     It promises the larger epsilon of the two. Its expected loss is the mean of theirs. Its attacker errs at least
@@ -109,7 +109,7 @@ class Blend(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignLine(Short):
+class DesignLine(CompactRepr):
     """Proved designs by rising epsilon, on the same secrets and observables.
 
     Args:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..core import Bracket
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..rounding import amount_at_least, amount_at_most
 
 BETTER: Final = "better"
@@ -15,7 +15,7 @@ NOISE: Final = "noise"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Choice(Short):
+class Choice(CompactRepr):
     """Two ways to keep a promise per metre, and the one that loses less.
 
     Both losses are expected distances from the true point to the report, over the same points.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core import Mechanism, Metric
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError
 from ..evidence import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..mechanisms import coin_of_distortion, remapped, tight_constraints
@@ -32,7 +32,7 @@ _Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClosedForm(Short):
+class ClosedForm(CompactRepr):
     """A mechanism in closed form, proved optimal to within the wanted gap.
 
     Attributes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import Mechanism
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, argument
 from ..evidence import ManyMultipliers, certify, relative_gap
 from .constrained_program import ENOUGH, Demands, GeneralProgram, with_most_room
@@ -27,7 +27,7 @@ _SMALL: Final = 2_500  # probabilities for which further opinions take seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Searched(Short):
+class Searched(CompactRepr):
     """The best mechanism found, and the best bound.
 
     Attributes:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..core import DistortionPrivacy, Prior
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError
 from ..evidence import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
 from ..mechanisms import made_private
@@ -35,7 +35,7 @@ _COUNTS: Final = 1e-6  # of the largest price: what a smaller one belongs to is 
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Demands(Short):
+class Demands(CompactRepr):
     """A loss that is to be least, and the constraints that are to be kept.
 
     Attributes:

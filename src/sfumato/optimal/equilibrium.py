@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, python
 from ..evidence import PlaceDistortion, distortion_below, distortion_bound
 from .problem import DISTORTION, WORST_CASE
@@ -16,7 +16,7 @@ from .result import Design
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Equilibrium(Short):
+class Equilibrium(CompactRepr):
     """Both sides of the game between someone who obfuscates and an attacker who knows how.
 
     The mechanism forces an error of at least ``error_lower`` on every attacker. Whoever keeps the same metric

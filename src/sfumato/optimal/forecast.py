@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import AnyLoss, Guarantees, Prior, Space
 from ..core.arguments import checked
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..rounding import about
 from .column_generation.program import graph_of, nearest_of
@@ -41,7 +41,7 @@ _SPEED_UP: Final = 4  # threads that help
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Forecast(Short):
+class Forecast(CompactRepr):
     """Time and memory that a design is expected to take on an idle machine: by measurements, and no promise.
 
     Attributes:

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..core import Metric
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..core.metric import shortest_paths
 from ..core.spanner import direct_pairs, greedy_spanner
 from ..evidence import Multipliers
@@ -117,7 +117,7 @@ def _both_ways(pairs: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LinearProgram(Short):
+class LinearProgram(CompactRepr):
     """Minimise cost @ x subject to lower <= rows @ x <= upper and floor <= x.
 
     Attributes:
@@ -136,7 +136,7 @@ class LinearProgram(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Solution(Short):
+class Solution(CompactRepr):
     """The answer of a back-end.
 
     Attributes:

@@ -21,8 +21,8 @@ from ..core import (
     blind_error,
 )
 from ..core.arrays import Floats
-from ..core.frozen import Short
 from ..core.guarantees import as_errors, as_guarantees
+from ..core.immutable import CompactRepr
 from ..core.metric import shortest_paths
 from ..errors import InfeasibleError, InputError, python, typed
 from ..evidence import LinearConstraint, PlaceDistortion
@@ -41,7 +41,7 @@ _ROOM = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Problem(Short):
+class Problem(CompactRepr):
     """One design problem, checked and found feasible.
 
     Attributes:

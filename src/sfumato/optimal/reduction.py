@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, python
 from ..evidence import Multipliers
 from .problem import DISTORTION, WORST_CASE, Problem
@@ -34,7 +34,7 @@ Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Reduced(Short):
+class Reduced(CompactRepr):
     """A reduced problem, by the numbers that solvers need.
 
     Of N secrets n are distinct, of M observables m are kept, of the guesses g are distinct.

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from ..core import CoordinatePrivacy, Loss, Mechanism
 from ..core.arrays import Floats
-from ..core.frozen import NotebookRepr, Short
 from ..core.guarantees import Asked
+from ..core.immutable import CompactRepr, NotebookRepr
 from ..errors import InputError, argument
 from ..evidence import Certificate, NoiseCertificate, Optimality, VertexPrivacy
 from ..mechanisms.planar import CoordinateNoise
@@ -19,7 +19,7 @@ from .solver import Answer, Progress, Status, spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SolvedProgram(Short):
+class SolvedProgram(CompactRepr):
     """The program of a design, and how it was solved.
 
     Attributes:

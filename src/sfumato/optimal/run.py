@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core import Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arrays import Floats, readonly
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, argument
 from ..evidence import Candidates, Certificate, Multipliers, Optimality
 from .constrained import general_answer
@@ -45,7 +45,7 @@ _NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scaled(Short):
+class Scaled(CompactRepr):
     """A problem in units of powers of two.
 
     Attributes:

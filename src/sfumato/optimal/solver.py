@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core import Mechanism
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..evidence import (
     Certificate,
@@ -106,7 +106,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Answer(Short):
+class Answer(CompactRepr):
     """The best repaired matrix found, with its proved bound.
 
     Attributes:

@@ -13,8 +13,8 @@ import numpy as np
 from .._system import worker_pool
 from ..core import AnyLoss, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
 from ..core.arguments import checked
-from ..core.frozen import Short
 from ..core.guarantees import Asked
+from ..core.immutable import CompactRepr
 from ..errors import InputError, SfumatoError, argument
 from ..evidence import PlaceDistortion, distortion_below
 from ..geo import Lattice, Places, Visits
@@ -32,7 +32,7 @@ _UNIT: Final = "km"  # of promises and errors on a lattice
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Point(Short):
+class Point(CompactRepr):
     """One design of a sweep.
 
     Attributes:

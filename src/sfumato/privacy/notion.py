@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Bracket, Mechanism, Metric, Randomizer, Space
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..core.naming import label_phrase
 from ..rounding import Logarithm, log_below
 from .rows import AnyMechanism, listed, rows_equal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Witness(Short):
+class Witness(CompactRepr):
     """The secrets, reports and priors that attain a value; parts that do not apply are None or empty.
 
     Attributes:
@@ -67,7 +67,7 @@ def _listed(space: Space, positions: NDArray[np.intp], most: int = 6) -> str:
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Description(Short):
+class Description(CompactRepr):
     """Description of a notion in names and words, apart from how it is measured.
 
     Claims, requirements, audits and the documentation take all names and words from here.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..core import WGS84, JointSpace, Space
 from ..core.arrays import Floats, round_degrees
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError
 from ..geo import Places, Projection
 from ..tables import cause, check_seen, label_column
@@ -26,7 +26,7 @@ Column = Callable[[NDArray[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Labels(Short):
+class Labels(CompactRepr):
     """The labels of observables, as a column of a table holds them.
 
     Attributes:

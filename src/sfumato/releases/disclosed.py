@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
 from ..escaping import plain
 
@@ -13,7 +13,7 @@ _SHOWN = 12  # names of columns in a sentence
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Disclosed(Short):
+class Disclosed(CompactRepr):
     """The columns that are carried over and those that are left out.
 
     Attributes:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from ..core import units
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, UnitError, argument
 from ..evidence import ReportBound
 from ..rounding import amount_at_most, at_most, counted, float_above
@@ -19,7 +19,7 @@ EPSILON: Final = "max_epsilon_per_person"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PersonLimits(Short):
+class PersonLimits(CompactRepr):
     """The most reports, and the most epsilon, that a release may ask of one person.
 
     They are for one release of one source. Earlier releases of the source into the same folder count, too, unless

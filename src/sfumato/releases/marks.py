@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from .._version import __version__
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import DataError, FileError, argument
 from .fingerprint import fingerprint
 
@@ -29,7 +29,7 @@ _LARGEST: Final = 1 << 20  # bytes of a mark
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Mark(Short):
+class Mark(CompactRepr):
     """The fingerprints of the mechanisms that a table was drawn from.
 
     Attributes:

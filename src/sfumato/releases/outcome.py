@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..escaping import plain
 from ..rounding import amount_at_most, counted
 
@@ -12,7 +12,7 @@ _SHOWN = 12  # names of columns in a sentence
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Release(Short):
+class Release(CompactRepr):
     """The outcome of a release.
 
     Attributes:

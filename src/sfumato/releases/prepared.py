@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, SfumatoError, argument
 from ..evidence import ReportBound
 from ..rounding import counted
@@ -46,7 +46,7 @@ Progress = Callable[[RowsDone], None]
 
 
 @dataclass(slots=True, repr=False)
-class PreparedRelease(Short):
+class PreparedRelease(CompactRepr):
     """A release of which everything is known but the reports: read `promises`, then `run`.
 
     Attributes:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from ..core import Randomizer
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..escaping import plain
 from ..evidence import ReportBound, Stated, prove
@@ -24,7 +24,7 @@ _ANYBODY: Final = "for any two true values"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class People(Short):
+class People(CompactRepr):
     """The reports that the source asks of one person.
 
     Attributes:

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from .._system import atomically, check_writable, owner_only
 from .._version import __version__
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, python
 from ..evidence import ReportBound
 from ..rounding import float_above
@@ -27,7 +27,7 @@ _CHUNK: Final = 1 << 20  # bytes that are hashed at a time
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FileMark(Short):
+class FileMark(CompactRepr):
     """The fingerprint of a file, or of all files of a folder.
 
     Attributes:
@@ -74,7 +74,7 @@ class FileMark(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PersonBound(Short):
+class PersonBound(CompactRepr):
     """A bound on what reports reveal.
 
     Attributes:
@@ -99,7 +99,7 @@ class PersonBound(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Receipt(Short):
+class Receipt(CompactRepr):
     """A release in numbers and names of columns.
 
     It names no person and no place. The hash of a small source can be found by trying, so the file is readable by

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core import Mechanism, Metric, Prior
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import FileError
 from ..privacy import Band, Events, Priors, Relation, attained_band
 from .curves import bands_figure, profile_figure, trade_off_figure, two_secrets_bands
@@ -25,7 +25,7 @@ _BY_DISTANCE = "epsilon-by-distance"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AuditFigures(Short):
+class AuditFigures(CompactRepr):
     """Figures of an audit.
 
     Attributes:

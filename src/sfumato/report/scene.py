@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
 from ..core.arrays import Floats
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..geo import Places, Visits
 from .maps import (
@@ -44,7 +44,7 @@ _DOT: Final = 0.012  # of the width of a map: the side of a dot at least
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Scene(Short):
+class Scene(CompactRepr):
     """All that the three maps show: one true place, one report from it, and the best guess.
 
     Attributes:

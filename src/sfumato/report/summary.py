@@ -11,7 +11,7 @@ import numpy as np
 
 from ..attacks import PlaceAttack, goals, true_place
 from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..escaping import markdown, plain
 from ..evidence import (
     DistortionProof,
@@ -51,7 +51,7 @@ _NOTHING: Final = "It promises nothing, so nothing was proved."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Section(Short):
+class Section(CompactRepr):
     """A heading and its sentences."""
 
     title: str
@@ -62,7 +62,7 @@ class Section(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Summary(Short):
+class Summary(CompactRepr):
     """A report in words.
 
     Attributes:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..core import PointRecipe, Randomizer, Recipe, Words
 from ..core.arrays import Floats
-from ..core.frozen import Frozen
+from ..core.immutable import Immutable
 from ..core.recipe import Integers
 from ..errors import InputError
 from .blurring import Outside, blurred, points_of
@@ -22,7 +22,7 @@ _FURTHEST: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Sampler(Frozen):
+class Sampler(Immutable):
     """Draws reports with the operating system's randomness, exactly.
 
     Every report has the probability that the integers of the mechanism or recipe say: no

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from .iso_times import CLOCK, OFFSET, hours, iso_texts, shorten_zones, trim_blanks
 from .moments import MOST_BAD, TimeColumn, microseconds_of_days, times
 from .values import decoded, is_text
@@ -29,7 +29,7 @@ _DOTTED: Final = r"^(?:[01]?\d|2[0-3])[.,][0-5]\d$"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Clocks(Short):
+class Clocks(CompactRepr):
     """Times of day without a day.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.frozen import Short
+from ..core.immutable import CompactRepr
 from ..errors import DataError
 from ..escaping import from_csv_cell
 from .arrow import (
@@ -46,7 +46,7 @@ _PACKED: Final = (
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableStream(Short):
+class TableStream(CompactRepr):
     """A table whose rows are read in batches, as often as they are asked for.
 
     Attributes:

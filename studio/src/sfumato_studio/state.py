@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.core import Bracket, Mechanism
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.files import read_mechanism_file
 from sfumato.optimal import Blend, DesignLine, LineDesign
 
@@ -30,7 +30,7 @@ _KEPT: Final = 16  # grounds and lines that stay in memory
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chosen(Short):
+class Chosen(CompactRepr):
     """The mechanism that a request is about: interpolated, or a proved design.
 
     Attributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sfumato.core import Bracket
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.optimal import Blend
 from sfumato.rounding import (
     about,
@@ -35,7 +35,7 @@ _USELESS_EXPONENT: Final = 6.9  # with it, 50 % may become 99.9 %
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class StudioWords(Short):
+class StudioWords(CompactRepr):
     """The sentences about one ground.
 
     Attributes:

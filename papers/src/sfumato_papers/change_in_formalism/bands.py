@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import band
 
 from .relation import coin
@@ -20,7 +20,7 @@ _POINTS: Final = 201
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PosteriorRow(Short):
+class PosteriorRow(CompactRepr):
     """The posteriors that differential privacy allows at a prior probability of a fact.
 
     Attributes:

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.core import Prior, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import Events, Priors, Relation
 
 _KINDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FormalCase(Short):
+class FormalCase(CompactRepr):
     """A channel with what notions of beliefs need: a prior, facts, and a map that takes a record out.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import Renyi
 from sfumato.privacy import DifferentialPrivacy, ProbabilisticDifferentialPrivacy, TestingRegion
 
@@ -23,7 +23,7 @@ _SUPPRESSED: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ErratumRow(Short):
+class ErratumRow(CompactRepr):
     """A statement that is wrong as printed.
 
     Attributes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.core import Prior, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import (
     AdversarialPrivacy,
     AposterioriNoiselessPrivacy,
@@ -43,7 +43,7 @@ YES, NO, OPEN = "yes", "no", "?"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableEntry(Short):
+class TableEntry(CompactRepr):
     """A definition of the table, and what the table says of it.
 
     Attributes:
@@ -62,7 +62,7 @@ class TableEntry(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PropertyRow(Short):
+class PropertyRow(CompactRepr):
     """A property of a definition: what the table says, and what was found.
 
     Attributes:

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import Band, band
 
 EPSILON: Final = math.log(3)
@@ -37,7 +37,7 @@ _UPPER_EDGES: Final = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Panel(Short):
+class Panel(CompactRepr):
     """A notion, and what the published curves show of it at five prior probabilities."""
 
     name: str
@@ -82,7 +82,7 @@ PANELS: Final = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BandValue(Short):
+class BandValue(CompactRepr):
     """One value of a figure, computed and published."""
 
     panel: str

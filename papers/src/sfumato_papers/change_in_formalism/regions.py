@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import TestingRegion
 
 from .relation import coin
@@ -17,7 +17,7 @@ ANSWER, ALLOWED, RARE_REPORTS = "randomised response", "all that (1, .1)-DP allo
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CornerRow(Short):
+class CornerRow(CompactRepr):
     """A corner of a region of errors.
 
     Attributes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import Notion
 
 from .channels import FormalCase, case_of
@@ -48,7 +48,7 @@ Check = Callable[[FormalCase], Measured | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FormalRelation(Short):
+class FormalRelation(CompactRepr):
     """A relation between two notions, as the thesis states it or as it is sharpened here.
 
     Attributes:
@@ -70,7 +70,7 @@ class FormalRelation(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RelationRow(Short):
+class RelationRow(CompactRepr):
     """A relation on the random channels of a seed.
 
     Attributes:
@@ -97,7 +97,7 @@ class RelationRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class KnownRow(Short):
+class KnownRow(CompactRepr):
     """A relation on a channel that is known to attain it, or to break it.
 
     Attributes:

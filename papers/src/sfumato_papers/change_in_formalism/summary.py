@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.core import Bracket
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 from ..reproduction import interval
 from .relation import KnownRow, RelationRow
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RelationSummary(Short):
+class RelationSummary(CompactRepr):
     """A relation over all seeds.
 
     Attributes:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.core import Prior
 from sfumato.core.arrays import Floats, readonly
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Region, Visits
 
@@ -29,7 +29,7 @@ _SIDE_M: Final = 8000.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Split(Short):
+class Split(CompactRepr):
     """Two groups of one source by one attribute, on a map of 8 km x 8 km where its visits are.
 
     Attributes:

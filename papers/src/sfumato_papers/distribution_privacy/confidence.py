@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.evidence.observed import total_variation_radius
 from sfumato.geo import Grid
 from sfumato.mechanisms import exponential
@@ -27,7 +27,7 @@ VISITS, USERS, IMAGINED = "visits", "users", "imagined"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ConfidenceRow(Short):
+class ConfidenceRow(CompactRepr):
     """The epsilon that two estimated groups keep with a confidence of 95 %.
 
     Attributes:
@@ -59,7 +59,7 @@ class ConfidenceRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CoverageRow(Short):
+class CoverageRow(CompactRepr):
     """Draws of samples, and whether the radius held them.
 
     Attributes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.core import Metric
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import CHI_SQUARED, HockeyStick, Renyi
 from sfumato.mechanisms import PairAccountant, PublishedBound
 from sfumato.privacy import (
@@ -38,7 +38,7 @@ _EVERY: Final = Relation.all(4)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CounterexampleRow(Short):
+class CounterexampleRow(CompactRepr):
     """An instance on which a stated number is exceeded, or far from needed.
 
     Attributes:

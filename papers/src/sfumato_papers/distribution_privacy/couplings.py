@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.geo import Grid
 from sfumato.transport import Coupling, Wasserstein, north_west_corner, wasserstein
@@ -26,7 +26,7 @@ MAP: Final = "map"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MovedRow(Short):
+class MovedRow(CompactRepr):
     """Mass that an optimal coupling moves from one place to another.
 
     Attributes:
@@ -51,7 +51,7 @@ class MovedRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GroupDistanceRow(Short):
+class GroupDistanceRow(CompactRepr):
     """A Wasserstein distance of two groups, and what a coupling made in one pass costs.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.report.theme import LIGHT, blank
 
 from .couplings import LINE, MAP, MovedRow
@@ -24,7 +24,7 @@ _ARROWS: Final = 0.002  # of the mass: less is not drawn
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RatioRow(Short):
+class RatioRow(CompactRepr):
     """A number and its bound, of one instance of a statement."""
 
     key: str

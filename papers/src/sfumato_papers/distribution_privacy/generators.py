@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION, Divergence, FDivergence
 
 from ..reproduction import Made
@@ -32,7 +32,7 @@ PRINTED: Final[tuple[_Printed, ...]] = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GeneratorRow(Short):
+class GeneratorRow(CompactRepr):
     """A generator of Table I.
 
     Attributes:

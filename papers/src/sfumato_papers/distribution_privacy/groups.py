@@ -8,13 +8,13 @@ import numpy as np
 
 from sfumato.core import Metric, Prior
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.geo import Places, Visits
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Groups(Short):
+class Groups(CompactRepr):
     """Two groups of people, as distributions on the same places.
 
     Attributes:

@@ -8,7 +8,7 @@ from math import log, pi, sqrt
 from typing import Final
 
 from sfumato.core import Mechanism, Metric
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Places
 from sfumato.mechanisms import (
     PlanarGaussian,
@@ -31,7 +31,7 @@ PANELS: Final = (LAPLACE, "planar geometric", "planar Gaussian", "randomised res
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Line(Short):
+class Line(CompactRepr):
     """A family of mechanisms that is drawn as one line.
 
     Attributes:

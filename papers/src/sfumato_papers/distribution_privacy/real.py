@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Grid
 from sfumato.mechanisms import exponential, planar_geometric, randomised_response
 from sfumato.privacy import Family, Relation
@@ -34,7 +34,7 @@ _DELTAS: Final = (1e-3, 1e-3)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GroupRow(Short):
+class GroupRow(CompactRepr):
     """Two groups.
 
     Attributes:
@@ -63,7 +63,7 @@ class GroupRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NeighbourRow(Short):
+class NeighbourRow(CompactRepr):
     """Dummies around one mechanism: what they hide of the group, and of the person.
 
     Attributes:

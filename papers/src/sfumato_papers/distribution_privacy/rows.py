@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.core import Bracket, Mechanism, Prior
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.mechanisms import (
     FamilyAccountant,
@@ -32,7 +32,7 @@ _NEAR: Final = 1e-4  # nats between the accountant's bounds
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DistributionRow(Short):
+class DistributionRow(CompactRepr):
     """One mechanism, with a number of dummies.
 
     Attributes:

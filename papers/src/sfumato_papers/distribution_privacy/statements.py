@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sfumato.core import Metric, MetricPrivacy
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import (
     CHI_SQUARED,
     HELLINGER,
@@ -60,7 +60,7 @@ ADDING: Final = (KL, REVERSE_KL, TOTAL_VARIATION, HELLINGER, Renyi(2.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Instance(Short):
+class Instance(CompactRepr):
     """Two mechanisms, and what their privacy is asked for.
 
     Attributes:
@@ -101,7 +101,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Statement(Short):
+class Statement(CompactRepr):
     """A statement that instances can confirm or refute.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Grid
 from sfumato.mechanisms import Tupling, attack_success, mixture_dummies, quality_loss
 
@@ -24,7 +24,7 @@ _DRAWS: Final = 4_000  # of the dummies of a tuple
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SuccessRow(Short):
+class SuccessRow(CompactRepr):
     """The success of an attacker who names one of two groups of equal size, from one tuple.
 
     Attributes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.core import Metric
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.divergences import CHI_SQUARED, HockeyStick, Renyi
 from sfumato.privacy import Family, Relation
 
@@ -155,7 +155,7 @@ STATEMENTS: Final = (
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class StatementRow(Short):
+class StatementRow(CompactRepr):
     """One statement, tried on the instances of a part.
 
     Attributes:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.core import Bracket, Mechanism, Prior
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InfeasibleError
 from sfumato.geo import Grid
 from sfumato.mechanisms import (
@@ -46,7 +46,7 @@ _SMALL: Final = (np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.1, 0.2, 0.3, 0.4]))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TuplingRow(Short):
+class TuplingRow(CompactRepr):
     """Restricted Laplace noise among dummies.
 
     Attributes:
@@ -71,7 +71,7 @@ class TuplingRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BoundRow(Short):
+class BoundRow(CompactRepr):
     """The paper's bound of a tuple with uniform dummies, beside the exact value.
 
     Attributes:
@@ -93,7 +93,7 @@ class BoundRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FewestRow(Short):
+class FewestRow(CompactRepr):
     """The fewest dummies for an epsilon.
 
     Attributes:

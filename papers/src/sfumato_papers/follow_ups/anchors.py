@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from sfumato.core import Loss, Metric, MetricPrivacy, Prior, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.optimal import Auto, design
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Anchors(Short):
+class Anchors(CompactRepr):
     """The corners of equal rectangles on a plane; lengths in km.
 
     Attributes:
@@ -65,7 +65,7 @@ class Anchors(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AnchorNoise(Short):
+class AnchorNoise(CompactRepr):
     """Reports whose log probabilities are interpolated between corners, and normalised for each point.
 
     Along x the logarithm of a report's weight changes by at most ``east`` per km between corners, so in between,

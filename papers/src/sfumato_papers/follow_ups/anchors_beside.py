@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.core import CoordinatePrivacy, Loss, MetricPrivacy, Prior, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Projection, Region, Visits
 from sfumato.optimal import Auto, coordinate_bound, design, suited_lattice
 
@@ -41,7 +41,7 @@ _BOUND_S: Final = 10_000.0  # the bound ends by its gap, long before
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AnchorRow(Short):
+class AnchorRow(CompactRepr):
     """A mechanism on points of a city; lengths in km, epsilons per km.
 
     Attributes:
@@ -67,7 +67,7 @@ class AnchorRow(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Points(Short):
+class _Points(CompactRepr):
     """Points of a city in a box: the visits, and where they are on a plane, km."""
 
     visits: Visits

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sfumato.core import Bracket
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.rounding import about, percent
 
 from ..reproduction import PaperClaim, RunTables, follows, illustrates, interval, judged, ours, unchecked
@@ -23,7 +23,7 @@ _MOST_BITS: Final = "a new mechanism that maximizes the conditional entropy"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Mean(Short):
+class Mean(CompactRepr):
     """Means over seeds of one mechanism at one level, with intervals; exact where nothing was simulated."""
 
     city: str

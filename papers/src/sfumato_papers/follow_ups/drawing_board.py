@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.attacks import blind, optimal
 from sfumato.core import Prior, Space
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InfeasibleError
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import coin_of_distortion, exponential, rate_distortion, rate_distortion_of_loss
@@ -39,7 +39,7 @@ _SIDE: Final = 5  # cells of the small town, along each side
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CityRow(Short):
+class CityRow(CompactRepr):
     """The spots of a city: the published box of its visits, how many, their entropy, and the blind error."""
 
     city: str
@@ -50,7 +50,7 @@ class CityRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LimitedRow(Short):
+class LimitedRow(CompactRepr):
     """ExPost with a limit on every single loss, beside ExPost of the same expected loss.
 
     ``largest_km`` is the largest distance from a spot to a report that it makes.
@@ -66,7 +66,7 @@ class LimitedRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TownRow(Short):
+class TownRow(CompactRepr):
     """A mechanism on 5 x 5 unit cells, all equally likely: expected loss, error of the best attacker, entropy."""
 
     mechanism: str

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.core import Metric, Prior, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Grid, Projection, Region, Visits
 
@@ -22,7 +22,7 @@ _SPREAD: Final = 0.5  # of the random prior on a grid: how uneven it is
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VisitedPlaces(Short):
+class VisitedPlaces(CompactRepr):
     """Places with how often they are visited.
 
     Attributes:
@@ -90,7 +90,7 @@ def around(visits: Visits, width_km: float, height_km: float) -> Region:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PublishedBox(Short):
+class PublishedBox(CompactRepr):
     """A rectangle whose check-ins a paper uses.
 
     Attributes:
@@ -133,7 +133,7 @@ def box_name(visits: Visits) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CityCells(Short):
+class CityCells(CompactRepr):
     """A city in cells, with distances counted in cells, as PRIVIC does.
 
     Attributes:

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.attacks import optimal
 from sfumato.core import Mechanism, Metric, Prior, loss
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.geo.geometric_median import median_from
 from sfumato.leakage import conditional_entropy_bits
@@ -25,7 +25,7 @@ _TOLERANCE: Final = 1e-6  # relative, of a geometric median's loss
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Measure(Short):
+class Measure(CompactRepr):
     """Loss and entropy of one mechanism at one level.
 
     Attributes:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sfumato.core import Mechanism, Metric, MetricPrivacy, Prior
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.evidence import prove_metric_privacy
 from sfumato.geo import Visits
 from sfumato.mechanisms import rate_distortion
@@ -50,7 +50,7 @@ _INFORMATION: Final = 1e-6  # bits within which the optimum is found
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RateRow(Short):
+class RateRow(CompactRepr):
     """A mechanism for the true population: after so many steps, or converged; per cell.
 
     Attributes:
@@ -75,7 +75,7 @@ class RateRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RoundRow(Short):
+class RoundRow(CompactRepr):
     """One round of a collection: how far its estimate is from the truth.
 
     ``drawn_km`` is the distance of the estimate from the places of those who took part in the round alone.
@@ -92,7 +92,7 @@ class RoundRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EstimateRow(Short):
+class EstimateRow(CompactRepr):
     """An estimate from one collection, at equal tight epsilon; steps and updates are a number, or *converged*."""
 
     city: str
@@ -106,7 +106,7 @@ class EstimateRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CellNoiseRow(Short):
+class CellNoiseRow(CompactRepr):
     """The noise that a cell gets at equal tight epsilon.
 
     ``distance`` is the mean distance of the report in cells, ``true`` how often it is the true cell, and ``near``

@@ -11,7 +11,7 @@ from typing import Final
 
 from sfumato.attacks import optimal
 from sfumato.core import MetricPrivacy, Prior, Spanner, greedy_spanner
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.evidence import prove_metric_privacy
 from sfumato.optimal import Auto, Design, Highs, Solver, design
 
@@ -34,7 +34,7 @@ _GAP: Final = 1e-4
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SpannerRow(Short):
+class SpannerRow(CompactRepr):
     """An optimal mechanism; lengths in km, epsilons per km.
 
     Attributes:

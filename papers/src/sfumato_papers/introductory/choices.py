@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.mechanisms import ExponentialMechanism, UtilityTable
 from sfumato.privacy import BoundedRange, DifferentialPrivacy, Relation
 
@@ -19,7 +19,7 @@ _SIZES: Final = (2, 3, 10, 30, 100, 300, 1000, 3000)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ChoiceRow(Short):
+class ChoiceRow(CompactRepr):
     """The exponential mechanism on a table of utilities, at epsilon 1.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from scipy.integrate import quad
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.mechanisms import DiscreteLaplace, Laplace
 from sfumato.privacy import DifferentialPrivacy, Relation
 from sfumato.sampling import simulator
@@ -21,7 +21,7 @@ _STEPS: Final = 6  # answers of a range, in units of the sensitivity
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NoiseRow(Short):
+class NoiseRow(CompactRepr):
     """Laplace noise of a sensitivity and an epsilon.
 
     Attributes:
@@ -44,7 +44,7 @@ class NoiseRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DrawRow(Short):
+class DrawRow(CompactRepr):
     """Integer noise that was drawn.
 
     Attributes:
@@ -67,7 +67,7 @@ class DrawRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FloatRow(Short):
+class FloatRow(CompactRepr):
     """Textbook noise in floats for the answers 0 and 1, and who can tell them apart.
 
     Attributes:
@@ -86,7 +86,7 @@ class FloatRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReportRow(Short):
+class ReportRow(CompactRepr):
     """A report and its probabilities for two neighbouring answers.
 
     Attributes:

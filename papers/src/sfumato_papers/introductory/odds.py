@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.privacy import band
 
 ODDS_EPSILONS: Final = (0.1, 0.5, 1.0, 2.0, 4.0)
@@ -16,7 +16,7 @@ REPORTS: Final = (1, 2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class OddsRow(Short):
+class OddsRow(CompactRepr):
     """The largest belief in a fact after reports.
 
     Attributes:

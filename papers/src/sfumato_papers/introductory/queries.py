@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.core import Mechanism, Space
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.mechanisms import DiscreteLaplace, JointQueries, datasets, sensitivity
 from sfumato.privacy import DifferentialPrivacy, Relation
 
@@ -39,7 +39,7 @@ QUERIES: Final[dict[str, Query]] = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SensitivityRow(Short):
+class SensitivityRow(CompactRepr):
     """The sensitivity of a query over all data sets of up to three records.
 
     Attributes:
@@ -56,7 +56,7 @@ class SensitivityRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class JointRow(Short):
+class JointRow(CompactRepr):
     """Several queries with integer Laplace noise, released together.
 
     Attributes:

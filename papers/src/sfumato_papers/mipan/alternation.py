@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.learn import MutualInformation
 
 from .swapping import start_of
@@ -19,7 +19,7 @@ _RATE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AlternationRow(Short):
+class AlternationRow(CompactRepr):
     """A round of the algorithm.
 
     Attributes:

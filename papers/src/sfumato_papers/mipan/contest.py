@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from sfumato.core import AnyLoss, Mechanism, Metric, Prior
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Grid
 from sfumato.learn import Pairs, hiding, learn_table
 from sfumato.mechanisms import (
@@ -35,7 +35,7 @@ _BRACKET_PER_M: Final = (0.05, 1e-4)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ContestRow(Short):
+class ContestRow(CompactRepr):
     """A mechanism that hides a label, within a largest expected loss.
 
     Attributes:
@@ -72,7 +72,7 @@ class ContestRow(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Contest(Short):
+class Contest(CompactRepr):
     """Mechanisms of at most one loss that hide a label.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.core import Space
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Projection, Visits
 from sfumato.learn import Pairs
@@ -23,7 +23,7 @@ _DEGREES: Final = 0.01  # the squares of which the busiest one lies in the regio
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Hidden(Short):
+class Hidden(CompactRepr):
     """A label to hide, and its visits.
 
     Attributes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.learn import (
     BayesVulnerability,
@@ -141,7 +141,7 @@ def _cells(data: Pairs, cell_m: float) -> tuple[Space, Space]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SquareDesign(Short):
+class SquareDesign(CompactRepr):
     """A matrix on cells of the square, measured exactly on the records that it was made from.
 
     Attributes:

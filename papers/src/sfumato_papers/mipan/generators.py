@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.learn import Draws, GridError, Pairs, grid_error, repeated
 
 from .square import AREA_M, CELLS_M, HITS
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GridRow(Short):
+class GridRow(CompactRepr):
     """The Bayes error that a generator leaves on one grid.
 
     Attributes:
@@ -44,7 +44,7 @@ class GridRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GeneratorErrors(Short):
+class GeneratorErrors(CompactRepr):
     """One generator on one part of the data.
 
     Attributes:

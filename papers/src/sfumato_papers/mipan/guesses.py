@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.leakage import joint_information_bits
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GuessedLabel(Short):
+class GuessedLabel(CompactRepr):
     """A label and what is said of it.
 
     Attributes:
@@ -47,7 +47,7 @@ class GuessedLabel(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GuessTheoremRow(Short):
+class GuessTheoremRow(CompactRepr):
     """Propositions 2 to 4 and the bound of Santhi and Vardy on random channels.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.learn import CrossEntropy, Draws, MutualInformation, Target
 from sfumato.mechanisms import PlanarLaplace
 
@@ -35,7 +35,7 @@ _LEAST_SHARE: Final = 1e-3  # of a user's reports in a cell, to be drawn
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MipanSize(Short):
+class MipanSize(CompactRepr):
     """The amounts of a run.
 
     Attributes:
@@ -102,7 +102,7 @@ QUICK: Final = MipanSize(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CloudPoint(Short):
+class CloudPoint(CompactRepr):
     """A report of one person of the square.
 
     Attributes:
@@ -121,7 +121,7 @@ class CloudPoint(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CloudCell(Short):
+class CloudCell(CompactRepr):
     """The share of reports of one user of a city in a cell.
 
     Attributes:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.attacks.learned import Confusion
 from sfumato.core.arrays import Floats, readonly
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.learn import AugmentedLagrangian, Target
 from sfumato.learn.table_game import CLASSIFIER, TableGame
@@ -34,7 +34,7 @@ class SwappingRound:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Swapping(Short):
+class Swapping(CompactRepr):
     """Course of the game of Example 1 with one target.
 
     Attributes:
@@ -141,7 +141,7 @@ _GUESSES = ((0, 1), (1, 0), (0, 0), (1, 1))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PayoffRow(Short):
+class PayoffRow(CompactRepr):
     """One of the 16 cases of Figure 1: see `Payoffs`."""
 
     generator: str
@@ -152,7 +152,7 @@ class PayoffRow(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Payoffs(Short):
+class Payoffs(CompactRepr):
     """Gains of the classifier in each of the 16 cases, arrays (generators, classifiers).
 
     Attributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sfumato.attacks import optimal
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.evidence import distortion_below
 from sfumato.optimal import Design
 
@@ -20,7 +20,7 @@ APART: Final = "apart"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ApartRow(Short):
+class ApartRow(CompactRepr):
     """One design of scenario 3; lengths in km, epsilon per km, the cost is the share of false cells.
 
     *Joint* is *metric* itself, and designed no second time, where that keeps d_m already (``met``).

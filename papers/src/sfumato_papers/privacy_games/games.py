@@ -21,7 +21,7 @@ from typing import Final
 
 from sfumato.attacks import bayes, blind, misinformed, optimal
 from sfumato.core import DistortionPrivacy, MetricPrivacy, hamming
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.evidence import distortion_below
 from sfumato.optimal import Auto, Design, design, equilibrium
 
@@ -43,7 +43,7 @@ _MOST: Final = 1 - 1e-3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GameRow(Short):
+class GameRow(CompactRepr):
     """One design of one user; lengths in km, epsilon per km, the cost is the share of false cells."""
 
     scenario: int

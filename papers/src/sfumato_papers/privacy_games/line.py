@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sfumato.core import DistortionPrivacy, Guarantee, MetricPrivacy, Prior, Space, hamming
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.optimal import Auto, design
 
 from ..reproduction import Made
@@ -23,7 +23,7 @@ _GAP: Final = 1e-8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LineRow(Short):
+class LineRow(CompactRepr):
     """Least costs on five points; each lies between its lower bound and itself."""
 
     epsilon: float

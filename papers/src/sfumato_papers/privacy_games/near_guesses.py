@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sfumato.core import Mechanism, Metric, Prior, hamming, neighbours
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.core.metric import paths_along
 from sfumato.errors import SolverError
 from sfumato.evidence import expected_loss_above
@@ -25,7 +25,7 @@ from sfumato.optimal import Highs, LinearProgram
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Near(Short):
+class Near(CompactRepr):
     """A mechanism of least cost against attackers who guess near the report.
 
     Attributes:

@@ -9,13 +9,13 @@ import numpy as np
 
 from sfumato.core import Prior
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Projection, Visits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Person(Short):
+class Person(CompactRepr):
     """A user's map and habits; the number stands for the name."""
 
     number: int

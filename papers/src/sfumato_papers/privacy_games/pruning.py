@@ -15,7 +15,7 @@ from typing import Final
 
 from sfumato.attacks import optimal
 from sfumato.core import MetricPrivacy, neighbours
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.evidence import distortion_below, prove_metric_privacy
 from sfumato.optimal import Auto, Design, design
 
@@ -36,7 +36,7 @@ EXACT: Final = "exact"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PairRow(Short):
+class PairRow(CompactRepr):
     """Metric privacy without far pairs; lengths in km, epsilons per km, the cost is the share of false cells.
 
     ``kind`` is *pruned* as in the paper, *corrected* (with epsilon over the dilation), or *exact*, for all pairs.
@@ -57,7 +57,7 @@ class PairRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AttackRow(Short):
+class AttackRow(CompactRepr):
     """*Distortion* or *joint* without far guesses; lengths in km, the cost is the share of false cells.
 
     *Joint* is without far pairs, too. ``rows`` are those of the attack; ``distortion_lower`` and ``epsilon_true``

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.attacks import evaluate
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.evidence import distortion_below
 from sfumato.optimal import Design, Equilibrium, equilibrium
 
@@ -27,7 +27,7 @@ _RARE: Final = 1e-4  # reports and guesses that are rarer are not listed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SlopeRow(Short):
+class SlopeRow(CompactRepr):
     """The price of d_m, between proved slopes of the least cost to both sides; lengths in km, prices per km.
 
     The least cost is a convex function of d_m, so its slope lies between ``slope_below`` and ``slope_above``.

@@ -8,7 +8,7 @@ from typing import Final
 
 from sfumato.attacks import blind
 from sfumato.core import Mechanism, Prior
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError, argument
 from sfumato.geo import Grid, Region, Visits
 from sfumato.mechanisms import planar_geometric
@@ -24,7 +24,7 @@ BOTH: Final = "fresh noise on a memo"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RepeatedRow(Short):
+class RepeatedRow(CompactRepr):
     """The attackers' errors and the epsilon spent after some reports.
 
     Attributes:
@@ -55,7 +55,7 @@ class RepeatedRow(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RepeatedReleasesResults(Short):
+class RepeatedReleasesResults(CompactRepr):
     """The attackers' errors and the epsilon spent, by how reports repeat.
 
     Attributes:

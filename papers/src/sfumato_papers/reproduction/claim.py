@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 
 class Judgement(StrEnum):
@@ -22,7 +22,7 @@ class Judgement(StrEnum):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PaperClaim(Short):
+class PaperClaim(CompactRepr):
     """A claim of a paper, or a statement of ours about its subject.
 
     Attributes:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Visits
 
 from ..results import TableRow
@@ -29,7 +29,7 @@ Such a figure lies beside the page, and is not in it.
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class StudyPart(Short):
+class StudyPart(CompactRepr):
     """A part of a study, which is done whole or not at all, and in whatever process.
 
     Attributes:
@@ -45,7 +45,7 @@ class StudyPart(Short):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Setting(Short):
+class Setting(CompactRepr):
     """The size and the data of a run.
 
     Attributes:
@@ -62,7 +62,7 @@ class Setting(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Equation(Short):
+class Equation(CompactRepr):
     """An equation, table or figure of a paper, and where it is here.
 
     Attributes:
@@ -80,7 +80,7 @@ class Equation(Short):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Paper(Short):
+class Paper(CompactRepr):
     """A paper, or a collection of sources, to reproduce.
 
     Attributes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, final
 
 from sfumato._system import atomically, worker_pool
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError, MissingExtraError, argument
 from sfumato.report.document import check_pages
 from sfumato.report.theme import blank, save_picture
@@ -32,7 +32,7 @@ PAGE: Final = "index.html"
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Reproduction(Short):
+class Reproduction(CompactRepr):
     """A paper, reproduced.
 
     Attributes:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 from .channel import WildChannel
 from .people import PeopleMap
@@ -27,7 +27,7 @@ _RARE: Final = 1e-6  # of the largest weight: points below it do not move a medi
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BelievedPlaces(Short):
+class BelievedPlaces(CompactRepr):
     """BelievedPlaces of the attacker for some people.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 from .drifting import DriftingOffset
 from .fixed_cells import FixedCells
@@ -25,7 +25,7 @@ _HALF_NORMAL: Final = math.sqrt(math.pi / 2)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AveragingRow(Short):
+class AveragingRow(CompactRepr):
     """The mean distance of an average from the place, in one run.
 
     Attributes:

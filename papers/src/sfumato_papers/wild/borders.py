@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Grid, Projection
 from sfumato.privacy import MetricDifferentialPrivacy
 
@@ -18,7 +18,7 @@ _PLANE: Final = Projection(40.0, -30.0).crs
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BorderRow(Short):
+class BorderRow(CompactRepr):
     """The epsilons of one report about two people a metre apart.
 
     Attributes:

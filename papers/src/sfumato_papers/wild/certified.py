@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.evidence import NoiseProof, prove_planar_noise
 from sfumato.mechanisms.planar import CoordinateNoise
@@ -23,7 +23,7 @@ _STEPS: Final = 1_000  # of the lattice in a mean distance: the slack is 0.14 % 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CertifiedNoise(Short, WildChannel):
+class CertifiedNoise(CompactRepr, WildChannel):
     """`sfumato.mechanisms.planar.CoordinateNoise` as a channel: drawn exactly, and proved.
 
     Attributes:

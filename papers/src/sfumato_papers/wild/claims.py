@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sfumato.core import Bracket
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 from ..reproduction import PaperClaim, RunTables, illustrates, ours, unchecked
 from .averaging import OFFSETS, OFFSETS_UNDER_GRID, AveragingRow
@@ -26,7 +26,7 @@ _AOSP: Final = "Comments in AOSP's LocationFudger"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class WildTables(Short):
+class WildTables(CompactRepr):
     """The tables of a run that statements are judged by.
 
     Attributes:

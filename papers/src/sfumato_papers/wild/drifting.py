@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats, floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.geo import Grid
 
@@ -29,7 +29,7 @@ _BEYOND: Final = 1  # cells around the places that are kept in a finite mechanis
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DriftingOffset(Short, WildChannel):
+class DriftingOffset(CompactRepr, WildChannel):
     """A normal offset is added to every point, and the sum is rounded to a grid; the offset drifts by the hour.
 
     Once an hour offset <- sqrt(1 - c**2) offset + c N(0, sigma**2) in both directions, with the share of change c.

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 from sfumato.geo import Grid
 
@@ -18,7 +18,7 @@ from .degrees import degree_m
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FixedCells(Short, WildChannel):
+class FixedCells(CompactRepr, WildChannel):
     """Rectangles of one size that tile the plane.
 
     The report depends on the cell alone. So two points on the two sides of a border are told apart for certain,

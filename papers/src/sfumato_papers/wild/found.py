@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError, InputError
 from sfumato.geo import Projection, Visits
 
@@ -29,7 +29,7 @@ _FEWEST: Final = 50  # visits
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FoundRow(Short):
+class FoundRow(CompactRepr):
     """Errors of an attacker in one run.
 
     Attributes:
@@ -66,7 +66,7 @@ class FoundRow(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttackedTown(Short):
+class AttackedTown(CompactRepr):
     """A town: where people go, and the true points that are attacked.
 
     Attributes:

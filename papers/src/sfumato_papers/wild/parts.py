@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Visits, synthetic_city
 from sfumato.mechanisms import PlanarLaplace
 
@@ -58,7 +58,7 @@ _WALK_M: Final = 4_000.0  # 50 minutes on foot: the offset stays within the hour
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Size(Short):
+class Size(CompactRepr):
     """The amounts of a run.
 
     Attributes:

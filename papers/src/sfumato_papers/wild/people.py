@@ -9,7 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from sfumato.core.arrays import Floats, floats, readonly
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 
 _PIXEL_M: Final = 25.0
@@ -19,7 +19,7 @@ _MOST: Final = 4_000_000  # pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PeopleMap(Short):
+class PeopleMap(CompactRepr):
     """The density of people on a rectangle of a local plane.
 
     Attributes:

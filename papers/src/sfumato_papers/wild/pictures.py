@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Projection, synthetic_city
 from sfumato.geo.city import CENTRE
 
@@ -27,7 +27,7 @@ _STEP_M: Final = 800.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PicturePoint(Short):
+class PicturePoint(CompactRepr):
     """A true point and its report in a picture.
 
     Attributes:
@@ -109,7 +109,7 @@ def border_walk(grid: FixedCells, drifting: DriftingOffset, seed: int) -> list[P
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ZonePicture(Short):
+class ZonePicture(CompactRepr):
     """Ends of the tracks of one home at the origin, and the circle through them.
 
     Attributes:

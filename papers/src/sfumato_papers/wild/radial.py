@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gammaincinv, ndtr
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 
 from .channel import WildChannel, check_positive
@@ -237,7 +237,7 @@ class GaussianRadius(RadiusLaw):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RadialNoise(Short, WildChannel):
+class RadialNoise(CompactRepr, WildChannel):
     """A point moved by a random distance in a random direction, anew for each report or once for all.
 
     Attributes:

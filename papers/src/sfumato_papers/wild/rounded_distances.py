@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 
 from .certified import CertifiedNoise
@@ -27,7 +27,7 @@ Shown = Callable[[Floats], int]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RoundedDistance(Short):
+class RoundedDistance(CompactRepr):
     """An app that shows how many whole steps somebody is away.
 
     Attributes:
@@ -131,7 +131,7 @@ def _flip(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DistanceRow(Short):
+class DistanceRow(CompactRepr):
     """Errors of an asker, in one run.
 
     Attributes:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 from .channel import WildChannel
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class WildFact(Short):
+class WildFact(CompactRepr):
     """A fact about a scheme.
 
     Attributes:
@@ -28,7 +28,7 @@ class WildFact(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class WildScheme(Short):
+class WildScheme(CompactRepr):
     """Obfuscation that is deployed or published, as its makers document it.
 
     Attributes:

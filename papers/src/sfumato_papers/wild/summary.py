@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from sfumato.core import Bracket
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 from ..reproduction.interval import interval
 from .found import FoundRow
@@ -58,7 +58,7 @@ def _bare(number: float, like: float) -> str:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CloseRow(Short):
+class CloseRow(CompactRepr):
     """Errors of an attacker, over the runs.
 
     Attributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError, argument
 
 from .channel import WildChannel
@@ -17,7 +17,7 @@ from .vocabulary import NEAR_M
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Crossings(Short):
+class Crossings(CompactRepr):
     """Errors of an attacker at the first change of a reported value, for the walks that had one.
 
     Attributes:
@@ -118,7 +118,7 @@ def averaged_on_road(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CrossingRow(Short):
+class CrossingRow(CompactRepr):
     """Errors of an attacker who watches walks, in one run.
 
     Attributes:

@@ -8,14 +8,14 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
 
 _LOW, _HIGH = 0.1, 0.9  # of the radius: OpenBikeSensor's law of the shift
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PrivacyZone(Short):
+class PrivacyZone(CompactRepr):
     """A disc in which tracks are hidden.
 
     Attributes:

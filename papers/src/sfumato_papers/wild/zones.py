@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from sfumato.core.frozen import Short
+from sfumato.core.immutable import CompactRepr
 
 from .certified import CertifiedNoise
 from .vocabulary import AS_DOCUMENTED, NEAR_M, REMEMBERED
@@ -19,7 +19,7 @@ CIRCLE_AND_LAW: Final = "circle and law of the shift"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ZoneRow(Short):
+class ZoneRow(CompactRepr):
     """Errors of an attacker who has visible ends of tracks, in one run.
 
     Attributes:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats, floats, numbers
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 
 Positions = NDArray[np.intp]
@@ -52,7 +52,7 @@ class Bins(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class IntervalBins(Bins, Short):
+class IntervalBins(Bins, CompactRepr):
     """The intervals between edges of the line; the first and the last one have no end.
 
     Args:
@@ -80,7 +80,7 @@ class IntervalBins(Bins, Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RectangleBins(Bins, Short):
+class RectangleBins(Bins, CompactRepr):
     """The rectangles of a grid of the plane; those at its border have no end.
 
     Args:
@@ -114,7 +114,7 @@ class RectangleBins(Bins, Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Halvings(Bins, Short):
+class Halvings(Bins, CompactRepr):
     """Bins that halve the given points again and again, along x, y, x, y, ... (a k-d tree).
 
     Args:

@@ -13,7 +13,7 @@ from scipy.stats import random_table, rankdata
 
 from ...core import Mechanism, Metric, Space
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most
 from .binomial import check_failure
@@ -23,7 +23,7 @@ from .sample import Sample, as_label
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PermutationTest(Short):
+class PermutationTest(CompactRepr):
     """A test that is exact whatever the distribution: its p-value is (1 + #) / (1 + N).
 
     Attributes:
@@ -197,7 +197,7 @@ def _codes(labels: list[Hashable]) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RepetitionEstimate(Short):
+class RepetitionEstimate(CompactRepr):
     """Outputs of repeated calls at the same secret.
 
     Attributes:

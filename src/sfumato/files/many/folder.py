@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...core import Mechanism
 from ...core.arguments import checked
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import FileError, InputError
 from ...mechanisms.planar import CoordinateNoise
 from ...mechanisms.tupling import Tupling
@@ -23,7 +23,7 @@ from .workers import DesignWorkers
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignFolder(Short):
+class DesignFolder(CompactRepr):
     """A folder of designs, after a run.
 
     Attributes:
@@ -49,7 +49,7 @@ class DesignFolder(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignNews(Short):
+class DesignNews(CompactRepr):
     """The news of one design, and how far the run has come.
 
     Attributes:

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...core import Loss, Metric, Prior
-from ...core.frozen import Short
 from ...core.guarantees import Asked
+from ...core.immutable import CompactRepr
 from ...errors import SfumatoError
 from ...evidence import PlaceDistortion
 from ...geo import Visits
@@ -40,7 +40,7 @@ class Job(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignJob(Short):
+class DesignJob(CompactRepr):
     """One design to be made.
 
     Attributes:
@@ -91,7 +91,7 @@ class DesignJob(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignRow(Short):
+class DesignRow(CompactRepr):
     """A design in the index.
 
     Attributes:
@@ -124,7 +124,7 @@ class DesignRow(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignDone(Short):
+class DesignDone(CompactRepr):
     """A design, or why there is none, as a worker returns it.
 
     Attributes:

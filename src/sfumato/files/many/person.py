@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...core import CoordinatePrivacy, Prior, units
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...geo import Lattice, Region, Visits
 from ...geo.true_points import DISTANCES
@@ -20,7 +20,7 @@ from .job import DesignJob, fingerprint_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PersonWishes(Short):
+class PersonWishes(CompactRepr):
     """The wishes that are the same for everybody; see `design_each_user`.
 
     Attributes:
@@ -63,7 +63,7 @@ class PersonWishes(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PersonJob(Short):
+class PersonJob(CompactRepr):
     """A design for one person, before its lattice is laid.
 
     Attributes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..._system import worker_pool
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError, SolverError, argument
 from .job import DesignDone, Job, done
 
@@ -21,7 +21,7 @@ Results = Iterator[tuple[str, DesignDone]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DesignWorkers(Short):
+class DesignWorkers(CompactRepr):
     """The makers of designs, and how many they make at a time.
 
     Attributes:

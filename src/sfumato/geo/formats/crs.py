@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, MissingExtraError, row_value
 
 Statement = str | int | Mapping[str, Any]
@@ -56,7 +56,7 @@ class UnknownSystemError(DataError):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReferenceSystem(Short):
+class ReferenceSystem(CompactRepr):
     """The coordinate system of a column of positions.
 
     Attributes:

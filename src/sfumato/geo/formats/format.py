@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...tables import Source
 from .rows import RawVisits
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Wanted(Short):
+class Wanted(CompactRepr):
     """The caller's wishes about the columns of a table.
 
     Attributes:

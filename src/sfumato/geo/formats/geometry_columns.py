@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError
 from ...tables import PARQUET_TYPE
 from ..visits import NAMED
@@ -15,7 +15,7 @@ from .crs import Statement
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GeometryColumn(Short):
+class GeometryColumn(CompactRepr):
     """The description of a column of geometries in the metadata of its table.
 
     Attributes:

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError
 from ...tables import Objects, Times
 from ..visits import Visits, check_degrees
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RawVisits(Short):
+class RawVisits(CompactRepr):
     """The visits of a file, row by row, before anything is dropped.
 
     Attributes:

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, argument, row_value
 from ...tables import (
     ArrowFile,
@@ -100,7 +100,7 @@ IN_DEGREES: Final = {b"sfumato.crs": b"EPSG:4326"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PlaceColumns(Short):
+class PlaceColumns(CompactRepr):
     """The columns of a table that hold places, users and times, and how positions become degrees.
 
     Attributes:

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from ...core import Mechanism
 from ...core.arrays import Floats, round_degrees
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...geo import Cells, Grid, Projection, Region
 from ...rounding import at_most
@@ -24,7 +24,7 @@ _MOST: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Coarsening(Short):
+class Coarsening(CompactRepr):
     """Noise for coordinates seen on cells: people at points of each cell, reports counted in the cells.
 
     A report outside all cells counts for the nearest. Reports that no table moves are first taken for

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Capability, CoordinatePrivacy, PointRecipe, Randomizer, Words, units
 from ...core.arrays import Floats, floats, round_degrees, round_point
-from ...core.frozen import Frozen
+from ...core.immutable import Immutable
 from ...errors import InputError, python
 from ...geo import Projection, Visits
 from ...geo.projection import CLOSE_M, LIMIT_KM
@@ -37,7 +37,7 @@ _ROUNDING: Final = 1e-9  # of medians of places at the rim
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CoordinateNoise(Frozen, Randomizer, PointRecipe):
+class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     """Planar geometric noise for coordinates, without cells: M(x, o) <= e^(epsilon (|x - x'| + slack)) M(x', o).
 
     A place is snapped to the nearest point of a square lattice of a few metres; a whole vector

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Bracket, Words
-from ...core.frozen import Frozen
+from ...core.immutable import Immutable
 from ...errors import InputError
 from ...sampling import ScalarCoins
 from ..discrete_laplace import LaplaceNoise
@@ -27,7 +27,7 @@ _FINE: Final = 1 << 10  # how finely the scale of the proposal is chosen
 
 
 @dataclass(frozen=True, slots=True)
-class LatticeNoise(Frozen):
+class LatticeNoise(Immutable):
     """Noise z = (i, j) in whole steps with probability exp(-rate |z|) / Z, |z| the Euclidean length.
 
     Both coordinates are drawn from discrete Laplace noise of a rational slope just below

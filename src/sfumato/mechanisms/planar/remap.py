@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats, distinct_points, floats, freeze, integer
-from ...core.frozen import Frozen, Short
+from ...core.immutable import CompactRepr, Immutable
 from ...errors import InputError
 from ...geo.geometric_median import medians
 from .snapping import snapped
@@ -34,7 +34,7 @@ _PAIRS: Final = 1 << 20  # of cells and places at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RemapWindow(Frozen, Short):
+class RemapWindow(Immutable, CompactRepr):
     """Square cells of lattice points that fill a rectangle, and the place that each stands for.
 
     Attributes:
@@ -91,7 +91,7 @@ class RemapWindow(Frozen, Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PlaneRemap(Frozen):
+class PlaneRemap(Immutable):
     """A table from reports to places: windows in each other, the finest first.
 
     A report takes the place of the finest window's cell that it lies in. Beyond the last window it

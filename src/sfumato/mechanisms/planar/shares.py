@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ...core.arrays import Floats, round_degrees
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError, python
 from . import sums
 from .cells import Block, Cell
@@ -27,7 +27,7 @@ _ROUNDING: Final = 1e-9  # of sums of positive terms, of exponentials and roots
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class TableShares(Short):
+class TableShares(CompactRepr):
     """The reports of noise with a table, and how often each is made for people at some points.
 
     Attributes:

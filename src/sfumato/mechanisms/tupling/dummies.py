@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from ...core import Bracket, Mechanism, Prior
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import power
 from .accountant import first_spacing
@@ -58,7 +58,7 @@ def mixture_dummies(inner: Mechanism, distributions: ArrayLike | None = None, fl
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DummyChoice(Short):
+class DummyChoice(CompactRepr):
     """A distribution of dummies that was searched for, with proved values.
 
     Attributes:

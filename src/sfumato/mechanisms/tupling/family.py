@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Prior
 from ...core.arrays import Floats, floats, readonly
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import UNIT
 from .accountant import PairAccountant
@@ -22,7 +22,7 @@ Pairs = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Worst(Short):
+class Worst(CompactRepr):
     """The largest value over the pairs of a family.
 
     Attributes:

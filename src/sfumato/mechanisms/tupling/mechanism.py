@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Capability, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
-from ...core.frozen import Frozen
+from ...core.immutable import Immutable
 from ...core.recipe import Integers
 from ...errors import InputError
 from ...sampling.coins import below
@@ -28,7 +28,7 @@ _MOST_LISTED: Final = 170  # reports in a tuple: the factorial is a float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tupling(Frozen, Randomizer):
+class Tupling(Immutable, Randomizer):
     """Reports the inner mechanism's observable among k independent dummies, in uniformly random order.
 
     Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, exactly
 from .mechanism import FARTHEST, Tupling
@@ -57,7 +57,7 @@ class TuplePrivacy:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TupleProof(Short):
+class TupleProof(CompactRepr):
     """The accountant's proof about a promise.
 
     Attributes:

@@ -27,7 +27,7 @@ from typing import Final
 import numpy as np
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ..interior import lapack
 from ..interior.workers import StoppedError, Workers
 from ..solver import Control
@@ -46,7 +46,7 @@ ALONE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Price(Short):
+class Price(CompactRepr):
     """The answer for one observable.
 
     Attributes:

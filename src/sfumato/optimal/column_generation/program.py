@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...core.metric import paths_along
 from ..interior import form, inside, loop, symmetry
 from ..interior.form import Iterate, Rows
@@ -99,7 +99,7 @@ def nearest_of(exponents: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Edges(Short):
+class Edges(CompactRepr):
     """Rows of one observable: x(upper) <= e^E x(lower), scaled to e^{E/2} x(lower) - e^{-E/2} x(upper) > 0.
 
     Attributes:
@@ -146,7 +146,7 @@ Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Program(Short):
+class Program(CompactRepr):
     """Costs, exponents and edges; secrets are ordered so that the ends of an edge are near each other.
 
     Attributes:

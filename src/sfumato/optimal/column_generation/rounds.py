@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ..interior import inside, loop
 from ..interior.kept import StateFile
 from ..interior.loop import Course
@@ -54,7 +54,7 @@ _MOST: Final = 30  # rounds
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ProvedRound(Short):
+class ProvedRound(CompactRepr):
     """A restricted program at its end, with the prices of what was absent.
 
     Attributes:
@@ -90,7 +90,7 @@ class ProvedRound(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ended(Short):
+class Ended(CompactRepr):
     """The end of the rounds.
 
     Attributes:

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...geo import Visits
 from ...geo.projection import Projection
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ground(Short):
+class Ground(CompactRepr):
     """Places on a plane.
 
     Distances on the ground are no longer than on the plane, and at least those divided by the stretch.

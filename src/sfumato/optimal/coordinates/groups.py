@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...intervals import exp_above, exp_below
 from ..solver import Stop
 from .costs import distances_above, lower_costs
@@ -33,7 +33,7 @@ _WORTHLESS: Final = 8.0  # epsilon r of places that add nothing to the bound
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PlaceGroups(Short):
+class PlaceGroups(CompactRepr):
     """Places, and the few among them that stand for all.
 
     Attributes:

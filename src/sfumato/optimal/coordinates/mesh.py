@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 
 Indices = NDArray[np.intp]
 
@@ -26,7 +26,7 @@ _ROUNDING: Final = 2.0**-48  # of a product with a unit vector, beside the coord
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mesh(Short):
+class Mesh(CompactRepr):
     """Triangles of nearly equal sides; together they cover the convex hull of the places.
 
     A corner of a small triangle may lie on the side of a larger one.

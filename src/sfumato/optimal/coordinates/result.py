@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Bracket
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, freeze
-from ...core.frozen import Frozen
+from ...core.immutable import Immutable
 from ...errors import InputError
 from ...rounding import UNIT, amount_at_least, amount_at_most, counted, exactly, percent_at_most
 
@@ -34,7 +34,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CoordinateBound(Frozen):
+class CoordinateBound(Immutable):
     """The least expected loss of any mechanism that keeps a promise per unit of distance.
 
     "Any" has no exception: reports may be points, cells or anything else that is read as a point of the

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core import Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, units
 from ...core.arrays import Floats, distinct_points
-from ...core.frozen import Short
 from ...core.guarantees import Asked
+from ...core.immutable import CompactRepr
 from ...evidence import NoiseCertificate, prove_planar_noise
 from ...geo import Lattice
 from ...mechanisms.planar import CoordinateNoise
@@ -38,7 +38,7 @@ _FEWEST: Final = 200  # points that are never put together
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Rival(Short):
+class Rival(CompactRepr):
     """Planar noise with a remap, and what it loses.
 
     Attributes:
@@ -53,7 +53,7 @@ class Rival(Short):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Rivalry(Short):
+class Rivalry(CompactRepr):
     """Promise that a program and planar noise can both keep.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core import CoordinatePrivacy, units
 from ...core.arguments import checked
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError, argument
 from ...geo import MOST_CELLS, Lattice, Region, Visits
 from ...geo.vertices import Kind
@@ -26,7 +26,7 @@ _WIDEST: Final = 0.7 * MOST_CELLS  # vertices of the rectangle that is covered
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SuitedLattice(Short):
+class SuitedLattice(CompactRepr):
     """A lattice whose spacing was chosen for a promise, and why it is what it is.
 
     Attributes:

@@ -13,7 +13,7 @@ import numpy as np
 from ...attacks import chance_within
 from ...core import Bracket, Loss, Mechanism, Prior, Space, units
 from ...core.arguments import checked
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InfeasibleError, InputError, argument
 from ...escaping import plain
 from ...geo import Lattice, Places, Visits
@@ -90,7 +90,7 @@ class DesignGoal(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LossGoal(Short, DesignGoal):
+class LossGoal(CompactRepr, DesignGoal):
     """The expected loss is at most this. The least epsilon that allows it is wanted.
 
     Args:
@@ -168,7 +168,7 @@ class LossGoal(Short, DesignGoal):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttackerGoal(Short, DesignGoal):
+class AttackerGoal(CompactRepr, DesignGoal):
     """The best attacker is near the true point at most this often. The largest epsilon that keeps to it is wanted.
 
     They know the mechanism and the prior, and guess any point of the plane; see `attacks.chance_within`.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...core import Bracket, units
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...rounding import exactly
 from ..result import Design
 from .goals import DesignGoal
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EpsilonTrial(Short):
+class EpsilonTrial(CompactRepr):
     """One design of a search.
 
     Attributes:
@@ -33,7 +33,7 @@ class EpsilonTrial(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FoundEpsilon(Short):
+class FoundEpsilon(CompactRepr):
     """The epsilon of a design that reaches a goal, and what was tried.
 
     Attributes:

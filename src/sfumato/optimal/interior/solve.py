@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InfeasibleError, SolverError
 from ...evidence import Multipliers
 from ..reduction import Reduced
@@ -30,7 +30,7 @@ NEAR = 1e-10  # relative gap at which the least loss counts as found, before the
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result(Short):
+class Result(CompactRepr):
     """A mechanism of a reduced problem with its proof.
 
     Attributes:

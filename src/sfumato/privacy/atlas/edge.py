@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ..relation import Relation
 from ..vocabulary import VOCABULARY
 from .claims import Claim, InfiniteNumberError, covers
@@ -36,7 +36,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Goal(Short):
+class Goal(CompactRepr):
     """The notion that a chain should end at, and some of its numbers and its context, by name."""
 
     notion: str
@@ -64,7 +64,7 @@ Map = Callable[[Claim, Goal], Changes]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Edge(Short):
+class Edge(CompactRepr):
     """One implication: a claim of one notion gives a claim of another.
 
     Attributes:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Space
 from ...core.arrays import Floats, readonly
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most, log_error
 from ..notion import Description, Finding, Notion, Witness
@@ -25,7 +25,7 @@ from .likelihoods import scenarios, terms, told_apart
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Rivals(Short):
+class Rivals(CompactRepr):
     """Facts about the secret and which pairs of them must look alike.
 
     Attributes:
@@ -157,7 +157,7 @@ CAUSAL: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CausalPrivacy(Notion, Short):
+class CausalPrivacy(Notion, CompactRepr):
     """Causal privacy: setting a record to one value or another hardly changes the reports.
 
     P[o | do(record = t)] <= e**epsilon P[o | do(record = t')],

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core import Space
 from ...core.arrays import Floats, readonly
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, log_error
 from ..notion import Description, Finding, Notion, Witness
@@ -38,7 +38,7 @@ DESCRIPTION: Final = Description(
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SemanticPrivacy(Notion, Short):
+class SemanticPrivacy(Notion, CompactRepr):
     """Semantic privacy: any belief after the true report is near that after a report without the person's record.
 
     |P[X | M(s) in S] - P[X | M(N(s)) in S]| <= epsilon

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InfeasibleError, row_value
 from ...rounding import counted
 from .amounts import ZERO, added, less, shown
@@ -48,7 +48,7 @@ class WindowBalance:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Balance(Short):
+class Balance(CompactRepr):
     """One user's balance: what is spent, and what is left. Amounts are exact.
 
     Attributes:

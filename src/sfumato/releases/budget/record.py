@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...rounding import counted
 from .amounts import stored
 from .limits import Limit, restored_limits, stored_limits
@@ -159,7 +159,7 @@ class Head(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LedgerCheck(Short):
+class LedgerCheck(CompactRepr):
     """The outcome of a check.
 
     Attributes:

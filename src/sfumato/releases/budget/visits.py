@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Self
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import FileError, InputError
 from .amounts import stored, times
 from .charges import Charged
@@ -24,7 +24,7 @@ Draw = Callable[[list[int]], Sequence[Report]]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NamedVisits(Short):
+class NamedVisits(CompactRepr):
     """Visits, under names that a ledger accepts.
 
     Attributes:

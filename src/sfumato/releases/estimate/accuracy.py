@@ -12,7 +12,7 @@ from scipy.special import betainc, ndtri
 
 from ...core.arguments import checked
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InfeasibleError, InputError, argument
 from ...mechanisms.unary import bit_probabilities
 from ...rounding import about, at_least, at_most
@@ -90,7 +90,7 @@ class _Oracle(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Accuracy(Short):
+class Accuracy(CompactRepr):
     """Private answers of k categories: epsilon, answers, and how well the shares are then known.
 
     Attributes:

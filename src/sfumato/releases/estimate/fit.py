@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from ...core.arrays import Floats, numbers
 from ...core.bisection import bisect
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...mechanisms.planar import CoordinateNoise
 from ...rounding import at_most, counted
@@ -34,7 +34,7 @@ _ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ReportsFit(Short):
+class ReportsFit(CompactRepr):
     """The fit of reports to the mechanism that they are said to come from.
 
     Attributes:
@@ -122,7 +122,7 @@ def distance_within(failure: float, free: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PointsFit(Short):
+class PointsFit(CompactRepr):
     """The fit of points to the noise for coordinates that they are said to come from.
 
     Attributes:

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from scipy.special import ndtri
 
 from ...core.arrays import Floats, floats, readonly
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError, SolverError
 from ...evidence.observed.binomial import lower, upper
 from ...mechanisms import FrequencyOracle
@@ -24,7 +24,7 @@ _TOLERANCE: Final = 1e-12  # of squared frequency; sampling noise is of the orde
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Inverse(Short):
+class Inverse(CompactRepr):
     """A right inverse of the pool's channel, with what it makes of the reports.
 
     Attributes:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.arguments import checked
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import PlaceWarning
 from ...geo import check_skip
 from ...tables import ArrowBatch, ArrowStream, LazyTable, TableStream, frame_stream
@@ -39,7 +39,7 @@ _WHOLE: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ReleasedFrame(Short):
+class ReleasedFrame(CompactRepr):
     """A released table in memory.
 
     Attributes:
@@ -52,7 +52,7 @@ class ReleasedFrame(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PreparedFrame(Short):
+class PreparedFrame(CompactRepr):
     """A release of a table in memory of which everything is known but the reports: read `promises`, then `run`.
 
     Attributes:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Located(Short):
+class Located(CompactRepr):
     """A batch whose rows have been taken for secrets, before a report is drawn.
 
     Attributes:
@@ -40,7 +40,7 @@ class Located(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PrivateBatch(Short):
+class PrivateBatch(CompactRepr):
     """A batch of private rows, and counts of what was done for it.
 
     Attributes:

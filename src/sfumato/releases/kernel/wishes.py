@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument, python, typed
 from ...geo import People, PlaceColumns
 from ...rounding import counted
@@ -25,7 +25,7 @@ WITHIN: Final = "1 km"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Wishes(Short):
+class Wishes(CompactRepr):
     """The wishes of a caller for a release; `sfumato.release` describes each.
 
     Attributes:

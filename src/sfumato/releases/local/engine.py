@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, argument
 from ...rounding import percent_at_least
 from ...tables import BATCH_ROWS, BatchWriter, TableStream
@@ -24,7 +24,7 @@ _AHEAD: Final = 1  # batches that are drawn beyond one for each core
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RowsDone(Short):
+class RowsDone(CompactRepr):
     """The rows and batches that a release has done.
 
     Attributes:
@@ -115,7 +115,7 @@ class Tally:
 
 
 @dataclass(slots=True, repr=False)
-class Engine(Short):
+class Engine(CompactRepr):
     """Runs a kernel over a stream.
 
     Attributes:

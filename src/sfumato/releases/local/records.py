@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..._system import atomically, hidden_name
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError, argument
 from ..marks import Mark
 from .runs import facts_of, is_locked, work_folder, work_folders
@@ -26,7 +26,7 @@ _LARGEST: Final = 1 << 20  # bytes of a record
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Record(Short):
+class Record(CompactRepr):
     """A release that was made.
 
     Attributes:

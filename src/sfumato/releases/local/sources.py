@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...geo import (
     IN_DEGREES,
@@ -47,7 +47,7 @@ _NAMES: Final = ("lat", "lon", "user", "time")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Identity(Short):
+class Identity(CompactRepr):
     """Marks that tell sources apart: names, sizes, times of change and a hash of both ends of their files.
 
     Attributes:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import FileError, InputError, argument
 from ...tables import cause
 from ..kernel import PrivateBatch
@@ -44,7 +44,7 @@ class DrawnPart:
     stop: int
 
 
-class Workplace(Short):
+class Workplace(CompactRepr):
     """The hidden folder beside a target in which a release is prepared.
 
     Attributes:

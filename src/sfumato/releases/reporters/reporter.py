@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...core import Words
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError, argument
 
 BLOCK: Final = 1 << 15
@@ -21,7 +21,7 @@ Given = Literal["places", "labels", "numbers"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Secrets(Short):
+class Secrets(CompactRepr):
     """The secrets that rows are taken for.
 
     Attributes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...core.arguments import checked
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, argument
 from ...rounding import at_most, counted
 from ..asked import ALLOWED, wishes_of
@@ -133,7 +133,7 @@ def _literal(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SparkPrepared(Short):
+class SparkPrepared(CompactRepr):
     """A release on Spark of which everything is known but the reports.
 
     Attributes:

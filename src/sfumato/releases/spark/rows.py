@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...tables import no_column
 from ..kernel import Kernel
@@ -21,7 +21,7 @@ _METADATA: Final = {_FILE: "_metadata.file_path", _ROW: "_metadata.row_index"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SparkRows(Short):
+class SparkRows(CompactRepr):
     """The rows of a source.
 
     Attributes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ...audits import Audit, Outcome, Verdict
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ..summary import Summary
 from .facts import FileFacts
 from .layout import file_section, notion_sections
@@ -29,7 +29,7 @@ _LIMITS = {
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class ProvedPromises(Short):
+class ProvedPromises(CompactRepr):
     """The promises of a mechanism file, proved anew.
 
     Attributes:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, final
 
 from ...audits import Outcome
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from .found import AttackFacts, NotionFacts, RequirementFacts, RiskFacts
 from .quantity import Quantity
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class SubjectFacts(Short):
+class SubjectFacts(CompactRepr):
     """The subject: what is protected.
 
     Attributes:
@@ -48,7 +48,7 @@ class SubjectFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class BeliefFacts(Short):
+class BeliefFacts(CompactRepr):
     """The meaning of a promise for two secrets at a distance.
 
     Attributes:
@@ -66,7 +66,7 @@ class BeliefFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PromiseFacts(Short):
+class PromiseFacts(CompactRepr):
     """A promise of the file, and what is proved of it.
 
     Attributes:
@@ -103,7 +103,7 @@ class PromiseFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class ConstraintFacts(Short):
+class ConstraintFacts(CompactRepr):
     """A linear constraint of the file, and what is proved of it.
 
     Attributes:
@@ -121,7 +121,7 @@ class ConstraintFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class CostFacts(Short):
+class CostFacts(CompactRepr):
     """The cost of reports.
 
     Attributes:
@@ -147,7 +147,7 @@ class CostFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class FrontierFacts(Short):
+class FrontierFacts(CompactRepr):
     """A design among those with other epsilons.
 
     Attributes:
@@ -165,7 +165,7 @@ class FrontierFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PriorFacts(Short):
+class PriorFacts(CompactRepr):
     """The prior: where it comes from, and what else the file holds of places.
 
     Attributes:
@@ -189,7 +189,7 @@ class PriorFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class FileFacts(Short):
+class FileFacts(CompactRepr):
     """The file, and how this report was made.
 
     Attributes:
@@ -219,7 +219,7 @@ class FileFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class ReportFacts(Short):
+class ReportFacts(CompactRepr):
     """All facts of a report.
 
     Attributes:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import final
 
 from ...audits import Outcome
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from .quantity import Quantity
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class AttackFacts(Short):
+class AttackFacts(CompactRepr):
     """The success of one kind of attacker.
 
     Attributes:
@@ -36,7 +36,7 @@ class AttackFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class RiskFacts(Short):
+class RiskFacts(CompactRepr):
     """The chance that an attacker's guess is near the secret.
 
     Attributes:
@@ -65,7 +65,7 @@ class RiskFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class RequirementFacts(Short):
+class RequirementFacts(CompactRepr):
     """A requirement on what an audit found.
 
     Attributes:
@@ -81,7 +81,7 @@ class RequirementFacts(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class NotionFacts(Short):
+class NotionFacts(CompactRepr):
     """One notion or measure, as an audit found it.
 
     Attributes:

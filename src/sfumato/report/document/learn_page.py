@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from ...core import Loss, Mechanism, Prior
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...files import MechanismFile
 from ...geo import Places
 from ...learn import Pairs, hiding
@@ -39,7 +39,7 @@ _HOW: Final = (
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Learned(Short):
+class Learned(CompactRepr):
     """A learned mechanism beside the certified optimum.
 
     Attributes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import final
 
 from ... import __version__
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...escaping import plain
 from ...files import MechanismFile
 from ...releases.fingerprint import fingerprint
@@ -20,7 +20,7 @@ from .facts import FileFacts
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Origin(Short):
+class Origin(CompactRepr):
     """The files and options that a report is made from.
 
     Attributes:

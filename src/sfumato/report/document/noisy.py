@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, diags_array
 from ...attacks import chance_of_points
 from ...core import Bracket
 from ...core.arrays import Floats, distinct_points
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...geo import Projection, Visits
 from ...geo.true_points import DISTANCES, TruePoints
 from ...mechanisms.planar import CoordinateNoise, TableShares, table_shares
@@ -27,7 +27,7 @@ _DRAWS: Final = 5000  # simulated cases
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class NoiseSeen(Short):
+class NoiseSeen(CompactRepr):
     """Noise as those see it who know where people were.
 
     Attributes:

@@ -12,8 +12,8 @@ from typing import Final, final
 import numpy as np
 
 from ...core import CoordinatePrivacy, Loss, MetricPrivacy, Prior, ThresholdPrivacy
-from ...core.frozen import Short
 from ...core.guarantees import Asked
+from ...core.immutable import CompactRepr
 from ...core.units import is_length
 from ...errors import InputError, SfumatoError, argument
 from ...evidence import VertexPrivacy, expected_loss_above, worst_loss_above
@@ -49,7 +49,7 @@ class LeftOut(enum.Enum):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class OtherDesigns(Short):
+class OtherDesigns(CompactRepr):
     """The time for designs with other epsilons.
 
     Attributes:

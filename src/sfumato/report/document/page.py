@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from ..._system import atomically
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import MissingExtraError
 from ...escaping import plain
 from ..theme import style_sheet
@@ -22,7 +22,7 @@ _TEMPLATES: Final = Path(__file__).with_name("templates")
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PageTable(Short):
+class PageTable(CompactRepr):
     """A table: a caption, headings, and rows of texts; the first cell of a row is its heading.
 
     Attributes:
@@ -40,7 +40,7 @@ class PageTable(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PageFigure(Short):
+class PageFigure(CompactRepr):
     """A drawing: SVG made by this package, with a caption.
 
     Attributes:
@@ -58,7 +58,7 @@ class PageFigure(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class PageSection(Short):
+class PageSection(CompactRepr):
     """A section of a page.
 
     Attributes:
@@ -88,7 +88,7 @@ class PageSection(Short):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Page(Short):
+class Page(CompactRepr):
     """A page.
 
     Attributes:

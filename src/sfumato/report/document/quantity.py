@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self, final
 
 from ...core import Bracket
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 
 
 class Known(enum.Enum):
@@ -21,7 +21,7 @@ class Known(enum.Enum):
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Quantity(Short):
+class Quantity(CompactRepr):
     """A number between two bounds.
 
     Attributes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import Bracket
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...geo.geometric_median import medians
 
 CONFIDENCE: Final = 0.99
@@ -27,7 +27,7 @@ SEED: Final = 20260
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class RepeatedAttack(Short):
+class RepeatedAttack(CompactRepr):
     """The success of an attacker who sees several fresh reports of one secret.
 
     Attributes:

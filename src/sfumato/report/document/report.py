@@ -13,7 +13,7 @@ from typing import final
 from ..._system import atomically
 from ...audits import Outcome
 from ...core import Prior
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...core.naming import quote
 from ...errors import DataError, InputError
 from ...escaping import plain
@@ -45,7 +45,7 @@ _SHOWN = 120  # characters of a source that the file names
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Report(Short):
+class Report(CompactRepr):
     """The report of a mechanism file.
 
     Attributes:

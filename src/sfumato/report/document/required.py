@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from ...audits import Audit, Requirement
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...escaping import plain
 from .found import RequirementFacts
@@ -20,7 +20,7 @@ _COMPARED: Final = re.compile(r"[<>=≤≥]")
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Required(Short):
+class Required(CompactRepr):
     """Requirements of both kinds.
 
     Attributes:

@@ -14,7 +14,7 @@ from ...attacks import chance_within
 from ...audits import Outcome
 from ...core import Bracket, Mechanism, Prior, Space, units
 from ...core.arrays import Floats
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...escaping import plain
 from ...evidence import distortion_below
@@ -37,7 +37,7 @@ _ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class RiskLine(Short):
+class RiskLine(CompactRepr):
     """A requirement on how often an attacker's guess is near the secret.
 
     Attributes:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.arrays import Floats, readonly
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError
 from ...escaping import plain
 from ...geo import Places
@@ -34,7 +34,7 @@ _EXPORT: Final = "export the outline of the region as GeoJSON in WGS84 degrees, 
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Shape(Short):
+class Shape(CompactRepr):
     """One area or line of an outline.
 
     Attributes:
@@ -47,7 +47,7 @@ class Shape(Short):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Outline(Short):
+class Outline(CompactRepr):
     """Land, water, lines and names to draw a map on.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ...core.frozen import Short
+from ...core.immutable import CompactRepr
 
 MAP: Final = "cividis"
 """The scale of shares on a map: alike to people of any colour vision, and brighter means more."""
@@ -15,7 +15,7 @@ ON_MAP: Final = ("#fefefe", "#010101")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Theme(Short):
+class Theme(CompactRepr):
     """Colours that belong together, as ``#rrggbb``.
 
     Attributes:

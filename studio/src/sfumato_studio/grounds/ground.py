@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sfumato.attacks import evaluate, misinformed, optimal
 from sfumato.core import AnyLoss, Bracket, Mechanism, Metric, Prior, Space, hamming
 from sfumato.core.arrays import Floats
-from sfumato.core.frozen import Short
 from sfumato.core.guarantees import Asked
+from sfumato.core.immutable import CompactRepr
 from sfumato.optimal import Design, DesignGoal, Point, sweep
 from sfumato.privacy.atlas import Claim
 from sfumato.rounding import down
@@ -30,7 +30,7 @@ _USEFUL: Final = 0.995  # of the loss of one report for everybody; the gap of a 
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Measures(Short):
+class Measures(CompactRepr):
     """The success of the best attacker.
 
     Attributes:

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core import CoordinatePrivacy, Row
-from sfumato.core.frozen import Frozen
+from sfumato.core.immutable import Immutable
 from sfumato.evidence import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
 from sfumato.geo import Polygon, Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
@@ -137,5 +137,5 @@ def test_every_frozen_thing_of_the_core_is_tried():
         own = [kind for kind in base.__subclasses__() if kind.__module__.startswith("sfumato.")]  # not tests' own
         return {name for kind in own for name in {kind.__name__, *kinds(kind)}}
 
-    missing = kinds(Frozen) - {type(thing).__name__ for thing in THINGS.values()}
+    missing = kinds(Immutable) - {type(thing).__name__ for thing in THINGS.values()}
     assert missing <= {"Places", "Cells", "Hexagons"}  # abstract, or with an extra, in tests/geo/test_hexagons.py

@@ -12,7 +12,7 @@ _LONGEST: Final = 180  # characters of a repr
 _OF_ONE: Final = 70  # characters of one field in it
 
 
-class Frozen:
+class Immutable:
     """A frozen dataclass that nothing can change: a copy is the thing itself.
 
     Its pickle holds the constructor's arguments, so that unpickling checks them again. Without
@@ -37,7 +37,7 @@ def _built(kind: type[Any], given: dict[str, Any]) -> Any:
     return kind(**given)
 
 
-class Short:
+class CompactRepr:
     """A dataclass whose repr is one line: arrays by their shape, collections by their size.
 
     Declare the dataclass with ``repr=False``, or its own long repr takes the place of this one.
