@@ -5,7 +5,10 @@ import dataclasses
 import pickle
 from fractions import Fraction
 
+import duckdb
 import numpy as np
+import opendp.prelude as dp
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -30,6 +33,7 @@ from sfumato.mechanisms import (
     randomised_response,
 )
 from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.pipelines import PlaceRandomizer
 from sfumato.releases import prepare
 from sfumato.releases.budget import Blur
 from sfumato.releases.estimate import Reports
@@ -69,32 +73,28 @@ def _blur_of_a_promise(liar, tmp_path):
 
 
 def _column(liar, _tmp_path):
-    duckdb = pytest.importorskip("duckdb")
     return create_duckdb_function(duckdb.connect(), "private", liar)
 
 
 def _relation(liar, _tmp_path):
-    duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()
     return released(liar, connection.from_arrow(POINTS))
 
 
 def _opendp(liar, _tmp_path):
-    dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib", "honest-but-curious")
     return as_opendp(liar)
 
 
 def _pipeline(liar, _tmp_path):
-    pipelines = pytest.importorskip("sfumato.pipelines")
-    return pipelines.PlaceRandomizer(mechanism=liar).fit(np.array([[48.85, 2.35], [48.86, 2.36]]))
+    return PlaceRandomizer(mechanism=liar).fit(np.array([[48.85, 2.35], [48.86, 2.36]]))
 
 
 DOORS = {
     "release of a file": _file,
     "release of Arrow": lambda liar, _: released(liar, POINTS),
     "release of pandas": lambda liar, _: released(liar, POINTS.to_pandas()),
-    "release of polars": lambda liar, _: released(liar, pytest.importorskip("polars").from_arrow(POINTS)),
+    "release of polars": lambda liar, _: released(liar, pl.from_arrow(POINTS)),
     "release of DuckDB": _relation,
     "function of DuckDB": _column,
     "ledger": _ledger,
