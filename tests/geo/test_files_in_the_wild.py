@@ -707,6 +707,11 @@ class TestTimes:
         among = read_visits(write("w.csv", head + rows + "48.85,2.35,2024-01-13,0.75\n"))
         assert moments(among)[2] == "2024-01-13T18:00:00.000000"
 
+    @pytest.mark.parametrize("kind", ["csv", "sep", "movebank", "parquet", "frame", "geojson", "gpx", "google"])
+    @pytest.mark.parametrize("text", ["", " "])
+    def test_times_that_are_all_empty(self, write: Write, tmp_path: Path, kind: str, text: str) -> None:
+        assert read_visits(in_format(kind, [text, text], write, tmp_path)).time is None
+
     def test_times_that_a_program_did_not_set_are_no_clocks(self, write: Write) -> None:
         rows = ["1970-01-01T00:00:00Z"] * 3 + ["2024-01-13T13:05:00Z"] * 2
         table = "lat,lon,date,time\n" + "".join(f"48.8,2.3,2024-01-13,{each}\n" for each in rows)

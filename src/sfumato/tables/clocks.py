@@ -210,7 +210,8 @@ def _numbers(column: Any) -> Any:
     import pyarrow.compute as pc
 
     numbers = pc.match_substring_regex(column, r"^\d*[.,]?\d+(?:[eE][+-]?\d{1,3})?$")
-    if pc.sum(numbers).as_py() < MOST_BAD * (len(column) - column.null_count):
+    known = len(column) - column.null_count
+    if not known or pc.sum(numbers).as_py() < MOST_BAD * known:
         return None
     return pc.if_else(numbers, pc.replace_substring(column, ",", "."), "-1")
 
