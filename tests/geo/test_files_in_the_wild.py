@@ -1144,3 +1144,13 @@ def test_leaving_out_is_for_folders(write: Write) -> None:
     for source in (table, write("a.gpx", gpx((48.85, 2.35, ""))), read_columns(table, ["lat", "lon"])):
         with pytest.raises(InputError, match="skip_damaged"):
             read_visits(source, skip_damaged=True)
+
+
+@pytest.mark.parametrize("name", ["time (UTC+2)", "local time GMT -05:30", "time+0200"])
+def test_an_offset_in_the_name_of_a_column_is_said(tmp_path, name):
+    path = tmp_path / "v.csv"
+    path.write_text(f"lat,lon,{name}\n48.85,2.35,2024-01-13 13:05\n48.86,2.36,2024-01-13 14:05\n")
+    visits = sf.read_visits(path, time=name)
+    assert visits.time is not None
+    assert visits.time[0] == np.datetime64("2024-01-13T13:05")
+    assert any("not applied" in each for each in visits.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
@@ -208,6 +209,8 @@ def _read_typed(table: ParquetTable | ArrowFile | FrameTable, wanted: Wanted) ->
     )
 
 
+_OFFSET: Final = re.compile(r"(?i)\b(?:utc|gmt)\s*[+-]\s*0*[1-9]|[+-](?!00:?00)[01]\d:?[0-5]\d\b")
+
 TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=True)
 PARQUET: Final = Format(
     "parquet",
@@ -246,6 +249,8 @@ def visits_of(
     if moments is not None:
         notes += moments.notes(f"the column {roles.time!r} of {source}")
         notes += [] if date is not None else _other_days(table, roles, moments.values)
+        if _OFFSET.search(roles.time or ""):
+            notes.append(f"The offset in the name {roles.time!r} is not applied: times without one count as UTC.")
     elif roles.time is not None:
         what, unclear, example = _unclear(table, roles)
         if unclear and roles.time_named:
