@@ -150,7 +150,7 @@ def solved(run: Run, limit_s: float) -> dict[str, Any]:
     from importlib import import_module
 
     s, t = implying_pairs(places.kind, places.vertices)
-    bound: Any = sf.evidence.bound_to(places, [promise])[0]
+    bound: Any = sf.proofs.bound_to(places, [promise])[0]
     step = bound.epsilon
     exponents = step * places.steps().at(s, t)
     instance = Instance("gowalla 1", "euclidean", 1, len(places), gap=gap)

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import sfumato as sf
 from sfumato.geo import Projection
+from sfumato.ledgers import Charge, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.releases.budget import Charge, Ledger
 
 BATCH = 20_000
 SINGLE = 1_000

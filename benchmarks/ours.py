@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sfumato as sf
-from sfumato import evidence
+from sfumato import proofs
 from sfumato.errors import SolverError
 from sfumato.optimal import Clarabel, Generating, Highs, Solver, Status, Structured
 
@@ -75,4 +75,4 @@ def _load() -> None:
         solver=Structured(1),
         tie_break=False,
     )
-    evidence.worst_ratios(sf.Mechanism([[0.5, 0.5], [0.5, 0.5]]))
+    proofs.worst_ratios(sf.Mechanism([[0.5, 0.5], [0.5, 0.5]]))

@@ -9,8 +9,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-from sfumato.report import LIGHT, save_picture
-from sfumato.report.theme import blank
+from sfumato.reports import LIGHT, save_picture
+from sfumato.reports.theme import blank
 
 from .registry import ALL, CONTENDERS, SIZES, Instance
 from .results import Invocation, cpu_s, reached

@@ -8,7 +8,7 @@ import numpy as np
 
 import sfumato as sf
 from sfumato.core.arrays import Floats
-from sfumato.evidence import worst_ratios
+from sfumato.proofs import worst_ratios
 
 from .instances import Built
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from sfumato.report.theme import save_picture
+from sfumato.reports.theme import save_picture
 from sfumato.tables import write_rows
 from sfumato_papers.reproduction import RunTables
 from sfumato_papers.results import columns_of, rows_of

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import sfumato as sf
 from sfumato.comparison import places_figure, street, street_figure
-from sfumato.report import save_picture
+from sfumato.reports import save_picture
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 import sfumato as sf
 from sfumato.comparison import PlaceRow, places_figure
-from sfumato.report import DARK, LIGHT, save_picture
+from sfumato.reports import DARK, LIGHT, save_picture
 from sfumato_papers import (
     distribution_privacy,
     follow_ups,

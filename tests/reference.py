@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from sfumato.core import DistortionPrivacy, Guarantee, Loss, Metric, MetricPrivacy, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.metric import shortest_paths
-from sfumato.evidence import Multipliers
+from sfumato.proofs import Multipliers
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato import ledgers
 from sfumato.core.arguments import checked
 from sfumato.errors import InputError, SfumatoError
+from sfumato.ledgers import Charge
 from sfumato.mechanisms import Tupling
-from sfumato.releases import budget
-from sfumato.releases.budget import Charge
 
 SPACE = sf.Space.numbers(range(3))
 D = SPACE.metric("absolute")
@@ -32,8 +32,8 @@ LEDGER = sf.Ledger.create(f"{FOLDER.name}/l.db", 1e9)
 NUMBERS = itertools.count()
 NOISE = sf.mechanisms.planar.CoordinateNoise.for_visits(VISITS, "1/km")
 BLUR = sf.Blur(MECHANISM, LEDGER, GUARANTEE)
-FRESH = budget.Scheme.fresh(MECHANISM)
-CHAIN = budget.MarkovChain.still(PRIOR)
+FRESH = ledgers.Scheme.fresh(MECHANISM)
+CHAIN = ledgers.MarkovChain.still(PRIOR)
 
 WRONG: dict[str, Any] = {
     "None": None,
@@ -164,26 +164,26 @@ CALLS: dict[str, Call] = {
     "Ledger.remembers": Call(LEDGER.remembers, {"users": ["a"], "places": ["home"], "mechanism": b"m"}),
     "Ledger.last_report": Call(LEDGER.last_report, {"user": "a", "mechanism": b"m"}),
     "Ledger.balance": Call(LEDGER.balance, {"user": "a"}),
-    "composed": Call(budget.composed, {"mechanisms": [MECHANISM], "metric": D}),
-    "amount_text": Call(budget.amount_text, {"value": Fraction(1, 10), "unit": "km"}),
-    "Scheme": Call(budget.Scheme, {"permanent": MECHANISM, "instantaneous": MECHANISM}),
-    "Scheme.fresh": Call(budget.Scheme.fresh, {"mechanism": MECHANISM}),
-    "Scheme.memo": Call(budget.Scheme.memo, {"mechanism": MECHANISM}),
+    "composed": Call(ledgers.composed, {"mechanisms": [MECHANISM], "metric": D}),
+    "amount_text": Call(ledgers.amount_text, {"value": Fraction(1, 10), "unit": "km"}),
+    "Scheme": Call(ledgers.Scheme, {"permanent": MECHANISM, "instantaneous": MECHANISM}),
+    "Scheme.fresh": Call(ledgers.Scheme.fresh, {"mechanism": MECHANISM}),
+    "Scheme.memo": Call(ledgers.Scheme.memo, {"mechanism": MECHANISM}),
     "Scheme.log_likelihood": Call(FRESH.log_likelihood, {"counts": [1, 0, 0]}),
     "Scheme.posterior": Call(FRESH.posterior, {"prior": PRIOR, "counts": [1, 0, 0]}),
     "Scheme.epsilon_upper": Call(FRESH.epsilon_upper, {"metric": D, "reports": 2}),
     "errors_after": Call(
-        budget.errors_after,
+        ledgers.errors_after,
         {"scheme": FRESH, "prior": PRIOR, "distance": D, "reports": [1], "trials": 2, "seed": 1, "failure": 0.1},
     ),
     "averaging_errors": Call(
-        budget.averaging_errors,
+        ledgers.averaging_errors,
         {"scheme": FRESH, "prior": PRIOR, "reports": [1], "trials": 2, "seed": 1, "failure": 0.1},
     ),
-    "MarkovChain": Call(budget.MarkovChain, {"initial": PRIOR, "transition": MECHANISM}),
-    "MarkovChain.still": Call(budget.MarkovChain.still, {"prior": PRIOR}),
+    "MarkovChain": Call(ledgers.MarkovChain, {"initial": PRIOR, "transition": MECHANISM}),
+    "MarkovChain.still": Call(ledgers.MarkovChain.still, {"prior": PRIOR}),
     "MarkovChain.of_traces": Call(
-        budget.MarkovChain.of_traces, {"space": SPACE, "traces": [[0, 1]], "smoothing": 1.0}
+        ledgers.MarkovChain.of_traces, {"space": SPACE, "traces": [[0, 1]], "smoothing": 1.0}
     ),
     "MarkovChain.filtered": Call(CHAIN.filtered, {"released": [(MECHANISM, 1)]}),
     "MarkovChain.next_prior": Call(CHAIN.next_prior, {"released": [(MECHANISM, 1)]}),

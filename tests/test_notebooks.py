@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.report.document import report
+from sfumato.reports.document import report
 
 HOSTILE = ("<script>alert(1)</script>", '" onload="x', "\u202eabc", "a" * 500)
 

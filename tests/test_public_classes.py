@@ -15,8 +15,9 @@ import numpy as np
 import sfumato as sf
 from sfumato import attacks, audits, leakage, mechanisms
 from sfumato.core import Bracket, Side
-from sfumato.evidence import prove_metric_privacy
-from sfumato.evidence.observed import (
+from sfumato.mechanisms.tupling import FamilyAccountant, PairAccountant, TuplePrivacy, Tupling, plan_dummies
+from sfumato.proofs import prove_metric_privacy
+from sfumato.statistics import (
     FineBits,
     Halvings,
     IntervalBins,
@@ -30,7 +31,6 @@ from sfumato.evidence.observed import (
     estimate_information,
     repetition,
 )
-from sfumato.mechanisms.tupling import FamilyAccountant, PairAccountant, TuplePrivacy, Tupling, plan_dummies
 
 LONGEST = 200
 _LISTS = re.compile(r"\.\.\.|\b(Floats|Ints|Positions|Counts|Integers|NDArray|dict|Mapping|list|Iterable)\b")

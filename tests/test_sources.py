@@ -16,9 +16,9 @@ FOLDERS = ("src", "papers", "tests", "benchmarks", "examples", "studio")
 QUESTIONS = ("What", "How", "Which", "Where", "Why", "Who")
 # What commands call, next to the papers; the rest of the package is reached from Python only.
 REACHED = (
-    *("cli", "geo", "files", "report", "comparison", "audits", "rounding", "core", "tables"),
+    *("cli", "geo", "files", "reports", "comparison", "audits", "rounding", "core", "tables"),
     *(f"optimal/{name}.py" for name in ("design", "run", "problem", "sweep", "structured")),
-    *("releases/release.py", "releases/estimate", "attacks/attack.py", "evidence/observed/decide.py"),
+    *("releases/release.py", "estimation", "attacks/attack.py", "statistics/decide.py"),
 )
 # Descriptions, coordinates and spaces are passed in Python only; requirements have a language of their own.
 PYTHON_ONLY = {
@@ -29,7 +29,7 @@ PYTHON_ONLY = {
     "audits/requirement.py": "(delta=",
     "cli/auditing/knowledge.py": "mu=1",
     "audits/request.py": "prior=every",
-    "releases/estimate/reports.py": "Reports.of",
+    "estimation/reports.py": "Reports.of",
     "files/matrix.py": "numpy.save",
     "files/npy.py": "numpy.save",
     "geo/places.py": "covering()",
@@ -211,16 +211,16 @@ def test_no_text_names_a_module_of_a_higher_floor() -> None:
             )
             if other in height and own in height and height[other] >= height[own] and other != own:
                 found.append(f"{each.path.relative_to(ROOT)}: {name}")
-    assert height["sfumato.core"] < height["sfumato.report"]
+    assert height["sfumato.core"] < height["sfumato.reports"]
     assert not found, f"these texts name modules above or beside their own floor: {found}"
 
 
 def test_names_of_modules_are_found_in_texts() -> None:
     tree = ast.parse(
-        """load("sfumato.report.x"); load(f"..cli.{name}", __package__); load("..files:read"); say("of .csv")"""
+        """load("sfumato.reports.x"); load(f"..cli.{name}", __package__); load("..files:read"); say("of .csv")"""
     )
     modules = set(named_modules(tree, PACKAGE / "core" / "prior.py"))
-    assert modules == {"sfumato.report.x", "sfumato.cli", "sfumato.files"}
+    assert modules == {"sfumato.reports.x", "sfumato.cli", "sfumato.files"}
 
 
 def size() -> dict[str, int]:

@@ -19,16 +19,16 @@ def pytest_without_torch(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_every_file_is_collected_without_torch():
-    folders = ("src/sfumato/learn", "tests/learn", "tests/cli/commands/test_learn.py")
+    folders = ("src/sfumato/learning", "tests/learning", "tests/cli/commands/test_learn.py")
     done = pytest_without_torch("--collect-only", *folders)
     assert done.returncode == 0, done.stdout
-    assert "tests/learn/test_heads.py::test_one_head_is_the_network_of_the_paper" in done.stdout
+    assert "tests/learning/test_heads.py::test_one_head_is_the_network_of_the_paper" in done.stdout
 
 
 @pytest.mark.slow
 def test_one_line_says_what_was_left_out_and_how_to_run_it(monkeypatch):
     monkeypatch.setenv("CI", "true")  # torch's tests may be left out there as well, before it is installed
-    done = pytest_without_torch("tests/learn/test_heads.py")
+    done = pytest_without_torch("tests/learning/test_heads.py")
     assert done.returncode == 0, done.stdout
     (line,) = re.findall(r"^Left out: .*$", done.stdout, flags=re.MULTILINE)
     assert re.fullmatch(
@@ -39,7 +39,7 @@ def test_one_line_says_what_was_left_out_and_how_to_run_it(monkeypatch):
 
 @pytest.mark.slow
 def test_with_every_extra_nothing_may_be_left_out():
-    done = pytest_without_torch("tests/learn/test_heads.py", "--every-extra")
+    done = pytest_without_torch("tests/learning/test_heads.py", "--every-extra")
     assert done.returncode == 1, done.stdout
     assert "no test may be left out" in done.stdout
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 import sfumato as sf
-from sfumato.report.theme import LIGHT, blank, save_picture
+from sfumato.reports.theme import LIGHT, blank, save_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import sfumato as sf
-from sfumato.report import save_picture
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports import save_picture
+from sfumato.reports.theme import LIGHT, blank
 
 _DOCS: Final = Path(__file__).parents[1]
 _BLUE, _RED = LIGHT.series[:2]

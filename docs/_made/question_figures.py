@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 import sfumato as sf
-from sfumato.releases.estimate import Reports
-from sfumato.report import LIGHT, save_picture
+from sfumato.estimation import Reports
+from sfumato.reports import LIGHT, save_picture
 
 _IMAGES: Final = Path(__file__).resolve().parents[1] / "images"
 _SHARES: Final = {"never": 0.60, "once": 0.25, "often": 0.10, "rather not say": 0.05}

@@ -15,7 +15,7 @@ from sfumato.privacy import DifferentialPrivacy, Family, Relation
 from tests.sampling.mechanisms import fix_seeds
 
 from ..catalogue import CASES
-from ..evidence.test_corpus import BAD, EPSILON, GOOD
+from ..proofs.test_corpus import BAD, EPSILON, GOOD
 
 CLAIM = Requirement.parse(f"epsilon <= {EPSILON}/step")
 
@@ -191,7 +191,7 @@ def test_two_points_across_a_bay_are_nearer_than_any_way_between_them():
     rate = np.abs(np.log(seen[0] / seen[1])).max() / away_km
     assert rate > 1.1
 
-    slope = sf.evidence.steepest(mechanism).epsilon
+    slope = sf.proofs.steepest(mechanism).epsilon
     assert slope.upper < 0.31
     found = sf.audit(mechanism)
     entry = found.find("coordinate-privacy")
@@ -219,7 +219,7 @@ def test_designs_around_a_bay_keep_what_they_promise(kind, epsilon):
         gap=1e-3,
         tie_break=False,
     )
-    slope = sf.evidence.steepest(made.mechanism)
-    least = sf.evidence.epsilon_between_points(made.mechanism, slope)
+    slope = sf.proofs.steepest(made.mechanism)
+    least = sf.proofs.epsilon_between_points(made.mechanism, slope)
     assert slope.epsilon.lower <= least.lower <= least.upper <= epsilon
     assert least.upper > 0.99 * epsilon

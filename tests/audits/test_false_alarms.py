@@ -11,8 +11,8 @@ from tests.sampling.mechanisms import fix_seeds
 from tests.thinned import thinned
 
 from ..catalogue import CASES, discrete, geometric, line, randomised_response, unused
-from ..evidence.exact import epsilon as exact_epsilon
-from ..evidence.observed.boxes import channel, counts_of, most_failures, rows_of
+from ..proofs.exact import epsilon as exact_epsilon
+from ..statistics.boxes import channel, counts_of, most_failures, rows_of
 
 REPETITIONS, FAILURE = 60, 0.3
 TRUE = {

@@ -3,7 +3,7 @@
 import pytest
 
 import sfumato as sf
-from sfumato.evidence.observed import Sample
+from sfumato.statistics import Sample
 from tests.sampling.mechanisms import fix_seeds
 
 

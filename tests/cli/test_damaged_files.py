@@ -10,7 +10,7 @@ from sfumato.errors import DataError
 from sfumato.files import MechanismFile
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.report.document import report_file
+from sfumato.reports.document import report_file
 from sfumato_papers import reproduction
 
 DAMAGE = "1 of 3 files in 'rides' was damaged and left out: b.gpx"

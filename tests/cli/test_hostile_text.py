@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.escaping import from_csv_cell, plain, unseen
-from sfumato.report import summarise
+from sfumato.reports import summarise
 from tests.thinned import thinned
 
 HOSTILE = (

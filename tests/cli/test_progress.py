@@ -90,17 +90,17 @@ def folder(tmp_path_factory):
         (
             ("estimate", "m.sfm", "r.csv", "--unmarked", "--no-check-fit"),
             [
-                "sfumato.releases.estimate.read_reports",
-                "sfumato.releases.estimate.population.settled_districts",
-                "sfumato.releases.estimate.identifiability",
+                "sfumato.estimation.read_reports",
+                "sfumato.estimation.population.settled_districts",
+                "sfumato.estimation.identifiability",
             ],
         ),
         (
             ("design", "v.csv", "--cells", "3x3", "--epsilon", "0.01/km", "--no-picture", "-o", "d.sfm"),
             [
                 "sfumato.geo.read_visits",
-                "sfumato.releases.estimate.identifiability",
-                "sfumato.releases.estimate.expected_districts",
+                "sfumato.estimation.identifiability",
+                "sfumato.estimation.expected_districts",
             ],
         ),
         (("release", "m.sfm", "v.csv", "out.csv"), ["sfumato.releases.prepare"]),

@@ -90,7 +90,7 @@ def test_a_family_that_keeps_more_than_it_promises_is_loosened():
     halved = Contestant("halved", lambda e: sf.mechanisms.planar_geometric(GRID, f"{e / 2}/km"), promises=True)
     parameter, mechanism = tightened(halved, KM, 1.0)
     assert parameter == pytest.approx(2.0, rel=1e-3)
-    assert sf.evidence.prove_metric_privacy(mechanism, sf.MetricPrivacy(1.0, KM)).holds
+    assert sf.proofs.prove_metric_privacy(mechanism, sf.MetricPrivacy(1.0, KM)).holds
 
 
 @pytest.mark.slow

@@ -10,11 +10,11 @@ import pytest
 import sfumato as sf
 from sfumato.core import CoordinatePrivacy, Row
 from sfumato.core.immutable import Immutable
-from sfumato.evidence import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
 from sfumato.geo import Polygon, Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
 from sfumato.optimal import AttackerGoal, LossGoal, coordinate_bound
+from sfumato.proofs import Candidates, ManyMultipliers, Multipliers, Optimality, VertexPrivacy
 
 from .arrays import refused
 

@@ -196,7 +196,7 @@ def test_a_prior_of_the_same_labels_in_another_order_is_refused_wherever_it_meet
         lambda prior: sf.attacks.optimal(coin, prior, hamming(secrets)),
         lambda prior: sf.leakage.bayes_vulnerability(coin, prior),
         lambda prior: sf.MechanismFile(coin, prior),
-        lambda prior: sf.evidence.expected_loss_above(coin, prior, hamming(secrets)),
+        lambda prior: sf.proofs.expected_loss_above(coin, prior, hamming(secrets)),
         lambda prior: sf.privacy.AdversarialPrivacy(sf.privacy.Priors.of(prior)).measure(coin),
         lambda prior: sf.privacy.attained_band(coin, sf.privacy.Priors.of(prior)),
         lambda prior: sf.privacy.bayes_factors(coin, prior, prior),

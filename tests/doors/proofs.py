@@ -32,16 +32,16 @@ def proved(path: Path) -> dict[str, Any]:
     if not file.has_matrix:
         proof = file.noise_proof
         return {"noise": [proof.upper, proof.slack_m, proof.reach_m, proof.holds]}
-    epsilons, distortions = sf.evidence.prove_guarantees(file.report_channel, file.prior, file.guarantees)
+    epsilons, distortions = sf.proofs.prove_guarantees(file.report_channel, file.prior, file.guarantees)
     facts: dict[str, Any] = {
         "epsilon": [[each.claimed, each.upper, list(each.worst_pair), each.holds] for each in epsilons],
         "distortion": [[each.claimed, each.lower, each.holds] for each in distortions],
     }
     if file.constraints:
-        proofs = [sf.evidence.prove_constraint(file.report_channel, each) for each in file.constraints]
+        proofs = [sf.proofs.prove_constraint(file.report_channel, each) for each in file.constraints]
         facts["constraints"] = [[each.upper, each.holds] for each in proofs]
     if file.optimality is not None:
-        facts["bound"] = sf.evidence.prove_optimality(
+        facts["bound"] = sf.proofs.prove_optimality(
             file.prior, file.loss, file.guarantees, file.optimality, file.constraints
         )
     if file.tupling is not None:

@@ -17,8 +17,8 @@ import sfumato as sf
 from sfumato.cli import main
 from sfumato.errors import FileError, InputError
 from sfumato.files import read_mechanism_file, save
+from sfumato.ledgers import Ledger
 from sfumato.releases import prepare
-from sfumato.releases.budget import Ledger
 
 from ..cli.conftest import COMMANDS
 from .forging import Forger, forged, opened

@@ -162,7 +162,7 @@ def test_secrets_at_distance_zero():
     )
 )
 def test_no_distance_is_rounded_down(by_year, d_in):
-    epsilon = sf.evidence.prove_metric_privacy(GEOMETRIC, sf.MetricPrivacy(0.3, AGES.metric())).upper
+    epsilon = sf.proofs.prove_metric_privacy(GEOMETRIC, sf.MetricPrivacy(0.3, AGES.metric())).upper
     exact = Fraction(int(d_in)) if isinstance(d_in, np.int64) else Fraction(*d_in.as_integer_ratio())
     found = by_year.map(d_in)
     if found == math.inf:

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError
-from sfumato.evidence import prove_guarantees
+from sfumato.proofs import prove_guarantees
 
 from .forging import forged, npy, opened
 
@@ -48,7 +48,7 @@ def test_more_than_is_kept_is_not_believed(written: Path) -> None:
     assert loaded.prior is not None
     _, proofs = prove_guarantees(loaded.mechanism, loaded.prior, loaded.guarantees)
     assert not proofs[0].holds
-    said = " ".join(sf.report.audited(loaded, (), proofs).markdown().split())
+    said = " ".join(sf.reports.audited(loaded, (), proofs).markdown().split())
     assert "NOT PROVED: an error of at least 1000 km on average from where people truly are" in said
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError
-from sfumato.evidence import prove_constraint, prove_metric_privacy
 from sfumato.files import archive, read_mechanism_file
+from sfumato.proofs import prove_constraint, prove_metric_privacy
 from tests.conftest import EXAMPLES
 
 from .vectors.__main__ import FOLDER, write

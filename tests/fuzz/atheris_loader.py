@@ -14,7 +14,7 @@ from random import Random
 
 import atheris
 
-with atheris.instrument_imports(include=["sfumato.files", "sfumato.core", "sfumato.evidence", "zipfile", "json"]):
+with atheris.instrument_imports(include=["sfumato.files", "sfumato.core", "sfumato.proofs", "zipfile", "json"]):
     import sfumato.files  # noqa: F401
 
 from tests.fuzz.guard import guarded, limit_memory

@@ -15,8 +15,8 @@ from sfumato.cli import main
 from sfumato.errors import DataError, FileError, InputError
 from sfumato.files import read_matrix, read_npy
 from sfumato.geo import read_visits
+from sfumato.ledgers import Charge, Ledger, migrate
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.releases.budget import Charge, Ledger, migrate
 from sfumato.tables import BatchWriter, Source, read_columns, stream_of, text_stream
 
 from .readers.arrow import ANSWERS, BLUR, GRID

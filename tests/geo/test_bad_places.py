@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import DataError, InfeasibleError, InputError, UnitError
 from sfumato.geo import Lattice
-from sfumato.report import promises
+from sfumato.reports import promises
 
 REGION = "5 km x 4 km around 48.85,2.35"
 MAKERS = {

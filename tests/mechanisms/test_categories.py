@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from sfumato.core import MetricPrivacy, Prior, Row, Space, hamming
 from sfumato.errors import InputError, UnitError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.intervals import exp_below_exact
 from sfumato.mechanisms import (
     Bits,
@@ -28,6 +27,7 @@ from sfumato.mechanisms import (
     remapped,
     tight_constraints,
 )
+from sfumato.proofs import prove_metric_privacy
 
 FIVE = Space("abcde")
 

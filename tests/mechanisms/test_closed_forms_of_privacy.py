@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sfumato.core import Metric, MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InfeasibleError, InputError, MetricWarning, UnitError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.mechanisms import constant, exponential, geometric, randomised_response, tight_constraints
+from sfumato.proofs import prove_metric_privacy
 
 from .. import catalogue
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sfumato.core import DistortionPrivacy, Prior, Space, blind_error, hamming
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.evidence import distortion_below, prove_guarantees
 from sfumato.mechanisms import coin, coin_of_distortion
+from sfumato.proofs import distortion_below, prove_guarantees
 
 
 @given(st.integers(2, 12), st.integers(0, 2**32), st.floats(0, 0.9999), st.booleans())

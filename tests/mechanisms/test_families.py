@@ -10,8 +10,8 @@ import sfumato as sf
 from sfumato import mechanisms
 from sfumato.core import Row
 from sfumato.errors import InputError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.mechanisms import AdditiveNoise, MechanismFamily, RealNoise
+from sfumato.proofs import prove_metric_privacy
 
 from ..catalogue import FAMILIES
 

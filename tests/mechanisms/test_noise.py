@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from sfumato.core import Mechanism, Metric, MetricPrivacy, Row, Space
 from sfumato.errors import InputError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.intervals import exp_below_exact
 from sfumato.mechanisms import (
     DiscreteGaussian,
@@ -22,6 +21,7 @@ from sfumato.mechanisms import (
     Staircase,
     geometric,
 )
+from sfumato.proofs import prove_metric_privacy
 
 FAMILIES = [
     DiscreteLaplace(1),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.evidence import distortion_below, prove_metric_privacy
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import (
     PlanarGaussian,
@@ -19,6 +18,7 @@ from sfumato.mechanisms import (
     remapped,
     remapped_in_plane,
 )
+from sfumato.proofs import distortion_below, prove_metric_privacy
 
 PARIS = "48.8286,2.2855,48.8798,2.3909"
 FOUND = {0.2: 0.3928, 0.6: 1.1605, 0.8: 1.5230, 1.0: 1.9202, 1.2: 2.3185, 1.4: 2.7236}

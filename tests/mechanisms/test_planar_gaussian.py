@@ -96,7 +96,7 @@ def test_rho_bounds_every_renyi_divergence(space):
 
 def test_no_epsilon_holds_per_unit_of_distance():
     from sfumato.core import MetricPrivacy
-    from sfumato.evidence import prove_metric_privacy
+    from sfumato.proofs import prove_metric_privacy
 
     uppers = []
     for columns in (4, 8, 16):

@@ -14,7 +14,6 @@ from scipy.special import lambertw
 
 from sfumato.core import Metric, Space
 from sfumato.errors import InfeasibleError, InputError, SfumatoError
-from sfumato.evidence.observed import FineBits, decide
 from sfumato.mechanisms import (
     PlanarGaussian,
     PlanarLaplace,
@@ -23,6 +22,7 @@ from sfumato.mechanisms import (
     rounded_epsilon,
 )
 from sfumato.sampling import sampler, simulator
+from sfumato.statistics import FineBits, decide
 
 HUNDRED = PlanarLaplace(math.log(2) / 100)
 

@@ -9,7 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato import mechanisms as m
 from sfumato.errors import InputError
-from sfumato.evidence import prove_guarantees, prove_metric_privacy
+from sfumato.proofs import prove_guarantees, prove_metric_privacy
 
 FIVE = sf.Space("abcde")
 LINE = sf.Space.numbers(range(5))

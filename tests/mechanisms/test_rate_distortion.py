@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core import MetricPrivacy, Prior, Space
 from sfumato.errors import InfeasibleError, InputError, SolverError
-from sfumato.evidence import distortion_below, prove_metric_privacy
 from sfumato.leakage import conditional_entropy_bits, mutual_information_bits
 from sfumato.mechanisms import (
     coin_of_distortion,
@@ -19,6 +18,7 @@ from sfumato.mechanisms import (
     rate_distortion_of_loss,
     remapped,
 )
+from sfumato.proofs import distortion_below, prove_metric_privacy
 
 LINE = Space.numbers(range(5))
 STEPS = LINE.metric("absolute")

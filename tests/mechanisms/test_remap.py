@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sfumato.core import Mechanism, MetricPrivacy, Prior, Space
 from sfumato.errors import InputError
-from sfumato.evidence import distortion_below, prove_metric_privacy
 from sfumato.mechanisms import constant, exponential, remapped
+from sfumato.proofs import distortion_below, prove_metric_privacy
 
 
 @st.composite

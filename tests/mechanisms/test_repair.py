@@ -12,7 +12,7 @@ from sfumato.mechanisms import made_private
 
 from ..catalogue import exponential, geometric, line
 from ..core.arrays import distances, stochastic
-from ..evidence import exact
+from ..proofs import exact
 
 EPSILON = 0.9
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core import Metric, MetricPrivacy, Prior, Space
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.geo import Grid
 from sfumato.mechanisms import (
     PlanarGaussian,
@@ -21,6 +20,7 @@ from sfumato.mechanisms import (
     planar_geometric,
     restricted_laplace,
 )
+from sfumato.proofs import prove_metric_privacy
 
 GRID = Grid.covering("3 km x 2 km around 48.85,2.35", cell="500 m")
 METRES = GRID.metric("euclidean")

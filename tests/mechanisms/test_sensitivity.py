@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from sfumato.core import Mechanism, Metric, MetricPrivacy
 from sfumato.errors import InputError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.mechanisms import (
     DiscreteLaplace,
     JointQueries,
@@ -23,6 +22,7 @@ from sfumato.mechanisms import (
     sum_sensitivity,
 )
 from sfumato.mechanisms.queries import Rule
+from sfumato.proofs import prove_metric_privacy
 
 RELATIONS = ("add-remove", "replace-one")
 

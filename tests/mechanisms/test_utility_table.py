@@ -12,8 +12,8 @@ from scipy.integrate import quad
 
 from sfumato.core import MetricPrivacy, Row, Space, hamming
 from sfumato.errors import InputError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.mechanisms import ExponentialMechanism, PermuteAndFlip, UtilityTable, randomised_response
+from sfumato.proofs import prove_metric_privacy
 
 CHAIN = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
 

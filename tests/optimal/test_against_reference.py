@@ -8,7 +8,7 @@ from sfumato.core import DistortionPrivacy, MetricPrivacy
 from sfumato.errors import InfeasibleError, SolverError
 from sfumato.optimal import SOLVERS, Design, Highs, design, design_private
 
-from ..evidence import exact
+from ..proofs import exact
 from ..reference import Request, requests, solved
 
 PRIMAL = ("metric", "two metrics", "distortion", "joint", "worst", "worst joint")

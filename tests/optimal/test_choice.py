@@ -67,7 +67,7 @@ def test_on_a_fine_lattice_the_program_is_kept_and_both_losses_are_told():
     assert made.choice.kept == "program"
     assert made.choice.program is not None
     assert made.choice.program.upper == made.certificate.loss <= made.choice.noise.upper
-    assert made.choice.sentence in sf.report.summarise(made).markdown()
+    assert made.choice.sentence in sf.reports.summarise(made).markdown()
     alone = sf.design(prior, loss=loss, guarantees=PROMISE, gap=1e-3, keep="program")
     assert alone.choice is None
     np.testing.assert_array_equal(alone.mechanism.weights, made.mechanism.weights)

@@ -14,15 +14,6 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, SolverError, UnitError
-from sfumato.evidence import (
-    ManyMultipliers,
-    Multipliers,
-    as_dict,
-    distortion_below,
-    many_loss_bound,
-    prove_constraint,
-    prove_optimality,
-)
 from sfumato.mechanisms.repair import made_private
 from sfumato.optimal import (
     Auto,
@@ -38,8 +29,17 @@ from sfumato.optimal.constrained import _Search
 from sfumato.optimal.constrained_program import Demands, with_most_room
 from sfumato.optimal.highs import Highs
 from sfumato.optimal.problem import least_loss
+from sfumato.proofs import (
+    ManyMultipliers,
+    Multipliers,
+    as_dict,
+    distortion_below,
+    many_loss_bound,
+    prove_constraint,
+    prove_optimality,
+)
 
-from ..evidence import exact
+from ..proofs import exact
 
 
 def line(n, step=1.0):
@@ -464,13 +464,13 @@ def test_words_name_the_constraints_that_a_bound_is_about():
     prior = sf.Prior(space, [0.5, 0.5])
     half = LinearConstraint([[0, 0], [0, 1]], 0.25, name="b told as b")
     found = sf.design(prior, loss=sf.hamming(space), guarantees=(), constraints=half)
-    text = " ".join(sf.report.summarise(found).markdown().split())
+    text = " ".join(sf.reports.summarise(found).markdown().split())
     assert "The linear constraint called 'b told as b' is kept: its sum is at most 0.25 (proved: 0.2" in text
     assert "No mechanism with this linear constraint and these reports has an average loss below 0.37" in text
     promised = sf.design(
         prior, loss=sf.hamming(space), guarantees=sf.MetricPrivacy(3, sf.hamming(space)), constraints=[half, half]
     )
-    text = " ".join(sf.report.summarise(promised).markdown().split())
+    text = " ".join(sf.reports.summarise(promised).markdown().split())
     assert "No mechanism with this promise, these linear constraints and these reports has" in text
 
 

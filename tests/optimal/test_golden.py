@@ -128,7 +128,7 @@ def test_square_grids(side, cost):
 
 def test_where_the_loss_is_the_distance_the_attacker_errs_by_the_loss():
     # Bordenabe et al., CCS 2014: such an optimum is also optimal against the optimal attack.
-    from sfumato.evidence import distortion_below
+    from sfumato.proofs import distortion_below
 
     result = design(EVEN, loss=STEPS, guarantees=[MetricPrivacy(0.8, STEPS)])
     assert distortion_below(result.mechanism, EVEN, STEPS) == pytest.approx(result.certificate.loss, rel=1e-5)
@@ -155,7 +155,7 @@ def test_joint_privacy_can_cost_more_than_either():
 
 def test_distortion_already_there_costs_nothing():
     # Scenario 1: a distortion that the metric optimum reaches anyway.
-    from sfumato.evidence import distortion_below
+    from sfumato.proofs import distortion_below
 
     prior = Prior(LINE, [0.1, 0.2, 0.4, 0.3, 0.0])
     metric = MetricPrivacy(0.6, STEPS)

@@ -13,9 +13,9 @@ import pytest
 from scipy import sparse
 
 import sfumato as sf
-from sfumato.evidence.spline import octile_slope
 from sfumato.geo import Lattice, Projection
 from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.proofs.spline import octile_slope
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "coordinates.md"
 SQUARE = 0.931  # of the spacing of triangles: as many vertices

@@ -14,10 +14,10 @@ from sfumato.core import (
     loss,
 )
 from sfumato.errors import MetricWarning
-from sfumato.evidence import distortion_below
 from sfumato.optimal import Highs, design
+from sfumato.proofs import distortion_below
 
-from ..evidence import exact
+from ..proofs import exact
 from ..reference import Request, solved
 
 X = np.array([0.0, 0.6, 1.1, 1.9, 5.0])

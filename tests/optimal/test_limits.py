@@ -23,7 +23,7 @@ from sfumato.optimal import (
 from sfumato.optimal import row_generation as generation
 
 from ..clock import set_clock
-from ..evidence import exact
+from ..proofs import exact
 
 SPACE = Space(range(9), [(x, y) for x in range(3) for y in range(3)])
 STEPS = SPACE.metric("euclidean")

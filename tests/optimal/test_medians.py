@@ -5,8 +5,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.evidence import prove_guarantees, steepest
 from sfumato.optimal import at_medians
+from sfumato.proofs import prove_guarantees, steepest
 from tests.thinned import thinned
 
 VISITS = sf.synthetic_city(users=50, days=7)

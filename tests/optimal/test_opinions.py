@@ -9,7 +9,7 @@ from sfumato.geo import Grid, read_visits
 from sfumato.optimal import SOLVERS, Answer, Auto, Highs, Solver, Status, Structured, design
 from sfumato.optimal import solvers as automatic
 
-from ..evidence import exact
+from ..proofs import exact
 
 PAIR = Space(range(2))
 PRIOR, LOSS = Prior(PAIR, [0.73, 0.27]), np.array([[0, 0.767], [1, 0]])

@@ -5,10 +5,10 @@ import pytest
 
 from sfumato.core import DistortionPrivacy, Guarantee, Loss, Metric, MetricPrivacy, Prior, Space, blind_error
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.evidence import distortion_below, expected_loss_above
 from sfumato.optimal import Design, Status, design, design_private
+from sfumato.proofs import distortion_below, expected_loss_above
 
-from ..evidence import exact
+from ..proofs import exact
 
 PROBLEMS = 500
 pytestmark = pytest.mark.filterwarnings("ignore::sfumato.errors.MetricWarning")

@@ -9,11 +9,11 @@ from scipy.optimize import linprog
 
 from sfumato.core import DistortionPrivacy, Guarantee, MetricPrivacy, Prior, Space, ThresholdPrivacy, hamming
 from sfumato.errors import MetricWarning
-from sfumato.evidence import Multipliers
 from sfumato.optimal.linear import LinearProgram, Relaxation, Solution, Triples
 from sfumato.optimal.problem import EXPECTED, WORST_CASE, Problem, least_loss, most_distortion
 from sfumato.optimal.reduction import Reduced, reduce
 from sfumato.optimal.solver import Status, objective_of, proved_bound
+from sfumato.proofs import Multipliers
 
 from ..reference import Request, requests, solved
 

@@ -19,7 +19,7 @@ from sfumato.optimal.robust import best_mixture
 from sfumato.optimal.run import Run
 
 from ..clock import set_clock
-from ..evidence import exact
+from ..proofs import exact
 
 
 def line(n, step=1.0):

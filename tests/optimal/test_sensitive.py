@@ -15,7 +15,7 @@ from sfumato.errors import InfeasibleError, InputError, UnitError
 from sfumato.optimal import Progress, Status
 from sfumato.optimal.sensitive import SensitiveProblem, least, least_information, least_vulnerability
 
-from ..evidence import exact
+from ..proofs import exact
 
 BOTH = pytest.mark.parametrize("solve", [least_vulnerability, least_information])
 HALF_DIAGONAL_M = 150 * math.sqrt(2)

@@ -22,12 +22,12 @@ from sfumato.core import (
     hamming,
 )
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.evidence import Multipliers, class_loss_above, class_vulnerability_above, class_vulnerability_bound
 from sfumato.geo import Lattice
 from sfumato.mechanisms.repair import made_private
 from sfumato.optimal import Progress, SensitiveProblem, Status, least_vulnerability
+from sfumato.proofs import Multipliers, class_loss_above, class_vulnerability_above, class_vulnerability_bound
 
-from ..evidence import exact
+from ..proofs import exact
 
 
 def case(seed):

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core import Mechanism
-from sfumato.evidence import sensitive
-from sfumato.evidence.sensitive import (
+from sfumato.proofs import sensitive
+from sfumato.proofs.sensitive import (
     class_error_below,
     class_information_above_bits,
     class_information_bound_bits,
@@ -19,7 +19,7 @@ from sfumato.evidence.sensitive import (
     class_vulnerability_bound,
 )
 
-from ..evidence import exact
+from ..proofs import exact
 
 
 def case(seed):

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, UnitError
-from sfumato.evidence import prove_guarantees
+from sfumato.proofs import prove_guarantees
 from tests.thinned import thinned
 
 VISITS = sf.synthetic_city(users=50, days=7)
@@ -132,14 +132,16 @@ def test_copies_and_files_keep_it(tmp_path):
     assert proof == first  # proved again from the file alone, of guesses anywhere
     assert proof.holds
     said = " ".join(
-        sf.report.audited(loaded, *prove_guarantees(loaded.mechanism, prior, loaded.guarantees)).markdown().split()
+        sf.reports.audited(loaded, *prove_guarantees(loaded.mechanism, prior, loaded.guarantees))
+        .markdown()
+        .split()
     )
     assert "who knows at which of" in said
     assert "wherever they guess (proved: 900" in said
     assert "That people are where the file states it" in said
     sf.save(loaded, tmp_path / "again.sfm")
     assert (tmp_path / "again.sfm").read_bytes() == (tmp_path / "m.sfm").read_bytes()
-    told = " ".join(sf.report.summarise(made, visits=VISITS).markdown().split())
+    told = " ".join(sf.reports.summarise(made, visits=VISITS).markdown().split())
     assert (
         "errs by at least 900 m on average from where people truly are, wherever they guess (proved: 900" in told
     )

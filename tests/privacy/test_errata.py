@@ -60,13 +60,12 @@ WHERE = {
     "H7": ["optimal/test_golden.py::test_joint_privacy_can_cost_more_than_either"],
     "H8": ["optimal/test_guarantees.py::test_the_tie_break_takes_the_more_private_optimum"],
     "H9": [
-        "evidence/test_corpus.py::test_thresholded_pairs_are_not_all_pairs",
+        "proofs/test_corpus.py::test_thresholded_pairs_are_not_all_pairs",
         "privacy/atlas/test_atlas.py::test_metric_of_hops_and_dilation_are_attained_on_a_line",
     ],
     "H10": ["privacy/beliefs/test_semantic.py::test_golden_example_in_which_only_a_set_tells"],
     "H11": [
-        "evidence/observed/test_guessing.py::"
-        "test_the_plug_in_is_above_the_truth_on_average_and_the_tested_guess_below"
+        "statistics/test_guessing.py::test_the_plug_in_is_above_the_truth_on_average_and_the_tested_guess_below"
     ],
     "H12": ["mechanisms/test_utility_table.py::test_the_factor_of_two_is_reached_in_the_limit_only"],
     "H13": ["privacy/test_errata.py::test_composed_concentration_adds_the_rhos"],

@@ -18,7 +18,6 @@ from sfumato.divergences import (
     MaxDivergence,
     Renyi,
 )
-from sfumato.evidence import prove_metric_privacy, worst_ratios
 from sfumato.privacy import (
     BoundedRange,
     ConcentratedPrivacy,
@@ -36,6 +35,7 @@ from sfumato.privacy.curves.gaussian import _shifts
 from sfumato.privacy.limits import affinity_limits, divergence_limits, range_limits, ratio_limits, rho_limits
 from sfumato.privacy.point.renyi_over_order import Search
 from sfumato.privacy.search import Limits, search
+from sfumato.proofs import prove_metric_privacy, worst_ratios
 
 DIVERGENCES = [TOTAL_VARIATION, CHI_SQUARED, HELLINGER, KL, REVERSE_KL, Renyi(0.5), Renyi(2.0), Renyi(300.0)]
 SEEDS = range(12)

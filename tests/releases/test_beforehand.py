@@ -10,9 +10,9 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, FileError, InputError
 from sfumato.geo import Lattice
+from sfumato.ledgers import Blur, BudgetError, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
-from sfumato.releases.budget import Blur, BudgetError, Ledger
 from sfumato.releases.charged import ChargedDraw
 from sfumato.releases.kernel import PrivateBatch
 

@@ -8,8 +8,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.geo import Lattice
+from sfumato.ledgers import Blur, BudgetError, Ledger
 from sfumato.releases import prepare
-from sfumato.releases.budget import Blur, BudgetError, Ledger
 
 LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "1 km")
 UNIFORM = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)

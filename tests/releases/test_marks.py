@@ -8,11 +8,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
+from sfumato.estimation import read_reports, reports_fit
 from sfumato.mechanisms import DiscreteLaplace, UnaryEncoding
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import Mark, read_mark
-from sfumato.releases.estimate import read_reports, reports_fit
 
 LETTERS = sf.Space("abcdef")
 TABLE = sf.mechanisms.randomised_response(LETTERS, 1.0)

@@ -17,10 +17,10 @@ from pyproj import Geod
 import sfumato as sf
 from sfumato.errors import DataError, FileError, InputError, PlaceWarning
 from sfumato.geo import Lattice, Projection, Visits
+from sfumato.ledgers import Blur, BudgetError, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import prepare, prepare_frame, release
-from sfumato.releases.budget import Blur, BudgetError, Ledger
 from sfumato.releases.revisits import apart_m
 
 LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m")

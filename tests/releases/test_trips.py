@@ -13,12 +13,12 @@ import pytest
 import sfumato as sf
 from sfumato.core import AliasTables
 from sfumato.errors import DataError, InputError
+from sfumato.estimation.reading import read_reports
 from sfumato.geo import Lattice, Projection
+from sfumato.ledgers import Blur, BudgetError, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import Kernel, Wishes, prepare, prepare_frame
-from sfumato.releases.budget import Blur, BudgetError, Ledger
-from sfumato.releases.estimate.reading import read_reports
 from sfumato.sampling import SeededWords
 from tests.releases.test_kernel import CITY, mechanism
 from tests.sampling.test_sampler import FALSE_ALARM, p_value

@@ -9,10 +9,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, InputError
+from sfumato.ledgers import BudgetError
 from sfumato.mechanisms import DiscreteLaplace
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
-from sfumato.releases.budget import BudgetError
 from sfumato.releases.promises import People
 
 NOISE = CoordinateNoise.for_visits(sf.Visits([48.84, 48.88], [2.3, 2.4]), "1/km")

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import sfumato_studio
-from sfumato.report.theme import style_sheet
+from sfumato.reports.theme import style_sheet
 
 PAGE = Path(sfumato_studio.__file__).parent / "page"
 STYLE = Path(__file__).parents[2] / "studio" / "web" / "src" / "page.css"

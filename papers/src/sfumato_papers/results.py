@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hin
 
 from sfumato.core import Bracket
 from sfumato.errors import DataError
-from sfumato.report.theme import save_picture
+from sfumato.reports.theme import save_picture
 from sfumato.tables import read_rows, write_rows
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ..core.arguments import checked
 from ..core.randomizer import check_known
 from ..divergences import Divergence
 from ..errors import InputError
-from ..evidence.observed import Sample
 from ..privacy import Curve, Events, Family, Relation, Rivals
+from ..statistics import Sample
 from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs
 from .findings import Audit, Entry
 from .noise import audit_noise

@@ -8,9 +8,9 @@ from typing import Any, Final, final
 
 from ..core import Metric
 from ..errors import InputError
-from ..evidence.observed import Decision, PermutationTest, decide, dependence_test
-from ..evidence.observed.binomial import check_failure
-from ..evidence.observed.decide import least_calls
+from ..statistics import Decision, PermutationTest, decide, dependence_test
+from ..statistics.binomial import check_failure
+from ..statistics.decide import least_calls
 from .findings import Audit
 from .samples import LIMITED, epsilon_entry, permutations_for
 

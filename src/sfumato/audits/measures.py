@@ -12,7 +12,6 @@ import numpy as np
 from ..attacks import blind, optimal
 from ..core import Bracket, Mechanism, Metric, Prior, Side
 from ..errors import InputError, argument
-from ..evidence import VertexPrivacy, epsilon_between_points, prove_coordinate_privacy, steepest
 from ..geo import Lattice
 from ..leakage import (
     bayes_vulnerability,
@@ -23,6 +22,7 @@ from ..leakage import (
     shannon_capacity,
 )
 from ..privacy import VOCABULARY
+from ..proofs import VertexPrivacy, epsilon_between_points, prove_coordinate_privacy, steepest
 from ..rounding import about, amount_at_most, at_least, at_most
 from .findings import Entry
 from .subjects import error_between, what_is_found

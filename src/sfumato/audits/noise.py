@@ -11,9 +11,9 @@ import numpy as np
 
 from ..core import Bracket, Side, units
 from ..errors import InputError
-from ..evidence import NoiseProof, prove_planar_noise
 from ..geo import Cells
 from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
+from ..proofs import NoiseProof, prove_planar_noise
 from ..rounding import amount_at_most, down
 from .choice import AuditInputs
 from .findings import Audit, Entry

@@ -11,8 +11,8 @@ from typing import Final, final
 from ..core import Bracket, Mechanism, MetricPrivacy, Randomizer, Row
 from ..core.immutable import CompactRepr
 from ..divergences import Divergence
-from ..evidence import prove_metric_privacy
 from ..privacy import Notion, Priors
+from ..proofs import prove_metric_privacy
 from ..rounding import counted, exactly
 from .choice import AuditInputs, asked, chosen, fixed
 from .findings import Audit, Entry

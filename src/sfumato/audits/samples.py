@@ -7,7 +7,9 @@ from collections.abc import Hashable, Iterable
 from typing import Final
 
 from ..core import Bracket, Metric, Prior, Side
-from ..evidence.observed import (
+from ..privacy import DeltaOfDifferentialPrivacy, DifferentialPrivacy, MetricDifferentialPrivacy
+from ..rounding import exactly
+from ..statistics import (
     EpsilonFinding,
     Sample,
     delta_lower,
@@ -16,8 +18,6 @@ from ..evidence.observed import (
     estimate_information,
     zero_leakage_test,
 )
-from ..privacy import DeltaOfDifferentialPrivacy, DifferentialPrivacy, MetricDifferentialPrivacy
-from ..rounding import exactly
 from .findings import Audit, Entry
 
 _MOST_ORDERS: Final = 20_000

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..core import CoordinatePrivacy, Mechanism
     from ..geo import Visits
     from ..optimal import Design
-    from ..report import Summary
+    from ..reports import Summary
 
 
 def check_bound_time(seconds: float, *, promised: bool) -> None:
@@ -35,7 +35,7 @@ def check_bound_time(seconds: float, *, promised: bool) -> None:
 def promise_of_points(result: Design) -> CoordinatePrivacy | None:
     """Return what a design promises of any two points; None where it promises nothing of them."""
     from ..core import CoordinatePrivacy
-    from ..evidence import VertexPrivacy
+    from ..proofs import VertexPrivacy
 
     for each in result.guarantees:
         if isinstance(each, CoordinatePrivacy):
@@ -48,8 +48,8 @@ def promise_of_points(result: Design) -> CoordinatePrivacy | None:
 def loss_on(mechanism: Mechanism, visits: Visits) -> float:
     """Return an upper bound of the mean distance from visits to their reports, in kilometres."""
     from ..core import Prior
-    from ..evidence import expected_loss_above
     from ..geo import Places
+    from ..proofs import expected_loss_above
 
     places = mechanism.secrets
     if not isinstance(places, Places):
@@ -72,7 +72,7 @@ def with_best(
     """
     from ..core import units
     from ..optimal import coordinate_bound
-    from ..report import Summary, best_section
+    from ..reports import Summary, best_section
     from .screen import Screen
 
     epsilon = promise.epsilon * units.factor("km", promise.unit)

@@ -69,7 +69,7 @@ def design_columns(asked: DesignOptions, columns: Sequence[str]) -> None:
         InputError: If the options do not fit each other.
     """
     from ..optimal import design
-    from ..report.values import check_drawn
+    from ..reports.values import check_drawn
 
     asked.refuse(_OF_PLACES, "was given with --column, but it is about places.", "leave one of them out.")
     epsilon, split = asked.epsilon, asked.split
@@ -252,8 +252,8 @@ def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[
     """Return how well shares are known from reports, or that they cannot be known, or from too many only."""
     import numpy as np
 
+    from ..estimation import accuracy, identifiability
     from ..mechanisms import RandomisedResponse
-    from ..releases.estimate import accuracy, identifiability
 
     known, k = identifiability(mechanism), len(mechanism.secrets)
     if known.complete and guarantee.metric.name == "hamming" and 1e-6 <= guarantee.epsilon <= 40 and k > 1:

@@ -82,7 +82,7 @@ def searched(site: Site, prior: Prior, goal: DesignGoal, within: str | None, **r
     from ..core import CoordinatePrivacy, MetricPrivacy, ThresholdPrivacy
     from ..geo import Lattice
     from ..optimal import find_epsilon
-    from ..report import coordinate_extremes, extremes
+    from ..reports import coordinate_extremes, extremes
 
     def promise(epsilon: float) -> CoordinatePrivacy | MetricPrivacy:
         if isinstance(site.places, Lattice):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..releases.budget import Ledger
+    from ..ledgers import Ledger
 
 
 def open_ledger(address: str, key_file: Path | None) -> Ledger:
@@ -20,7 +20,7 @@ def open_ledger(address: str, key_file: Path | None) -> Ledger:
         FileError: If there is no ledger, or the key cannot be read.
         InputError: If the key is not the ledger's.
     """
-    from ..releases.budget import Ledger
+    from ..ledgers import Ledger
 
     return Ledger(address, key=read_key(key_file))
 
@@ -56,7 +56,7 @@ def new_key(key_file: Path | None) -> bytes | None:
     import os
 
     from ..errors import FileError
-    from ..releases.budget import new_ledger_key
+    from ..ledgers import new_ledger_key
 
     if key_file is None:
         return None

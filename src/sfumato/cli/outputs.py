@@ -14,7 +14,7 @@ from .progress import working
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..report.theme import Theme
+    from ..reports.theme import Theme
 
 _LONGEST: Final = 240  # bytes of a name: most systems take 255, and what is unfinished has a longer one
 
@@ -32,7 +32,7 @@ def check_ending(path: Path | None, ending: str, *, page: bool = False) -> None:
         MissingExtraError: If it is a page, and none can be made.
     """
     if path is not None and page and path.suffix.lower() == ".html":
-        from ..report.document import check_pages
+        from ..reports.document import check_pages
 
         check_pages()
     elif path is not None and path.suffix.lower() != ending:
@@ -49,7 +49,7 @@ def check_picture(path: Path | None) -> None:
     Raises:
         InputError: If it has another.
     """
-    from ..report.theme import check_suffix
+    from ..reports.theme import check_suffix
 
     if path is not None:
         check_suffix(path)
@@ -61,7 +61,7 @@ def check_drawable() -> None:
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    from ..report.theme import blank
+    from ..reports.theme import blank
 
     blank(1, 1)
 
@@ -140,7 +140,7 @@ def draw(figure: Callable[[], Figure], path: Path, what: str, *, dark: bool) -> 
     Returns:
         The file, if it was written.
     """
-    from ..report import save_picture
+    from ..reports import save_picture
 
     try:
         with working("Drawing"):
@@ -153,7 +153,7 @@ def draw(figure: Callable[[], Figure], path: Path, what: str, *, dark: bool) -> 
 
 def theme_of(*, dark: bool) -> Theme:
     """Return the colours that ``--dark`` asks for."""
-    from ..report import DARK, LIGHT
+    from ..reports import DARK, LIGHT
 
     return DARK if dark else LIGHT
 

@@ -25,10 +25,10 @@ from .written import DesignOutput, write_places
 
 if TYPE_CHECKING:
     from ..core import DistortionPrivacy, Prior
-    from ..evidence import PlaceDistortion
     from ..geo import Visits
     from ..optimal import Design
-    from ..report.maps import Outline
+    from ..proofs import PlaceDistortion
+    from ..reports.maps import Outline
 
 _HOLDS_PLACES: Final = (
     "Note: with --distortion the mechanism file also holds where the visits were, so that the attacker's error "
@@ -100,7 +100,7 @@ def design_places(asked: DesignOptions) -> None:
             asked, data.found, loss, epsilon, most=None if aim is None and not errs else SEARCHED
         )
     if background is not None and asked.outline is not None:
-        from ..report.maps import check_there
+        from ..reports.maps import check_there
 
         check_there(background, site.places)
     gap = POINTS_GAP if asked.gap is None and not on_cells and not errs else asked.gap
@@ -173,7 +173,7 @@ def _check_limit(asked: DesignOptions) -> None:
 
 def _outline(asked: DesignOptions) -> Outline | None:
     """Return what the maps are drawn on: the outline asked for, or that of the built-in city."""
-    from ..report.maps import invented_outline, outline
+    from ..reports.maps import invented_outline, outline
 
     if not asked.picture:
         if asked.outline is not None:
@@ -290,7 +290,7 @@ def _error_asked(
 ) -> DistortionPrivacy | PlaceDistortion:
     """Return the attacker's error as a guarantee: of the true points of visits, or else of the places."""
     from ..core import DistortionPrivacy
-    from ..evidence import PlaceDistortion
+    from ..proofs import PlaceDistortion
 
     with option("--distortion"):
         found: DistortionPrivacy | PlaceDistortion

@@ -189,7 +189,7 @@ def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy
         name: The option by which it came in.
     """
     from ..core import MetricPrivacy
-    from ..report import extremes
+    from ..reports import extremes
 
     with option(name):
         promise = MetricPrivacy(epsilon, metric)

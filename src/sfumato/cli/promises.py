@@ -9,18 +9,18 @@ from .messages import PARTIAL, say
 if TYPE_CHECKING:
     from ..audits import Outcome
     from ..files import MechanismFile
-    from ..releases.budget import Blur, Ledger
-    from ..report.document import ProvedPromises
+    from ..ledgers import Blur, Ledger
+    from ..reports.document import ProvedPromises
 
 
 def print_promises(held: MechanismFile) -> ProvedPromises:
     """Prove what the file promises, print it, and return what became of it."""
     from ..audits import Outcome
     from ..core import MetricPrivacy, Prior
-    from ..evidence import prove_constraint, prove_guarantees
     from ..files import DistanceSource, promised_pairs, source_of
-    from ..report import audited
-    from ..report.document import ProvedPromises
+    from ..proofs import prove_constraint, prove_guarantees
+    from ..reports import audited
+    from ..reports.document import ProvedPromises
     from .screen import print_summary
 
     prior = held.prior or Prior.uniform(held.report_channel.secrets)  # metric privacy needs none
@@ -58,7 +58,7 @@ def metered(held: MechanismFile, ledger: Ledger) -> Blur:
     """
     from ..core import MetricPrivacy
     from ..errors import InputError, argument
-    from ..releases.budget import Blur
+    from ..ledgers import Blur
 
     if not held.has_matrix:
         return Blur(held.mechanism, ledger)

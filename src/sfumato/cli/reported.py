@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..core import Space
     from ..files import MechanismFile
     from ..geo import Visits
-    from ..report.document import OtherDesigns, Required
-    from ..report.maps import Outline
+    from ..reports.document import OtherDesigns, Required
+    from ..reports.maps import Outline
     from .design_options import DesignOptions
 
 
@@ -79,7 +79,7 @@ class Reporting:
         """
         if self.path is None and self.required is None:
             return 0
-        from ..report.document import Origin, report
+        from ..reports.document import Origin, report
 
         with among_others(self.seconds, "Writing the report") as others:
             found = report(
@@ -117,7 +117,7 @@ def check_report(path: Path | None) -> None:
             *(words if path.suffix.lower() == ".md" else []),
         )
     if path.suffix.lower() == ".html":
-        from ..report.document import check_pages
+        from ..reports.document import check_pages
 
         check_pages()
 
@@ -142,7 +142,7 @@ def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
         seconds: For designs with other epsilons.
         doing: The line before them.
     """
-    from ..report.document import OtherDesigns
+    from ..reports.document import OtherDesigns
     from .screen import Screen
 
     with StopOnInterrupt() as stop, Screen(stderr=True).status(doing) as status:
@@ -158,7 +158,7 @@ def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
 
 def read_required(require: Iterable[str] | None) -> Required:
     """Return the requirements of ``--require``."""
-    from ..report.document import read_requirements
+    from ..reports.document import read_requirements
 
     with option("--require"):
         return read_requirements(require or ())

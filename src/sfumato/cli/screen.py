@@ -23,7 +23,7 @@ from ..escaping import plain
 from .messages import say
 
 if TYPE_CHECKING:
-    from ..report import Summary
+    from ..reports import Summary
 
 _GAP: Final = 2  # columns of the terminal between two columns of the table
 _WORDS: Final = 26  # text is not wrapped below this while anything else can give way

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from ..core import Space
-    from ..releases.estimate import Districts, Estimate
+    from ..estimation import Districts, Estimate
     from .screen import Screen
 
 _SHOWN: Final = 15
@@ -21,7 +21,7 @@ _HEADS: Final = tuple(map(",".join, (_OF_COLUMNS, (*_OF_COLUMNS, *_ENDS), _OF_DI
 _LONGEST_HEAD: Final = 200
 _INSTEAD: Final = {
     "maximum likelihood": "--intervals profile gives each an interval (it takes long), --method early-stopped a "
-    "smooth guess; sfumato.releases.estimate.profile_intervals is for sums.",
+    "smooth guess; sfumato.estimation.profile_intervals is for sums.",
     "least squares": "--method maximum-likelihood --intervals profile gives each an interval (it takes long), "
     "--method early-stopped a smooth guess.",
 }
@@ -36,8 +36,8 @@ def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *
         withheld: The positions of shares that the reports do not settle.
         complete: Whether enough reports settle all shares, so that inversion gives intervals.
     """
+    from ..estimation.districts import MOST_PLACES
     from ..geo import Places
-    from ..releases.estimate.districts import MOST_PLACES
     from ..rounding import counted
 
     if not withheld:

@@ -82,7 +82,7 @@ def site_of_points(
     from ..core import CoordinatePrivacy
     from ..geo.true_points import DISTANCES
     from ..optimal import check_lattice
-    from ..report import coordinate_extremes
+    from ..reports import coordinate_extremes
 
     if loss not in DISTANCES:
         raise InputError(

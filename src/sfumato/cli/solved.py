@@ -118,8 +118,8 @@ def solved(
         medians: The visits that reports are moved for, on a lattice.
         request: The other arguments of `sfumato.design`.
     """
-    from ..evidence import PlaceDistortion
     from ..optimal import design, design_private
+    from ..proofs import PlaceDistortion
 
     if limit is None:
         return design(prior, loss=site.costs, objective=objective, keep=keep, medians=medians, **request)

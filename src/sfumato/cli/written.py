@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
     from ..optimal import Design
-    from ..report import Summary
-    from ..report.maps import Outline
+    from ..reports import Summary
+    from ..reports.maps import Outline
     from .reported import Reporting
     from .sites import Site
 
@@ -85,8 +85,8 @@ def _write_program(result: Design, output: DesignOutput, solver: str) -> None:
     from ..files import MechanismFile, save
     from ..geo import ChosenPlaces, Lattice
     from ..optimal import Status
-    from ..report import picture as maps
-    from ..report import summarise
+    from ..reports import picture as maps
+    from ..reports import summarise
     from ..rounding import counted
 
     problem, site, target = result.problem, output.site, output.target
@@ -147,8 +147,8 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     """Return that shares of single places cannot be estimated from reports, and of which districts they can."""
     from math import prod
 
-    from ..releases.estimate import expected_districts, identifiability
-    from ..releases.estimate.districts import MOST_PLACES
+    from ..estimation import expected_districts, identifiability
+    from ..estimation.districts import MOST_PLACES
 
     if prod(mechanism.shape) > _LARGEST:
         return []
@@ -191,7 +191,7 @@ def write_column(
         dark: Whether they are for a dark background.
     """
     from ..files import MechanismFile, save
-    from ..report import summarise, values_picture
+    from ..reports import summarise, values_picture
 
     problem = result.problem
     summary = summarise(result, source=source, remarks=remarks)
@@ -212,7 +212,7 @@ def _write_noise(result: Design, output: DesignOutput) -> None:
     """Write and print planar noise that loses less than a program."""
     from ..core import units
     from ..files import MechanismFile, save
-    from ..report import Section, Summary, noise_maps, summarise_noise
+    from ..reports import Section, Summary, noise_maps, summarise_noise
     from .noise import coarse_of
 
     site, target = output.site, output.target

@@ -10,7 +10,7 @@ from math import inf
 from ..core.immutable import CompactRepr
 from ..core.units import per_unit
 from ..errors import InputError
-from ..report.document import PageTable
+from ..reports.document import PageTable
 from ..rounding import about_percent, amount, amount_at_least, amount_at_most, at_least, at_most, percent_at_most
 from ..tables import write_rows
 from .shared_time import NOT_REACHED

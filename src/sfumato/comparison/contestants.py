@@ -12,7 +12,6 @@ import numpy as np
 from ..core import Mechanism, Metric, MetricPrivacy, Prior, Space
 from ..core.bisection import bisect, geometric_mean
 from ..errors import SfumatoError
-from ..evidence import prove_metric_privacy
 from ..geo import Places
 from ..mechanisms import (
     PlanarGaussian,
@@ -26,6 +25,7 @@ from ..mechanisms import (
     restricted_laplace,
     tight_constraints,
 )
+from ..proofs import prove_metric_privacy
 
 _ELASTIC: Final = 0.1
 """The share of people and area that the elastic metric hides everyone among."""

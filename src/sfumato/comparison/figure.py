@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors import InputError
 from ..escaping import figure as outside
-from ..report.theme import LIGHT, blank
+from ..reports.theme import LIGHT, blank
 from ..rounding import about
 from .comparison_rows import Comparison, ComparisonRow
 from .loss_lines import TOP, LossLine, draw_losses, label_losses, leaving

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
-from ..report.theme import LIGHT
+from ..reports.theme import LIGHT
 from ..rounding import about, amount_at_most
 
 if TYPE_CHECKING:

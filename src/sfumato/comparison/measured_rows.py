@@ -8,10 +8,10 @@ from typing import Final
 
 from ..attacks import optimal
 from ..core import AnyLoss, Mechanism, Metric, MetricPrivacy, Prior
-from ..evidence import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits
 from ..mechanisms import quality_loss_of_secrets
 from ..optimal import Design
+from ..proofs import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..rounding import gap_at_most
 from .comparison_rows import ComparisonRow
 from .tuples import attacked, tupled

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ..errors import InputError, MissingExtraError
-from ..report.document import Page, PageFigure, PageSection
-from ..report.theme import as_svg
+from ..reports.document import Page, PageFigure, PageSection
+from ..reports.theme import as_svg
 from .comparison_rows import Comparison, row_tables, row_words
 from .figure import comparison_figure
 from .place_rows import PlaceComparison

@@ -11,13 +11,13 @@ import numpy as np
 from ..attacks import true_place
 from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior, units
 from ..errors import InputError, SolverError
-from ..evidence import expected_loss_above, worst_border
 from ..geo import Grid, Lattice, Places, Region, Visits
 from ..geo.vertices import Kind
 from ..intervals import exp_above
 from ..mechanisms.planar.quadrature import raw_error
 from ..mechanisms.planar.reach import stretch
 from ..optimal import Design, design, suited_lattice
+from ..proofs import expected_loss_above, worst_border
 from ..rounding import amount_at_most, down, gap_at_most, up
 from .place_rows import PlaceRow
 from .shared_time import NOT_REACHED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..report.document import PageTable
+from ..reports.document import PageTable
 from ..rounding import (
     about,
     amount,

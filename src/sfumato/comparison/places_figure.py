@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 from ..errors import InputError
-from ..report.theme import LIGHT, blank
+from ..reports.theme import LIGHT, blank
 from ..rounding import about, amount, amount_at_most
 from .loss_lines import LossLine, draw_losses, label_losses, mark_leaving
 from .place_contestants import CELLS, HAT, RAW, REMAPPED, SPLINE

@@ -13,10 +13,10 @@ from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..core.units import length_m
 from ..errors import InputError
-from ..evidence import worst_border
 from ..geo import Grid, Lattice, Places, Region, Visits
 from ..optimal import design, suited_lattice
-from ..report.theme import LIGHT, blank
+from ..proofs import worst_border
+from ..reports.theme import LIGHT, blank
 from ..rounding import about, at_most
 
 if TYPE_CHECKING:

@@ -199,7 +199,7 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
             if isinstance(guarantee, CoordinatePrivacy):
                 raise InputError(
                     f"{guarantee} is a promise for points, and a mechanism keeps it by the rows of its vertices.",
-                    python("pass sfumato.evidence.VertexPrivacy(guarantee, mechanism.secrets)."),
+                    python("pass sfumato.proofs.VertexPrivacy(guarantee, mechanism.secrets)."),
                 )
             if not isinstance(guarantee, MetricPrivacy):
                 raise InputError(

@@ -33,7 +33,7 @@ class Capability(Enum):
 class Randomizer(ABC):
     """A local randomizer: a mechanism of any kind, with what its maker states of it.
 
-    It has data and capabilities only. It never proves what it states: `sfumato.evidence.prove` does, for the
+    It has data and capabilities only. It never proves what it states: `sfumato.proofs.prove` does, for the
     kinds that it knows, and a `Randomizer` from elsewhere can be drawn from but not released.
     """
 

@@ -10,8 +10,8 @@ from ..core.arguments import wrong_kind
 from ..core.guarantees import Asked, as_guarantees
 from ..core.naming import check_unit
 from ..errors import InputError, python
-from ..evidence import LinearConstraint, Optimality, check_optimality
 from ..mechanisms.tupling import TuplePrivacy, Tupling
+from ..proofs import LinearConstraint, Optimality, check_optimality
 from .decoding import MOST_CONSTRAINTS, MOST_GUARANTEES
 
 _LONGEST: Final = 300  # characters of a source

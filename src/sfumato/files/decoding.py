@@ -29,10 +29,10 @@ from ..core.guarantees import Asked
 from ..core.loss import as_named, follows
 from ..core.weights import ONE_WORD, from_words
 from ..errors import DataError, FileError, InputError, MetricWarning
-from ..evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from ..geo import ChosenPlaces, Places, Projection, places_from
 from ..mechanisms import planar
 from ..mechanisms.tupling import TuplePrivacy, Tupling
+from ..proofs import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from .arrays import MAX_ENTRIES
 from .manifest import DAMAGED, Fields, decoded_label
 

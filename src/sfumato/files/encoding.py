@@ -24,10 +24,10 @@ from ..core import (
 )
 from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
-from ..evidence import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
+from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from .arrays import MAX_ENTRIES, packed
 from .manifest import encoded_label
 

@@ -13,7 +13,7 @@ from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivac
 from ..core.immutable import CompactRepr
 from ..core.loss import follows
 from ..errors import InputError
-from ..evidence import PlaceDistortion, VertexPrivacy
+from ..proofs import PlaceDistortion, VertexPrivacy
 
 _STATED: Final = "Epsilon per distance and errors count in distances that the file states and nothing confirms."
 _INSTEAD: Final = (

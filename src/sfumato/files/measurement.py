@@ -17,7 +17,7 @@ from ..core.naming import name_phrase
 from ..core.randomizer import check_known
 from ..errors import InputError, MissingExtraError, python
 from ..escaping import plain
-from ..evidence import prove_metric_privacy
+from ..proofs import prove_metric_privacy
 from ..rounding import float_above, up
 from ..sampling import sampler
 from .encoding import fingerprint

@@ -15,19 +15,19 @@ from ..core.naming import quote
 from ..core.randomizer import check_known
 from ..errors import InputError, python
 from ..escaping import plain
-from ..evidence import LinearConstraint, Optimality, as_dict, bound_to
-from ..evidence.constraints import as_constraints
 from ..mechanisms.tupling import TuplePrivacy, Tupling
+from ..proofs import LinearConstraint, Optimality, as_dict, bound_to
+from ..proofs.constraints import as_constraints
 from ..rounding import counted
 from .checks import check_matrix, check_noise
 from .claims import json_of
 from .stated import UNCONFIRMED_LOSS, stated
 
 if TYPE_CHECKING:
-    from ..evidence import NoiseProof
     from ..geo import Visits
     from ..mechanisms.planar import CoordinateNoise
     from ..optimal import Design
+    from ..proofs import NoiseProof
 
 _SHOWN: Final = 120  # characters of a source in a sentence
 _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
@@ -272,7 +272,7 @@ class MechanismFile(Immutable):
         Raises:
             InputError: If the file holds a matrix.
         """
-        from ..evidence import prove_planar_noise
+        from ..proofs import prove_planar_noise
 
         noise = self.mechanism
         if self.has_matrix:

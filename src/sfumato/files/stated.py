@@ -11,8 +11,8 @@ from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space
 from ..core.loss import as_named, follows
 from ..core.naming import name_phrase, quote
 from ..errors import InputError
-from ..evidence import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 from ..geo.places import TRUE_POINT
+from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 
 _LABELS: Final = "that the labels are where the file states it, not checked"
 UNCONFIRMED_LOSS: Final = "the loss ("

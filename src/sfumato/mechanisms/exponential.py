@@ -27,7 +27,7 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
 
     The half pays for the normalisation: the numerators of two secrets differ by at most
     exp(epsilon d / 2), and so do their sums. The true epsilon is usually smaller than
-    the one promised (`sfumato.evidence.prove_metric_privacy` finds it).
+    the one promised (`sfumato.proofs.prove_metric_privacy` finds it).
 
     Args:
         space: The n secrets, which are also the observables.

@@ -1,6 +1,6 @@
 """Optimal design: problem, solver, answer, proof."""
 
-from ..evidence import LinearConstraint
+from ..proofs import LinearConstraint
 from .blend import Blend, DesignLine, LineDesign, likeliest
 from .choice import Choice
 from .clarabel import Clarabel

@@ -1,7 +1,7 @@
 """Closed forms that are optimal for a problem, each with a proof that they are.
 
 A closed form is proposed where theory names one; prices for its constraints follow from
-complementary slackness, and `evidence.loss_bound` turns them into a proved bound. What
+complementary slackness, and `proofs.loss_bound` turns them into a proved bound. What
 is not proved to within the wanted gap is not returned. See docs/proofs/closed-forms.md.
 """
 
@@ -16,8 +16,8 @@ from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError
-from ..evidence import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..mechanisms import coin_of_distortion, remapped, tight_constraints
+from ..proofs import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..rounding import UNIT
 from .problem import EXPECTED, Problem
 from .solver import gap_of

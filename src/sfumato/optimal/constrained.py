@@ -13,7 +13,7 @@ from ..core import Mechanism
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, argument
-from ..evidence import ManyMultipliers, certify, relative_gap
+from ..proofs import ManyMultipliers, certify, relative_gap
 from .constrained_program import ENOUGH, Demands, GeneralProgram, with_most_room
 from .linear import violated
 from .problem import Problem

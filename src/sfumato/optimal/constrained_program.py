@@ -18,8 +18,8 @@ from ..core import DistortionPrivacy, Prior
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError
-from ..evidence import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
 from ..mechanisms import made_private
+from ..proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
 from ..rounding import amount_at_least
 from .linear import LinearProgram, Triples, violated, wide
 from .problem import WORST_CASE, Problem

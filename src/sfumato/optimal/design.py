@@ -11,8 +11,8 @@ from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InputError, SolverError, argument, python
-from ..evidence.constraints import as_constraints
 from ..geo import Visits
+from ..proofs.constraints import as_constraints
 from .choice import BETTER, NOISE, PROGRAM, Choice
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .medians import at_medians

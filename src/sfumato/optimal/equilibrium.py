@@ -10,7 +10,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, python
-from ..evidence import PlaceDistortion, distortion_below, distortion_bound
+from ..proofs import PlaceDistortion, distortion_below, distortion_bound
 from .problem import DISTORTION, WORST_CASE
 from .result import Design
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..core import Mechanism
 from ..core.arrays import Floats
-from ..evidence import Multipliers
 from ..mechanisms import made_private
 from ..mechanisms.repair import joined
+from ..proofs import Multipliers
 from .problem import DISTORTION, WORST_CASE, Problem
 from .solver import Answer, Status, objective_of, proved_bound
 

@@ -20,7 +20,7 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..core.metric import shortest_paths
 from ..core.spanner import direct_pairs, greedy_spanner
-from ..evidence import Multipliers
+from ..proofs import Multipliers
 from .reduction import Reduced
 from .solver import Status
 

@@ -25,10 +25,10 @@ from ..core.guarantees import as_errors, as_guarantees
 from ..core.immutable import CompactRepr
 from ..core.metric import shortest_paths
 from ..errors import InfeasibleError, InputError, python, typed
-from ..evidence import LinearConstraint, PlaceDistortion
-from ..evidence.constraints import as_constraints
-from ..evidence.coordinates import bound_to
 from ..geo import Lattice
+from ..proofs import LinearConstraint, PlaceDistortion
+from ..proofs.constraints import as_constraints
+from ..proofs.coordinates import bound_to
 from ..rounding import amount, amount_at_least, amount_at_most
 
 Constraints = LinearConstraint | Iterable[LinearConstraint]

@@ -11,8 +11,8 @@ from ..core import AnyLoss, DistortionPrivacy, Guarantees, Loss, Metric, Prior, 
 from ..core.arguments import checked
 from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, python
-from ..evidence import PlaceDistortion, covered
-from ..evidence.constraints import as_constraints
+from ..proofs import PlaceDistortion, covered
+from ..proofs.constraints import as_constraints
 from ..rounding import amount, amount_at_least, amount_at_most
 from .fallback import standing_in
 from .problem import (

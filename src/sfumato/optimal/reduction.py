@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError, python
-from ..evidence import Multipliers
+from ..proofs import Multipliers
 from .problem import DISTORTION, WORST_CASE, Problem
 
 Positions = NDArray[np.intp]

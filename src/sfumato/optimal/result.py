@@ -10,8 +10,8 @@ from ..core.arrays import Floats
 from ..core.guarantees import Asked
 from ..core.immutable import CompactRepr, NotebookRepr
 from ..errors import InputError, argument
-from ..evidence import Certificate, NoiseCertificate, Optimality, VertexPrivacy
 from ..mechanisms.planar import CoordinateNoise
+from ..proofs import Certificate, NoiseCertificate, Optimality, VertexPrivacy
 from ..rounding import amount_at_least, amount_at_most, at_most
 from .choice import NOISE, PROGRAM, Choice
 from .problem import DISTORTION, Problem

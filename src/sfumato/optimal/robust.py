@@ -22,7 +22,7 @@ from ..core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, MetricPrivac
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..errors import InputError, SolverError, python
-from ..evidence import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
+from ..proofs import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
 from ..rounding import UNIT, amount_at_most, at_most, below, underflow
 from .highs import Highs
 from .linear import LinearProgram

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, SolverError
-from ..evidence import Multipliers
+from ..proofs import Multipliers
 from .linear import LinearProgram, Relaxation, Solution, Triples, all_pairs, spanner_pairs, violated
 from .problem import DISTORTION, Problem
 from .reduction import Reduced, reduce

@@ -17,7 +17,7 @@ from ..core import Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, argument
-from ..evidence import Candidates, Certificate, Multipliers, Optimality
+from ..proofs import Candidates, Certificate, Multipliers, Optimality
 from .constrained import general_answer
 from .effort import check_time
 from .fallback import fallback

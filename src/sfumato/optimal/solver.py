@@ -16,7 +16,9 @@ from ..core import Mechanism
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
-from ..evidence import (
+from ..geo import among
+from ..mechanisms import made_private
+from ..proofs import (
     Certificate,
     ManyMultipliers,
     Multipliers,
@@ -25,8 +27,6 @@ from ..evidence import (
     loss_bound,
     relative_gap,
 )
-from ..geo import among
-from ..mechanisms import made_private
 from .problem import DISTORTION, WORST_CASE, Problem
 
 Stop = Callable[[], bool]

@@ -16,9 +16,9 @@ from ..core.arguments import checked
 from ..core.guarantees import Asked
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SfumatoError, argument
-from ..evidence import PlaceDistortion, distortion_below
 from ..geo import Lattice, Places, Visits
 from ..leakage import bayes_vulnerability
+from ..proofs import PlaceDistortion, distortion_below
 from ..rounding import down
 from .choice import BETTER
 from .coordinates.rival import rivalry

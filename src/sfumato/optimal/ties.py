@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Loss, MetricPrivacy, as_distance
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, SolverError
-from ..evidence import VertexPrivacy
+from ..proofs import VertexPrivacy
 from .problem import DISTORTION, Problem
 from .run import Run
 from .solver import Answer, gap_of, mended, objective_of, spread

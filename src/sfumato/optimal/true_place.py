@@ -12,8 +12,8 @@ import numpy as np
 from ..core import DistortionPrivacy, Loss, Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..errors import SolverError
-from ..evidence import PlaceDistortion, certify
 from ..geo.true_points import Guesses
+from ..proofs import PlaceDistortion, certify
 from .problem import WORST_CASE, Problem
 from .result import Design
 from .solver import Status, gap_of, proved

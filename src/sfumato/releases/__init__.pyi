@@ -1,4 +1,3 @@
-from . import budget as budget
 from .frames import PreparedFrame as PreparedFrame
 from .frames import ReleasedFrame as ReleasedFrame
 from .frames import create_duckdb_function as create_duckdb_function

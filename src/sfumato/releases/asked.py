@@ -10,7 +10,7 @@ from ..core import JointSpace, Randomizer, units
 from ..core.arguments import checked
 from ..errors import DataError, InputError, argument, python, typed
 from ..geo import People, check_people
-from .budget import Blur
+from ..ledgers import Blur
 from .charged import ChargedDraw
 from .kernel import OUTSIDE, WITHIN, Kernel, Outside, Wishes
 from .remembered import Remembered

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DataError, InputError, argument
+from ..ledgers import Blur, Charge
 from ..sampling import SystemWords
-from .budget import Blur, Charge
 from .kernel import Kernel, Located, PrivateBatch
 from .users import rows_of_names
 

@@ -10,7 +10,7 @@ from typing import Final
 from ..core import units
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, UnitError, argument
-from ..evidence import ReportBound
+from ..proofs import ReportBound
 from ..rounding import amount_at_most, at_most, counted, float_above
 from .promises import People
 

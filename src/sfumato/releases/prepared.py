@@ -12,7 +12,7 @@ from typing import Any
 
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, SfumatoError, argument
-from ..evidence import ReportBound
+from ..proofs import ReportBound
 from ..rounding import counted
 from ..tables import TableStream
 from .charged import ChargedDraw

@@ -11,7 +11,7 @@ from ..core import Randomizer
 from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..escaping import plain
-from ..evidence import ReportBound, Stated, prove
+from ..proofs import ReportBound, Stated, prove
 from ..rounding import amount_at_most, at_most, counted, float_above
 
 _SHOWN: Final = 3  # mechanisms, or kinds of promises, in sentences

@@ -17,7 +17,7 @@ from .._system import atomically, check_writable, owner_only
 from .._version import __version__
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, python
-from ..evidence import ReportBound
+from ..proofs import ReportBound
 from ..rounding import float_above
 from .gate import PersonLimits
 from .outcome import Release
@@ -270,7 +270,7 @@ def check_receipt(path: str | os.PathLike[str], *others: object) -> None:
         raise InputError(
             f"the receipt {os.fspath(path)!r} does not end in .json.",
             f"write it as {Path(path).stem}.json",
-            python("for a page use sfumato.report.document.receipt_page."),
+            python("for a page use sfumato.reports.document.receipt_page."),
         )
     where = Path(os.path.realpath(path))
     for other in (Path(os.path.realpath(each)) for each in others if isinstance(each, str | os.PathLike)):

@@ -13,10 +13,10 @@ from .._system import check_writable
 from ..core.arguments import checked
 from ..errors import InputError, argument
 from ..geo import People, Visits
+from ..ledgers import Blur
 from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe
 from .asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
 from .beforehand import check_beforehand
-from .budget import Blur
 from .frames import kind_of, prepare_frame
 from .gate import PersonLimits
 from .kernel import WITHIN, Kernel, Outside

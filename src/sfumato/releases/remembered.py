@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..core import CoordinatePrivacy
 from ..errors import InputError
 from ..geo import Cells
+from ..ledgers import Blur
 from ..sampling import SystemWords
-from .budget import Blur
 from .kernel import Kernel, Located, PrivateBatch
 from .place_memo import Anchor, PlaceMemo
 from .reporters import MatrixReporter, NoiseReporter, Reporter

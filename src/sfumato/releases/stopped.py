@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from ..errors import DataError, FileError, InputError, SfumatoError, argument
-from .budget import BudgetError
+from ..ledgers import BudgetError
 from .local import Workplace
 
 _CHARGED: Final = "Users were charged for these reports, which nobody has seen: the charges stand."

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from sfumato._version import __version__
-from sfumato.report.maps import invented_outline
+from sfumato.reports.maps import invented_outline
 
 from .limits import JOBS_RUNNING, REPORT_SECONDS
 from .processes import done_apart

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import sfumato as sf
 from sfumato.files import MechanismFile
-from sfumato.report.document import Origin, report
+from sfumato.reports.document import Origin, report
 
 {lines}
 design = sf.design(

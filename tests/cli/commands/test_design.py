@@ -38,14 +38,14 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert "synthetic city" in done.text
     held = sf.read_mechanism_file("city.sfm")
     assert held.prior is not None
-    ((proof,), _) = sf.evidence.prove_guarantees(held.mechanism, held.prior, held.guarantees)
+    ((proof,), _) = sf.proofs.prove_guarantees(held.mechanism, held.prior, held.guarantees)
     assert proof.holds
     assert proof.upper <= 1.0
     assert "epsilon is at most 1/km" in done.text
     grid = held.mechanism.secrets
     assert isinstance(grid, sf.Grid)
     true = grid.loss(sf.synthetic_city())
-    away = sf.rounding.amount_at_most(sf.evidence.expected_loss_above(held.mechanism, held.prior, true), "km")
+    away = sf.rounding.amount_at_most(sf.proofs.expected_loss_above(held.mechanism, held.prior, true), "km")
     assert f"On average over the visits, you appear at most {away} from where you truly are" in done.text
     assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
         done.text.split()
@@ -220,7 +220,7 @@ def test_exit_codes_tell_values_from_command_lines(run):
 def proved(path):
     held = sf.read_mechanism_file(path)
     assert held.prior is not None
-    ((proof,), _) = sf.evidence.prove_guarantees(held.mechanism, held.prior, held.guarantees)
+    ((proof,), _) = sf.proofs.prove_guarantees(held.mechanism, held.prior, held.guarantees)
     return proof.holds
 
 

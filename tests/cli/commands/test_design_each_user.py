@@ -16,7 +16,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.files.many.index import rows_of
-from sfumato.releases.fingerprint import fingerprint
+from sfumato.ledgers.fingerprint import fingerprint
 
 from ..conftest import runner
 

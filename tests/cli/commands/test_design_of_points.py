@@ -10,9 +10,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import SolverError
-from sfumato.evidence import prove_guarantees
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.optimal import suited_lattice
+from sfumato.proofs import prove_guarantees
 
 FAST = ("--spacing", "1.5 km", "--keep", "program", "--no-picture")
 

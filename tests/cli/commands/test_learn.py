@@ -60,7 +60,7 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
     grid, reports = held.mechanism.secrets, held.mechanism.observables.coordinates
     assert isinstance(grid, sf.geo.Grid)
     assert reports is not None
-    learning, _ = sf.learn.Pairs.of_visits(sf.read_visits("v.csv"), grid, "home").split(0.8, seed=1)
+    learning, _ = sf.learning.Pairs.of_visits(sf.read_visits("v.csv"), grid, "home").split(0.8, seed=1)
     cells = grid.locate(*grid.projection.inverse(learning.points).T)
     away = np.hypot(*(learning.points[:, None] - reports[None]).transpose(2, 0, 1))
     assert (held.mechanism.matrix[cells] * away).sum(axis=1).mean() <= 600 * (1 + 1e-9)  # from the true points

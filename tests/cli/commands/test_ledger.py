@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
+from sfumato.ledgers import Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.releases.budget import Ledger
 from tests.clock import avoid_midnight
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.report.document import report_file
+from sfumato.reports.document import report_file
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_an_estimate_as_a_page(run, tmp_path):
 
 @pytest.mark.slow
 def test_the_built_in_city_has_a_name(run, monkeypatch):
-    monkeypatch.setattr("sfumato.report.document.repeated._DRAWS", 200)  # all visits of the city, in each of them
+    monkeypatch.setattr("sfumato.reports.document.repeated._DRAWS", 200)  # all visits of the city, in each of them
     done = run("design", "--spacing", "2.5 km", "--keep", "program", "--no-picture")
     assert "For the page to read and sign, add --report city.html." in done.text
     done = run("report", "city.sfm", "--visits", "city", "--frontier-time", "0", "-o", "city.json")

@@ -11,12 +11,12 @@ import numpy as np
 
 import sfumato as sf
 from sfumato.core import JointSpace, NumberBins
-from sfumato.evidence import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 from sfumato.files import MechanismFile
 from sfumato.files.manifest import encoded_label
 from sfumato.geo import ChosenPlaces, Hexagons, Lattice, Projection
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling
+from sfumato.proofs import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
 
 PLANE: Final = Projection(48.86, 2.34)
 LN3: Final = (1.0986122886681096, 1.0986122886681098)  # the floats next to the logarithm of 3

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from sfumato.errors import SfumatoError
-from sfumato.releases.budget import Charge, Ledger, migrate
+from sfumato.ledgers import Charge, Ledger, migrate
 
 from ..guard import check_words
 from ..mutations import INTEGERS, TEXTS, changed_bytes, changed_json, dumped, near, times

@@ -11,8 +11,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 import sfumato as sf
+from sfumato.estimation import read_reports
 from sfumato.releases import Mark, read_mark
-from sfumato.releases.estimate import read_reports
 
 from ..mutations import changed_bytes, changed_json, dumped
 from ..reader import Case, Reader

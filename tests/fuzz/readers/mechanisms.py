@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 import sfumato as sf
-from sfumato.evidence import (
+from sfumato.files import MechanismFile, read_mechanism_file, save
+from sfumato.geo import Projection
+from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.proofs import (
     PlaceDistortion,
     VertexPrivacy,
     prove_constraint,
@@ -18,10 +21,7 @@ from sfumato.evidence import (
     prove_optimality,
     prove_planar_noise,
 )
-from sfumato.files import MechanismFile, read_mechanism_file, save
-from sfumato.geo import Projection
-from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.report import audited
+from sfumato.reports import audited
 from tests.files.contents import plain_file, rich_file
 from tests.files.forging import Members, forged, npy, opened
 from tests.files.honest import KINDS, honest

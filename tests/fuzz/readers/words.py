@@ -19,7 +19,7 @@ from sfumato.cli import main
 from sfumato.cli.columns import column_of
 from sfumato.core import NumberBins, units
 from sfumato.geo import Region
-from sfumato.releases.budget import Ledger
+from sfumato.ledgers import Ledger
 
 from ..mutations import changed_text
 from ..reader import Case, Reader

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.evidence.optimality import prove_optimality
 from sfumato.optimal import Generating, Status
 from sfumato.optimal.column_generation import coarse, solver
-from sfumato.report import summarise
+from sfumato.proofs.optimality import prove_optimality
+from sfumato.reports import summarise
 
 from .towns import check_agreement
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.evidence.optimality import prove_optimality
 from sfumato.optimal import Generating, Status
 from sfumato.optimal.column_generation import coarse, rounds
 from sfumato.optimal.column_generation.price import price
@@ -17,6 +16,7 @@ from sfumato.optimal.column_generation.rounds import generate
 from sfumato.optimal.interior import loop
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.solver import Control, Progress
+from sfumato.proofs.optimality import prove_optimality
 
 from .towns import check_agreement, check_optimum, optimum
 

@@ -7,7 +7,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.evidence import (
+from sfumato.files import MechanismFile, read_mechanism_file
+from sfumato.geo import ChosenPlaces
+from sfumato.optimal import Status
+from sfumato.optimal.solver import Answer, Solver, objective_of, proved_bound
+from sfumato.proofs import (
     Candidates,
     Multipliers,
     expected_loss_above,
@@ -15,10 +19,6 @@ from sfumato.evidence import (
     prove_optimality,
     worst_loss_above,
 )
-from sfumato.files import MechanismFile, read_mechanism_file
-from sfumato.geo import ChosenPlaces
-from sfumato.optimal import Status
-from sfumato.optimal.solver import Answer, Solver, objective_of, proved_bound
 
 from ...files.forging import forged, opened
 

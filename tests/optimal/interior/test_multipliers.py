@@ -1,9 +1,9 @@
-"""The multipliers prove the bound through `sfumato.evidence`, which knows nothing of the method."""
+"""The multipliers prove the bound through `sfumato.proofs`, which knows nothing of the method."""
 
 import numpy as np
 import pytest
 
-from sfumato.evidence import distortion_bound, loss_bound
+from sfumato.proofs import distortion_bound, loss_bound
 
 from .programs import KINDS, Case, drawn, grid, limited, skewed
 

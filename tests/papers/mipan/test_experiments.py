@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.core import Mechanism, Prior, Space
 from sfumato.errors import InputError
-from sfumato.learn import Ending
+from sfumato.learning import Ending
 from sfumato.mechanisms import PlanarLaplace
 from sfumato_papers.mipan import (
     ANNEALED,

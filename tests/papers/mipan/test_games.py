@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.learn import MutualInformation
+from sfumato.learning import MutualInformation
 from sfumato_papers.mipan import GuessedLabel, alternate, payoffs, play_swapping, theorem_row
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import InputError
-from sfumato.learn import BayesVulnerability, CrossEntropy, MutualInformation
+from sfumato.learning import BayesVulnerability, CrossEntropy, MutualInformation
 from sfumato_papers.mipan import CLASSIFIERS, GENERATORS, payoffs, play_swapping, swapping_figure
 
 

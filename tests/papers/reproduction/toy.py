@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from sfumato.report.theme import blank
+from sfumato.reports.theme import blank
 from sfumato_papers.reproduction import Equation, Paper, Setting, StudyPart, judged, run
 
 PARTS = 12

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sfumato.core import Mechanism, Metric, MetricPrivacy
 from sfumato.divergences import Profile
 from sfumato.errors import InputError
-from sfumato.evidence import prove_metric_privacy
 from sfumato.privacy import DifferentialPrivacy, MetricDifferentialPrivacy
+from sfumato.proofs import prove_metric_privacy
 
 from ...catalogue import CASES, geometric, line
 from ...divergences.pairs import several

@@ -331,7 +331,7 @@ def test_users_are_charged_once(tmp_path):
     prepared = prepare_frame(blur, frame)
     assert "2 reports of one person: 2 times epsilon" in " ".join(prepared.promises)
     assert len(prepared.run().frame) == 3
-    with pytest.raises(sf.releases.budget.BudgetError):
+    with pytest.raises(sf.ledgers.BudgetError):
         sf.release(blur, frame)
     assert len(sf.release(blur, frame[frame["user"] == "bob"].reset_index(drop=True))) == 1
 

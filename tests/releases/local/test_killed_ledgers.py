@@ -21,8 +21,8 @@ from sqlalchemy.pool import Pool
 import sfumato as sf
 from sfumato.errors import FileError, InputError
 from sfumato.geo import Lattice
+from sfumato.ledgers import Blur, Ledger
 from sfumato.releases import prepare
-from sfumato.releases.budget import Blur, Ledger
 from sfumato.releases.place_memo import PlaceMemo
 from tests.releases.forks import SEARCH, Fork, Say, Steps
 

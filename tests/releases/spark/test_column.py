@@ -7,8 +7,8 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.releases.spark import PrivateColumn, release_on_spark
-from tests.evidence.liars import LIARS
 from tests.files.test_unconfirmed_distances import REFUSED, forged
+from tests.proofs.liars import LIARS
 from tests.releases.spark.cases import BLUR, SPACE, TOWN, answers, draws, ignored, places, stopped_once
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 

@@ -13,10 +13,10 @@ from pyarrow import parquet
 
 import sfumato as sf
 from sfumato.errors import DataError, FileError, InputError
+from sfumato.estimation import check_mark, read_reports
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import Mark, read_mark
-from sfumato.releases.estimate import check_mark, read_reports
 from sfumato.releases.spark import prepare_on_spark, release_on_spark
 from tests.releases.spark.cases import (
     BLUR,

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 
 from sfumato.core.immutable import CompactRepr
-from sfumato.evidence.observed import total_variation_radius
 from sfumato.geo import Grid
 from sfumato.mechanisms import exponential
 from sfumato.privacy import DifferentialPrivacy, DistributionPrivacy, Family, worst_beliefs
+from sfumato.statistics import total_variation_radius
 
 from ..reproduction import Made
 from ..results import columns_of

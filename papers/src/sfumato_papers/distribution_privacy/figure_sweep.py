@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from sfumato.errors import InputError
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from .rows import NONE, DistributionRow
 

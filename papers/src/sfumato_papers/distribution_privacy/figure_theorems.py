@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from sfumato.core.immutable import CompactRepr
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from .couplings import LINE, MAP, MovedRow
 from .theorems import STATEMENTS

@@ -84,7 +84,7 @@ PAPER: Final = Paper(
         Equation(
             "Section III-F",
             "distributions known from samples",
-            "sfumato.evidence.observed.total_variation_radius",
+            "sfumato.statistics.total_variation_radius",
             f"{COVERAGE}.csv",
         ),
         Equation("Section V", "from DP to DistP", "sf.privacy.lifted_differential_privacy", f"{THEOREMS}.csv"),

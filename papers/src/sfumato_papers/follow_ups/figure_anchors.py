@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from ..reproduction import interval
 from .anchors_beside import AIPO, AIPO_WIDE, BOUND, CERTIFIED, EM, LP, RELAXED, AnchorRow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from .claims_drawing_board import Mean
 from .drawing_board import INTERIOR, SIMPLEX, CityRow, TownRow

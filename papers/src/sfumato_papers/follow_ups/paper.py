@@ -240,8 +240,8 @@ PAPER: Final = Paper(
         Equation("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", f"{BOARD}.csv"),
         Equation("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.design_private", f"{TOWN}.csv"),
         Equation("PRIVIC, Blahut-Arimoto", "least information", "sf.mechanisms.rate_distortion", f"{SLOPES}.csv"),
-        Equation("PRIVIC, rounds", "rounds", "sfumato.releases.estimate.incremental", f"{ROUNDS}.csv"),
-        Equation("PRIVIC, IBU", "updates", "sfumato.releases.estimate.bayesian_updates", f"{ESTIMATES}.csv"),
+        Equation("PRIVIC, rounds", "rounds", "sfumato.estimation.incremental", f"{ROUNDS}.csv"),
+        Equation("PRIVIC, IBU", "updates", "sfumato.estimation.bayesian_updates", f"{ESTIMATES}.csv"),
         Equation("PRIVIC, distance", "earth mover's distance", "sf.transport.wasserstein", f"{ROUNDS}.csv"),
         Equation("PRIVIC, elastic", "noise by place", "sf.mechanisms.rate_distortion", f"{PLACES}.csv"),
         Equation(

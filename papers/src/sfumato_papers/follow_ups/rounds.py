@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from sfumato.core import Mechanism, Metric, MetricPrivacy, Prior
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.evidence import prove_metric_privacy
+from sfumato.estimation import Reports, bayesian_updates, incremental, maximum_likelihood
 from sfumato.geo import Visits
 from sfumato.mechanisms import rate_distortion
-from sfumato.releases.estimate import Reports, bayesian_updates, incremental, maximum_likelihood
+from sfumato.proofs import prove_metric_privacy
 from sfumato.transport import wasserstein
 
 from ..reproduction import Made

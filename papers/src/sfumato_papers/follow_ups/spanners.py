@@ -12,8 +12,8 @@ from typing import Final
 from sfumato.attacks import optimal
 from sfumato.core import MetricPrivacy, Prior, Spanner, greedy_spanner
 from sfumato.core.immutable import CompactRepr
-from sfumato.evidence import prove_metric_privacy
 from sfumato.optimal import Auto, Design, Highs, Solver, design
+from sfumato.proofs import prove_metric_privacy
 
 from ..reproduction import SECONDS, Made
 from ..results import columns_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from ..reproduction import RunTables, interval
 from .choices import BLOG, CLASSIC, MONOTONE, STEEP, SYMMETRIC, ChoiceRow

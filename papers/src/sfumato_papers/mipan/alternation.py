@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sfumato.core.immutable import CompactRepr
-from sfumato.learn import MutualInformation
+from sfumato.learning import MutualInformation
 
 from .swapping import start_of
 

@@ -14,7 +14,7 @@ from sfumato.core import AnyLoss, Mechanism, Metric, Prior
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Grid
-from sfumato.learn import Pairs, hiding, learn_table
+from sfumato.learning import Pairs, hiding, learn_table
 from sfumato.mechanisms import (
     Tupling,
     attack_success,

@@ -12,7 +12,7 @@ from sfumato.core import Space
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError
 from sfumato.geo import Grid, Projection, Visits
-from sfumato.learn import Pairs
+from sfumato.learning import Pairs
 
 HOMES: Final = ("home_area", "area")
 """Columns that tell where people live, the first that there is."""

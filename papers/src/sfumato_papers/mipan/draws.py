@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.core import Mechanism
 from sfumato.core.arrays import Floats, floats
 from sfumato.errors import InputError
-from sfumato.learn import nearest
+from sfumato.learning import nearest
 from sfumato.mechanisms import PlanarLaplace
 
 

@@ -13,7 +13,7 @@ from sfumato.core import Mechanism, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
-from sfumato.learn import (
+from sfumato.learning import (
     BayesVulnerability,
     Draws,
     Ending,

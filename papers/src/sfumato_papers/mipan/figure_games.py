@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.errors import InputError
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from .alternation import AlternationRow
 from .summary import of, values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from .experiments import EXPERIMENT_1, EXPERIMENT_2
 from .generators import GridRow

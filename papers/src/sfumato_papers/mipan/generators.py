@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.immutable import CompactRepr
-from sfumato.learn import Draws, GridError, Pairs, grid_error, repeated
+from sfumato.learning import Draws, GridError, Pairs, grid_error, repeated
 
 from .square import AREA_M, CELLS_M, HITS
 

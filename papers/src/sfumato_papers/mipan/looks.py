@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sfumato.core import Bracket
-from sfumato.report.theme import LIGHT
+from sfumato.reports.theme import LIGHT
 
 from .vocabulary import ANNEALED, LAPLACE, LEAST_INFORMATION, NETWORK, NO_NOISE, OPTIMUM, TABLE
 

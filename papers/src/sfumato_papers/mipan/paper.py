@@ -42,22 +42,22 @@ PAPER: Final = Paper(
     figures=figures,
     captions=CAPTIONS,
     equations=(
-        Equation("(2) to (5)", "labels, places and reports together", "sf.learn.Pairs"),
-        Equation("(6) to (8)", "expected loss within a limit", "sf.learn.hiding", "people.csv"),
+        Equation("(2) to (5)", "labels, places and reports together", "sf.learning.Pairs"),
+        Equation("(6) to (8)", "expected loss within a limit", "sf.learning.hiding", "people.csv"),
         Equation("(9) to (11)", "mutual information", "sf.leakage.joint_information_bits", "square-designs.csv"),
-        Equation("(12)", "the game of generator and classifier", "sf.learn.learn_generator", "square.csv"),
+        Equation("(12)", "the game of generator and classifier", "sf.learning.learn_generator", "square.csv"),
         Equation(
             "(13), Propositions 2 to 4", "convexity, bits and errors", f"{_ROOM}.theorem_row", "theorems.csv"
         ),
         Equation(
             "(14)", "least information of report and label", f"{_ROOM}.least_information", "square-designs.csv"
         ),
-        Equation("(15) to (17)", "loss of the generator, with softplus", "sf.learn.Softplus"),
+        Equation("(15) to (17)", "loss of the generator, with softplus", "sf.learning.Softplus"),
         Equation("(18) to (22)", "accuracy, precision, recall, F1", "sfumato.attacks.learned.Confusion"),
         Equation(
             "(23), (24)", "planar Laplace noise and its mean distance", f"{_ROOM}.LaplaceDraws", "square.csv"
         ),
-        Equation("(25) to (27)", "Bayes error on a grid, and its bias", "sf.learn.grid_error", "square.csv"),
+        Equation("(25) to (27)", "Bayes error on a grid, and its bias", "sf.learning.grid_error", "square.csv"),
         Equation("(28) to (30)", "limit and noise of Experiment 1", f"{_ROOM}.EXPERIMENT_1", "square.csv"),
         Equation("Experiment 2", "its limit and noise", f"{_ROOM}.EXPERIMENT_2", "square.csv"),
         Equation("Santhi and Vardy", "error and entropy", f"{_ROOM}.GuessedLabel", "theorems.csv"),

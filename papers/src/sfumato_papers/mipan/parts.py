@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.learn import CrossEntropy, Draws, MutualInformation, Target
+from sfumato.learning import CrossEntropy, Draws, MutualInformation, Target
 from sfumato.mechanisms import PlanarLaplace
 
 from ..reproduction import Made, Setting, StudyPart

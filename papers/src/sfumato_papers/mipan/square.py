@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.core import Space
 from sfumato.core.arrays import Floats
 from sfumato.errors import InputError
-from sfumato.learn import Pairs, nearest
+from sfumato.learning import Pairs, nearest
 
 SIDE_M: Final = 300.0
 RADIUS_M: Final = 45.8

@@ -8,8 +8,8 @@ from typing import Final
 
 from sfumato.attacks import optimal
 from sfumato.core.immutable import CompactRepr
-from sfumato.evidence import distortion_below
 from sfumato.optimal import Design
+from sfumato.proofs import distortion_below
 
 from ..reproduction import Made
 from ..results import TableRow, columns_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from sfumato.report.theme import LIGHT, blank
+from sfumato.reports.theme import LIGHT, blank
 
 from .games import DISTORTION, JOINT, METRIC, GameRow
 from .look import BAYES, BEST, COST, EPSILON, NAMES, equal_line, finish, grouped, marks, medians, style

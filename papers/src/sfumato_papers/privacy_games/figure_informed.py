@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sfumato.report.theme import blank
+from sfumato.reports.theme import blank
 
 from .games import DISTORTION, METRIC, InformedRow
 from .look import NAMES, equal_line, finish, grouped, marks, medians, style

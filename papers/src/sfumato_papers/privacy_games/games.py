@@ -22,8 +22,8 @@ from typing import Final
 from sfumato.attacks import bayes, blind, misinformed, optimal
 from sfumato.core import DistortionPrivacy, MetricPrivacy, hamming
 from sfumato.core.immutable import CompactRepr
-from sfumato.evidence import distortion_below
 from sfumato.optimal import Auto, Design, design, equilibrium
+from sfumato.proofs import distortion_below
 
 from ..reproduction import SECONDS, Made
 from ..results import TableRow, columns_of

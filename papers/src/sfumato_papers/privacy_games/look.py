@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from sfumato.report.theme import LIGHT
+from sfumato.reports.theme import LIGHT
 
 from .games import DISTORTION, JOINT, METRIC
 

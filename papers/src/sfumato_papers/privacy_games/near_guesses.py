@@ -19,9 +19,9 @@ from sfumato.core import Mechanism, Metric, Prior, hamming, neighbours
 from sfumato.core.immutable import CompactRepr
 from sfumato.core.metric import paths_along
 from sfumato.errors import SolverError
-from sfumato.evidence import expected_loss_above
 from sfumato.mechanisms import made_private
 from sfumato.optimal import Highs, LinearProgram
+from sfumato.proofs import expected_loss_above
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -16,8 +16,8 @@ from typing import Final
 from sfumato.attacks import optimal
 from sfumato.core import MetricPrivacy, neighbours
 from sfumato.core.immutable import CompactRepr
-from sfumato.evidence import distortion_below, prove_metric_privacy
 from sfumato.optimal import Auto, Design, design
+from sfumato.proofs import distortion_below, prove_metric_privacy
 
 from ..reproduction import SECONDS, Made
 from ..results import columns_of

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.attacks import evaluate
 from sfumato.core.immutable import CompactRepr
-from sfumato.evidence import distortion_below
 from sfumato.optimal import Design, Equilibrium, equilibrium
+from sfumato.proofs import distortion_below
 
 from ..reproduction import Made
 from ..results import TableRow, columns_of

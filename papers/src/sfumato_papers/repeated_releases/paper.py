@@ -137,10 +137,10 @@ PAPER: Final = Paper(
         "(dotted), against the number of reports. Right: the proved epsilon of all reports together."
     },
     equations=(
-        Equation("Composition", "epsilon of t reports", "sf.releases.budget.Scheme", f"{_TABLE}.csv"),
-        Equation("Attack", "t reports of one place", "sf.releases.budget.errors_after", f"{_TABLE}.csv"),
-        Equation("Averaging", "the mean of the reports", "sf.releases.budget.averaging_errors", f"{_TABLE}.csv"),
-        Equation("RAPPOR", "a memo, and noise on it", "sf.releases.budget.Scheme", f"{_TABLE}.csv"),
+        Equation("Composition", "epsilon of t reports", "sf.ledgers.Scheme", f"{_TABLE}.csv"),
+        Equation("Attack", "t reports of one place", "sf.ledgers.errors_after", f"{_TABLE}.csv"),
+        Equation("Averaging", "the mean of the reports", "sf.ledgers.averaging_errors", f"{_TABLE}.csv"),
+        Equation("RAPPOR", "a memo, and noise on it", "sf.ledgers.Scheme", f"{_TABLE}.csv"),
     ),
     minutes=4,
 )

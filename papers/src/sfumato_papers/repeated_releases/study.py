@@ -11,8 +11,8 @@ from sfumato.core import Mechanism, Prior
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import DataError, argument
 from sfumato.geo import Grid, Region, Visits
+from sfumato.ledgers import ErrorCurve, Scheme, averaging_errors, errors_after
 from sfumato.mechanisms import planar_geometric
-from sfumato.releases.budget import ErrorCurve, Scheme, averaging_errors, errors_after
 
 from ..results import TableRow, columns_of
 

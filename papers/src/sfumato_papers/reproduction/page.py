@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from sfumato.report.document import Page, PageFigure, PageSection, PageTable
-from sfumato.report.theme import as_svg, inline_svg
+from sfumato.reports.document import Page, PageFigure, PageSection, PageTable
+from sfumato.reports.theme import as_svg, inline_svg
 
 from .claim import Judgement, counts
 from .paper import SECONDS, Paper

@@ -13,8 +13,8 @@ from typing import Final, final
 from sfumato._system import atomically, worker_pool
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError, MissingExtraError, argument
-from sfumato.report.document import check_pages
-from sfumato.report.theme import blank, save_picture
+from sfumato.reports.document import check_pages
+from sfumato.reports.theme import blank, save_picture
 from sfumato.tables import write_rows
 
 from ..results import TableRow, columns_of

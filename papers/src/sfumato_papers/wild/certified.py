@@ -12,8 +12,8 @@ import numpy as np
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
-from sfumato.evidence import NoiseProof, prove_planar_noise
 from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.proofs import NoiseProof, prove_planar_noise
 
 from .channel import WildChannel
 from .flat_prior import geometric_medians

@@ -26,7 +26,7 @@ class FiguresAsked:
 
     def write(self, plan: AuditPlan) -> None:
         """Write the figures of what was measured, and say which there is not, and why."""
-        from ...report import audit_figures
+        from ...reports import audit_figures
 
         inputs = plan.inputs
         figures = audit_figures(

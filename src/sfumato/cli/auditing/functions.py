@@ -139,7 +139,7 @@ def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
     Raises:
         InputError: If it is not a report.
     """
-    from ...evidence.observed.sample import as_label
+    from ...statistics.sample import as_label
 
     returned = f"{name} returned {_kind(report)} for the secret {secret!r}"
     try:

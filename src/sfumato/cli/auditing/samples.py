@@ -10,7 +10,7 @@ from ...errors import DataError, InputError, row_value
 
 if TYPE_CHECKING:
     from ...audits import Audit, Request
-    from ...evidence.observed import Sample
+    from ...statistics import Sample
     from .given import Given
 
 
@@ -37,7 +37,7 @@ def audit_samples(
 
 def _sample(path: Path, columns: str, bins: int | None) -> Sample:
     from ...core import Space
-    from ...evidence.observed import Sample
+    from ...statistics import Sample
     from ...tables import read_columns
 
     named = [name.strip() for name in columns.split(",") if name.strip()]

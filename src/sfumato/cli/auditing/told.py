@@ -13,7 +13,7 @@ from ..promises import exit_code
 
 if TYPE_CHECKING:
     from ...audits import Audit, Requirement, Verdict
-    from ...report.document import ProvedPromises
+    from ...reports.document import ProvedPromises
 
 
 def finish(
@@ -83,7 +83,7 @@ def _write(
 ) -> None:
     """Write all that was found as JSON or as a page, whole or not at all."""
     from ..._system import atomically
-    from ...report.document import Origin, audit_page, file_facts
+    from ...reports.document import Origin, audit_page, file_facts
     from ..reported import typed
 
     if path.suffix.lower() == ".html":

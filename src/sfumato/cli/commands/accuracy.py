@@ -69,7 +69,7 @@ def command(
 def _of_shares(
     categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, by: str
 ) -> tuple[str, ...]:
-    from ...releases.estimate import accuracy
+    from ...estimation import accuracy
 
     wanted = None if margin is None else _share(margin)
     found = accuracy(categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure, by=by)

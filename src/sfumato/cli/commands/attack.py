@@ -72,10 +72,10 @@ def command(
     from ... import attacks
     from ...core import Prior
     from ...errors import InputError
-    from ...evidence import PlaceDistortion
     from ...files import read_mechanism_file
     from ...geo import Lattice, Places
-    from ...report import chance_sentence, place_sentence
+    from ...proofs import PlaceDistortion
+    from ...reports import chance_sentence, place_sentence
     from ..noise import coarse_of
     from ..screen import Screen
 

@@ -134,8 +134,8 @@ def command(
     requirement holds, 1 if one fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
     """
     from ...audits import Outcome, Request, Requirement
-    from ...report import summarise_noise
-    from ...report.document import ProvedPromises
+    from ...reports import summarise_noise
+    from ...reports.document import ProvedPromises
     from ..auditing.drawn import figures_asked
     from ..auditing.functions import audit_function
     from ..auditing.given import Given

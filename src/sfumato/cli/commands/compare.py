@@ -151,7 +151,7 @@ def command(
         say(f"Written: {output}", err=True)
     if figure is not None:
         from ...comparison import PlaceComparison
-        from ...report import save_picture
+        from ...reports import save_picture
 
         drawn = (
             places_figure(comparison) if isinstance(comparison, PlaceComparison) else comparison_figure(comparison)

@@ -102,9 +102,7 @@ def command(
     are estimated instead, and -o shares.csv also writes shares-districts.csv. Of several columns it writes the
     shares of each to shares-columns.csv. Exit code 3 if the estimate did not converge, or no share is settled.
     """
-    from ...files import read_mechanism_file
-    from ...geo import Lattice, check_skip, read_visits
-    from ...releases.estimate import (
+    from ...estimation import (
         Reports,
         check_mark,
         estimate_population,
@@ -115,7 +113,9 @@ def command(
         read_reports,
         reports_fit,
     )
-    from ...report.maps import outline as read_outline
+    from ...files import read_mechanism_file
+    from ...geo import Lattice, check_skip, read_visits
+    from ...reports.maps import outline as read_outline
     from ...rounding import about
     from ..noise import coarse_of
     from ..screen import Screen
@@ -225,7 +225,7 @@ def command(
     if note:
         console.print(note)
     if output is not None and paged:
-        from ...report.document import Origin, estimate_page, file_facts
+        from ...reports.document import Origin, estimate_page, file_facts
         from ..reported import typed
 
         facts = file_facts(None, Origin(file if file.is_file() else None, designed=typed()))

@@ -30,8 +30,8 @@ from ..progress import StopOnInterrupt
 if TYPE_CHECKING:
     from ...core import Guarantee, Loss, Mechanism, Prior
     from ...geo import Places
-    from ...learn import Ending, Pairs, Target, TrainingRound
-    from ...learn.rounds import Progress
+    from ...learning import Ending, Pairs, Target, TrainingRound
+    from ...learning.rounds import Progress
     from ...optimal import Design
 
 
@@ -94,9 +94,9 @@ def command(
     """
     from ...core import MetricPrivacy, Prior
     from ...files import MechanismFile, save
-    from ...learn import Ending, Pairs, promised_within
+    from ...learning import Ending, Pairs, promised_within
     from ...optimal import least_information, least_vulnerability
-    from ...report.document import Learned, Origin, file_facts, learn_page
+    from ...reports.document import Learned, Origin, file_facts, learn_page
     from ...rounding import at_most, counted
     from ..reported import typed
     from ..screen import Screen, print_table
@@ -223,7 +223,7 @@ def _trained(
     certified: Mechanism | None,
 ) -> tuple[Mechanism, Ending]:
     """Return the mechanism on the cells that was learned, and how the training ended."""
-    from ...learn import counted, learn_behind, learn_generator, learn_table
+    from ...learning import counted, learn_behind, learn_generator, learn_table
 
     aim = _target(target, smooth=not neural)
     if neural:
@@ -256,7 +256,7 @@ def _trained(
 
 
 def _target(target: Aim, *, smooth: bool) -> Target:
-    from ...learn import BayesVulnerability, MutualInformation
+    from ...learning import BayesVulnerability, MutualInformation
 
     if target is Aim.INFORMATION:
         return MutualInformation()

@@ -39,7 +39,7 @@ def create(
     ] = None,
 ) -> None:
     """Make a new ledger, in which nobody has spent anything."""
-    from ...releases.budget import Ledger
+    from ...ledgers import Ledger
 
     key = new_key(key_file)
     try:
@@ -60,7 +60,7 @@ def show(
     key_file: KeyFile = None,
 ) -> None:
     """Show the limits of a ledger, and what a user has spent."""
-    from ...releases.budget import amount_text
+    from ...ledgers import amount_text
     from ...rounding import counted
 
     ledger = open_ledger(address, key_file)
@@ -113,7 +113,7 @@ def migrate(
     Sums are kept, and the file is not changed. Do it once, and see that no program charges in
     it any more.
     """
-    from ...releases.budget import migrate as migrated
+    from ...ledgers import migrate as migrated
 
     ledger = migrated(old, address)
     say(str(ledger.check(head=ledger.head)))

@@ -203,7 +203,7 @@ def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
 
     for path in paths:
         if path.suffix.lower() == ".html":
-            from ...report.document import receipt_page
+            from ...reports.document import receipt_page
 
             with owner_only():
                 receipt_page(receipt).save(path)

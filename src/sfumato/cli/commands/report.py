@@ -54,8 +54,8 @@ def command(
     """
     from ..._system import owner_only_like
     from ...files import read_mechanism_file
-    from ...report.document import SECONDS, Origin, report
-    from ...report.maps import outline as read_outline
+    from ...reports.document import SECONDS, Origin, report
+    from ...reports.maps import outline as read_outline
     from ..places import visits_from
 
     target = output or Path("report.html")

@@ -37,8 +37,8 @@ def command(asked: SweepOptions) -> None:
     """
     from ...core import Metric, Prior
     from ...optimal import sweep
-    from ...report import save_rows
-    from ...report.frontier import frontier
+    from ...reports import save_rows
+    from ...reports.frontier import frontier
     from ..screen import Screen
 
     if asked.epsilons is None and asked.distortions is None:
@@ -135,7 +135,7 @@ def _warn(places: Places, rates: list[float]) -> None:
     """Warn of epsilons below the largest that hide nothing, or reveal nothing."""
     from ...core import CoordinatePrivacy
     from ...geo import Lattice
-    from ...report import coordinate_extremes
+    from ...reports import coordinate_extremes
 
     if isinstance(places, Lattice):
         for rate in sorted(set(rates))[:-1]:

@@ -16,9 +16,9 @@ from ...core import Loss, Metric, Prior
 from ...core.guarantees import Asked
 from ...core.immutable import CompactRepr
 from ...errors import SfumatoError
-from ...evidence import PlaceDistortion
 from ...geo import Visits
 from ...optimal import Auto, design
+from ...proofs import PlaceDistortion
 from ..mechanism_file import MechanismFile
 from ..saving import save
 from .names import stem_of

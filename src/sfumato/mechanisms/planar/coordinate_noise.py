@@ -125,7 +125,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     @property
     def promise(self) -> CoordinatePrivacy:
-        """The promise for any two places, with its slack; `sfumato.evidence.prove_planar_noise` proves it."""
+        """The promise for any two places, with its slack; `sfumato.proofs.prove_planar_noise` proves it."""
         projected = self.projection is not None
         return CoordinatePrivacy(self.epsilon, "km", slack(self.step_m, projected=projected))
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...core.arrays import Floats
-from ...evidence import LeastCosts, Multipliers
+from ...proofs import LeastCosts, Multipliers
 from ..effort import MOST_PRICES, shortage_of_generated
 from ..interior.kept import state_folder
 from ..interior.workers import StoppedError, Workers

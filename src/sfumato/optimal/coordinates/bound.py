@@ -15,9 +15,9 @@ from ...core import Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Spac
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats
 from ...errors import InputError, SolverError, argument
-from ...evidence import expected_loss_above, prove_metric_privacy
 from ...geo import Visits
 from ...mechanisms import made_private
+from ...proofs import expected_loss_above, prove_metric_privacy
 from ...rounding import UNIT, down, up
 from ..program_design import solve_program
 from ..result import Design

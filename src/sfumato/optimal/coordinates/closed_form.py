@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ...evidence import NoiseCertificate, prove_planar_noise
 from ...mechanisms.planar import CoordinateNoise
+from ...proofs import NoiseCertificate, prove_planar_noise
 
 
 def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLike) -> NoiseCertificate:

@@ -12,12 +12,12 @@ from ...core import Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, 
 from ...core.arrays import Floats, distinct_points
 from ...core.guarantees import Asked
 from ...core.immutable import CompactRepr
-from ...evidence import NoiseCertificate, prove_planar_noise
 from ...geo import Lattice
 from ...mechanisms.planar import CoordinateNoise
 from ...mechanisms.planar.quadrature import raw_error
 from ...mechanisms.planar.reach import stretch
 from ...mechanisms.planar.remap import CELLS, LEVELS
+from ...proofs import NoiseCertificate, prove_planar_noise
 from ...rounding import down, up
 from .closed_form import certify_noise
 

@@ -15,8 +15,8 @@ from ...core import AnyLoss, CoordinatePrivacy, Loss, MetricPrivacy, Prior, Spac
 from ...core.arguments import checked
 from ...core.guarantees import as_guarantees
 from ...errors import InfeasibleError, InputError, SolverError, argument, python
-from ...evidence.coordinates import VertexPrivacy, bound_to
 from ...geo import Visits
+from ...proofs.coordinates import VertexPrivacy, bound_to
 from ...rounding import exactly
 from ..choice import BETTER, NOISE, PROGRAM
 from ..coordinates.rival import Rivalry, rivalry

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...errors import InfeasibleError, SolverError
-from ...evidence import Multipliers
+from ...proofs import Multipliers
 from ..reduction import Reduced
 from ..solver import Control, Progress, Status
 from . import form, inside, symmetry

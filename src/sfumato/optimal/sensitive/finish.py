@@ -10,8 +10,8 @@ import numpy as np
 from ...core import Mechanism, Prior, units
 from ...core.arrays import Floats, readonly
 from ...errors import InfeasibleError
-from ...evidence import Multipliers, prove_guarantees, relative_gap
-from ...evidence.sensitive import (
+from ...proofs import Multipliers, prove_guarantees, relative_gap
+from ...proofs.sensitive import (
     class_error_below,
     class_information_above_bits,
     class_information_bound_bits,

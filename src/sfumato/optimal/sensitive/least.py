@@ -26,7 +26,7 @@ from scipy.linalg import LinAlgError
 from ...core import AnyLoss, Guarantees, Loss, Mechanism, Prior, Space
 from ...core.arrays import Floats
 from ...errors import InputError, argument
-from ...evidence import relative_gap
+from ...proofs import relative_gap
 from ..program_design import design_private
 from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap
 from .finish import Found, candidates_of, finished

@@ -13,7 +13,7 @@ from ...core import AnyLoss, Guarantees, Loss, Mechanism, MetricPrivacy, Space, 
 from ...core.arrays import Floats, floats, readonly
 from ...core.units import per_unit
 from ...errors import InfeasibleError, InputError, python
-from ...evidence import EpsilonProof, Multipliers, relative_gap
+from ...proofs import EpsilonProof, Multipliers, relative_gap
 from ...rounding import UNIT, amount_at_most, at_least, at_most
 from ..problem import exponents_of, guarantees_for
 from ..solver import Progress, Status
@@ -291,7 +291,7 @@ class SensitiveDesign:
             that was asked for.
         metric_privacy: One proof per guarantee of metric privacy, of the integers of the mechanism.
         strategy: The adversary's strategy that proves the lower bound, array (classes, m);
-            see `evidence.sensitive`.
+            see `proofs.sensitive`.
         price: The price of the loss that proves it, per unit of loss.
         rows: The prices of the rows of metric privacy that prove it; None without guarantees.
         log: The progress, step by step; its bounds are computed in plain floats.

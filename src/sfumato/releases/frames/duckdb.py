@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import DataError, InputError, argument, python
+from ...ledgers import Blur
 from ...tables import label_column
 from ..asked import One, drawable_of
-from ..budget import Blur
 from ..columns import plain_type
 from ..kernel import WITHIN, Kernel, Outside, Wishes
 from ..promises import People, report_bounds, sentences

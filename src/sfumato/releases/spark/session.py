@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ...errors import DataError, InputError, MissingExtraError, argument, python
+from ...ledgers import Blur
 from ...sampling import SECRET_BYTES
-from ..budget import Blur
 from ..gate import EPSILON, REPORTS
 
 _TOLD: Final = re.compile(r"sfumato\.errors\.\w+Error: (.*)", re.DOTALL)

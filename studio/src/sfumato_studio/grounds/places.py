@@ -10,11 +10,11 @@ from sfumato.attacks import chance_within, true_place
 from sfumato.core import CoordinatePrivacy, Mechanism, Prior
 from sfumato.core.arrays import Floats
 from sfumato.core.guarantees import Asked
-from sfumato.evidence import PlaceDistortion
 from sfumato.geo import Lattice, Polygon, Region, Visits
 from sfumato.optimal import AttackerGoal, Design, DesignGoal, suited_lattice
 from sfumato.privacy.atlas import Claim
-from sfumato.report import summarise
+from sfumato.proofs import PlaceDistortion
+from sfumato.reports import summarise
 from sfumato.rounding import amount, counted, up
 
 from ..refusals import RefusedError

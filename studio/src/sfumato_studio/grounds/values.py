@@ -21,11 +21,11 @@ from sfumato.core import (
 )
 from sfumato.core.arrays import Floats
 from sfumato.core.guarantees import Asked
-from sfumato.evidence import distortion_below
 from sfumato.leakage import bayes_vulnerability
 from sfumato.optimal import Design, DesignGoal
 from sfumato.privacy.atlas import Claim
-from sfumato.report import summarise
+from sfumato.proofs import distortion_below
+from sfumato.reports import summarise
 from sfumato.rounding import counted, exactly
 
 from ..refusals import RefusedError

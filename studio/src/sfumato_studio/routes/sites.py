@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Request
 from starlette.concurrency import run_in_threadpool
 
-from sfumato.report.maps import outline_of
+from sfumato.reports.maps import outline_of
 
 from ..answers import (
     BlindAnswer,

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from sfumato._system import atomically
 from sfumato.files import read_mechanism_file
-from sfumato.report.document import Origin, OtherDesigns, report
-from sfumato.report.maps import outline_of
+from sfumato.reports.document import Origin, OtherDesigns, report
+from sfumato.reports.maps import outline_of
 
 from ..grounds import PlacesGround
 from ..refusals import RefusedError

@@ -1,0 +1,259 @@
+"""Identifiability: what reports can say of the population, apart from those that are hardly ever made."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core import JointSpace, Mechanism, Space
+from ..core.arrays import Floats, floats, readonly
+from ..errors import InputError
+from ..geo import Places
+from ..rounding import about, counted
+from .reports import Reports
+from .result import Estimate
+
+_EXACT: Final = ("maximum likelihood", "least squares")  # invent what the reports do not settle
+_RARE: Final = 1e-9  # no secret makes such a report even once in a billion times
+
+
+def right_inverse(matrix: Floats, rounding: float) -> Floats:
+    """Return R with C R = I and R 1 = 1, of least squares: f R is nearest to f among the p C with sum one.
+
+    Args:
+        matrix: The channel C, array (secrets, columns), of full rank.
+        rounding: Below which share of the largest a singular value counts as zero.
+    """
+    free: Floats = np.linalg.pinv(matrix, rcond=rounding).astype(np.float64, copy=False)
+    weights = (free.T @ free).sum(axis=1)  # (C C')^-1 1, along which the sum is mended
+    return free + np.outer(1.0 - free.sum(axis=1), weights / weights.sum())
+
+
+def least_reports(matrix: Floats, right: Floats, weights: Floats) -> Floats:
+    """Return from how many reports on inversion knows numbers better than a guess does, array (k,).
+
+    With n reports the variance of (f R) . a is at most 1/n of the mean of (R a - c)^2 over the reports of the
+    secret for which it is largest, for every c. The guess c, midway between the least and the largest value
+    of p . a, is never off by more than half their distance. So the standard error is at most that for every
+    population from n on, where n is the quotient of the two squares. Without noise it is 1, and 0 for a single
+    secret.
+
+    Args:
+        matrix: The channel, array (secrets, columns), whose rows sum to one.
+        right: Its right inverse.
+        weights: Array (k, secrets) of weights a; 0 is returned where all weights are equal.
+    """
+    low, high = weights.min(axis=1), weights.max(axis=1)
+    squares = matrix @ (right @ weights.T - (low + high) / 2) ** 2
+    guess = ((high - low) / 2) ** 2
+    found: Floats = np.divide(squares.max(axis=0), guess, out=np.zeros(len(weights)), where=guess > 0)
+    return found
+
+
+Channels = Mechanism | Reports | Sequence[Reports]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Identifiability:
+    """The combinations of the population's probabilities that the reports identify.
+
+    Two distributions give the same reports exactly when their difference v satisfies
+    v C = 0, where C holds the reports that are made in practice. The ranks are computed
+    in doubles: singular values below ``rounding`` times the largest count as zero, because
+    doubles can move them by about as much. A full rank does not yet mean that shares can be
+    estimated: `least_reports` says from how many reports on.
+
+    Attributes:
+        secrets: The secrets.
+        rank: How many independent combinations are identified.
+        condition: The largest singular value over the smallest; ``inf`` if some are zero.
+            The larger it is, the more the noise of frequencies is magnified.
+        least_reports: From about how many reports on (in equal batches) inversion knows each
+            probability to a standard error of 1/2 or less, whatever the population is. A
+            guess of 1/2 is never off by more, so fewer reports can tell less than no
+            report. 1 without noise, 0 for a single secret; ``inf`` if the rank is not full.
+        hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution
+            that no report shows; each sums to zero.
+        twins: Groups of secrets whose rows are the same integers, which no report can tell
+            apart: only their sum is identified.
+        rounding: Below which share of the largest a singular value counts as zero.
+        reports: How many different reports there are.
+        seen: How many of them some secret makes at least once in a billion times; only
+            these count, because the others are not received in practice.
+    """
+
+    secrets: Space
+    rank: int
+    condition: float
+    least_reports: float
+    hidden: Floats
+    twins: tuple[tuple[Hashable, ...], ...]
+    rounding: float
+    reports: int
+    seen: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every probability is identified."""
+        return self.rank == len(self.secrets)
+
+    def identifies(self, functional: ArrayLike) -> bool:
+        """Return whether a . p is identified: no hidden change alters it (up to rounding).
+
+        Args:
+            functional: The weights a, array (secrets,).
+        """
+        weights = floats(functional, "the functional", shape=(len(self.secrets),))
+        size = float(np.linalg.norm(weights))
+        return bool((np.abs(self.hidden @ weights) <= 1e-8 * size).all())
+
+    @property
+    def unidentified(self) -> tuple[Hashable, ...]:
+        """The secrets whose own probability is not identified."""
+        return tuple(
+            label
+            for label, weight in zip(
+                self.secrets.labels, np.abs(self.hidden).max(axis=0, initial=0.0), strict=True
+            )
+            if weight > 1e-8
+        )
+
+    def unsettled(self, estimate: Estimate) -> frozenset[int]:
+        """Return the positions of the estimated shares that the reports do not settle.
+
+        Intervals show how far off shares are, early stopping smooths, and inversion refuses. Shares of places are
+        not settled either where single ones are mostly noise; see `doubt`.
+        """
+        if estimate.intervals is not None or estimate.method not in _EXACT:
+            return frozenset()
+        if isinstance(self.secrets, Places) and self.doubt_of(estimate):
+            return frozenset(range(len(self.secrets)))
+        return frozenset(self.secrets.positions(self.unidentified).tolist())
+
+    def unsettled_margins(self, estimate: Estimate) -> dict[str, frozenset[int]]:
+        """Return for each column of a `JointSpace` the positions of its shares that the reports do not settle.
+
+        Args:
+            estimate: The estimate of the combinations.
+        """
+        space = self.secrets
+        if not isinstance(space, JointSpace):
+            return {}
+        settled = estimate.intervals is not None or estimate.method not in _EXACT
+        return {
+            name: frozenset(i for i, row in enumerate(space.margin(name)) if not (settled or self.identifies(row)))
+            for name in space.names
+        }
+
+    def doubt_of(self, estimate: Estimate) -> str:
+        """Return the `doubt` in an estimate: weighted reports count as those of equal weight that vary as much."""
+        return self.doubt(estimate.reports if estimate.effective is None else int(estimate.effective))
+
+    def doubt(self, reports: int) -> str:
+        """Return why some single probabilities cannot be told from so many reports, or an empty text.
+
+        Args:
+            reports: How many reports there are.
+        """
+        if not self.complete or reports >= self.least_reports:
+            return ""
+        return (
+            f"some estimates of single shares from {counted(reports, 'report')} are mostly noise. It takes about "
+            f"{_roughly(self.least_reports)} until each is known better than by a guess of 50 %."
+        )
+
+    def __str__(self) -> str:
+        """The finding in words."""
+        n = len(self.secrets)
+        rare = self.reports - self.seen
+        used = (
+            f"Only {self.seen} of {self.reports} different reports are made in practice (each of the others less "
+            "than once in a billion). "
+            if rare
+            else ""
+        )
+        if self.complete:
+            known = (
+                f"All {n} shares follow from the reports, if there are enough: by inversion the standard error of "
+                f"each, at most, is 50 points for about {_roughly(self.least_reports)}, and half of that for four "
+                f"times as many (condition number {about(self.condition, 3)})."
+            )
+            return used + known
+        text = (
+            f"{used}However many reports there are, they do not settle {len(self.unidentified)} of the {n} shares "
+            f"(such as that of {self.unidentified[0]!r}): other shares lead to the same reports."
+        )
+        if self.twins:
+            text += (
+                f" {len(self.twins)} groups of secrets lead to the same reports equally often "
+                f"(such as {_listed(self.twins[0])})."
+            )
+        return text
+
+
+def identifiability(channels: Channels) -> Identifiability:
+    """Diagnose what reports through a mechanism, or batches through several, can identify.
+
+    Args:
+        channels: A mechanism, reports, or batches of reports.
+
+    Raises:
+        InputError: If there is none, or the secrets differ.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.estimation import identifiability
+        >>> half = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
+        >>> found = identifiability(half)
+        >>> found.rank, found.unidentified, found.twins, found.identifies([0, 1, 1])
+        (2, (1, 2), ((1, 2),), True)
+    """
+    parts = [channels] if isinstance(channels, Mechanism | Reports) else list(channels)
+    mechanisms = [part if isinstance(part, Mechanism) else part.mechanism for part in parts]
+    if not mechanisms or len({mechanism.secrets.labels for mechanism in mechanisms}) > 1:
+        raise InputError(
+            "the mechanisms have different secrets, or there is none.", "pass mechanisms on the same secrets."
+        )
+    matrix = np.hstack([mechanism.matrix for mechanism in mechanisms])
+    n = len(matrix)
+    seen = matrix.max(axis=0) >= _RARE
+    matrix = np.where(seen, matrix, 0.0) / len(mechanisms)
+    left, values, _ = np.linalg.svd(matrix, full_matrices=matrix.shape[1] < n)
+    rounding = max(matrix.shape) * float(np.finfo(float).eps)
+    rank = int((values > rounding * values[0]).sum())
+    least = float("inf")
+    if rank == n:
+        least = float(least_reports(matrix, right_inverse(matrix, rounding), np.eye(n)).max())
+    return Identifiability(
+        secrets=mechanisms[0].secrets,
+        rank=rank,
+        condition=float(values[0] / values[-1]) if rank == n else float("inf"),
+        least_reports=least,
+        hidden=readonly(left[:, rank:].T.copy()),
+        twins=_twins(mechanisms),
+        rounding=rounding,
+        reports=len(seen),
+        seen=int(np.count_nonzero(seen)),
+    )
+
+
+def _twins(mechanisms: list[Mechanism]) -> tuple[tuple[Hashable, ...], ...]:
+    groups: dict[tuple[tuple[int, ...], ...], list[Hashable]] = {}
+    for s, label in enumerate(mechanisms[0].secrets.labels):
+        row = tuple(tuple(mechanism.weights[s].tolist()) for mechanism in mechanisms)
+        groups.setdefault(row, []).append(label)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _roughly(reports: float) -> str:
+    """Return a number of reports with two digits."""
+    rough = float(f"{max(reports, 1.0):.1e}")
+    return counted(round(rough), "report") if rough < 1e9 else f"{about(rough, 2)} reports"
+
+
+def _listed(group: tuple[Hashable, ...]) -> str:
+    return ", ".join(repr(label) for label in group[:3]) + (", ..." if len(group) > 3 else "")

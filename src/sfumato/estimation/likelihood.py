@@ -1,0 +1,323 @@
+"""Maximum likelihood and the iterative Bayesian update, proved near the maximum; collection in several rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Mechanism, Prior
+from ..core.arrays import Floats, readonly
+from ..errors import InputError
+from ..leakage.likelihood import maximise
+from .reports import AnyReports, Pooled, Reports, pooled
+from .result import Estimate
+
+RESOLVED: Final = 1e-13  # gaps per report below this are the rounding of doubles
+_NEWTON: Final = 3000  # the most secrets for which Newton's method is affordable
+_BEFORE_NEWTON: Final = 120
+LEAST: Final = 1e-250  # no probability gets below, so that every secret can come back
+_KEPT: Final = 0.01  # of a probability stays in an extrapolation that would make it negative
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fits:
+    """Fits of many vectors of counts.
+
+    Attributes:
+        probabilities: Array (fits, secrets).
+        gaps: Array (fits,), per report: no distribution has a larger mean log-likelihood
+            by more than this.
+        iterations: How many updates were made.
+    """
+
+    probabilities: Floats
+    gaps: Floats
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    """Distributions, with the results of one evaluation.
+
+    Attributes:
+        p: Array (fits, secrets).
+        value: Array (fits,), the mean log-likelihood.
+        updated: Array (fits, secrets), the next Bayesian update.
+        gap: Array (fits,), max over s of the gradient, minus 1.
+    """
+
+    p: Floats
+    value: Floats
+    updated: Floats
+    gap: Floats
+
+
+def fit(matrix: Floats, frequencies: Floats, start: Floats, tolerances: Floats, budget: int) -> Fits:
+    """Return maximum-likelihood fits by accelerated updates.
+
+    An update multiplies p(s) by g(s) = sum over o of f(o) p(o|s) / p(o), the gradient of
+    the mean log-likelihood; the mean of g under p is 1, so by concavity no distribution is
+    better by more than max g - 1. Two updates are extrapolated (SQUAREM, scheme 3); where
+    this loses likelihood, the two updates stand. So it never falls.
+
+    Args:
+        matrix: Array (secrets, columns); each column has a positive entry.
+        frequencies: Array (fits, columns), rows sum to one.
+        start: Array (fits, secrets), positive.
+        tolerances: Array (fits,): the gaps at which to stop.
+        budget: The most updates.
+
+    Source:
+        Varadhan and Roland, Scandinavian Journal of Statistics 35, 2008; Lindsay, "Mixture
+        models", 1995 (the gradient bound).
+    """
+    p, gaps = start.copy(), np.full(len(start), np.inf)
+    active = np.arange(len(p))
+    used = 0
+    while True:
+        first = _at(matrix, frequencies[active], p[active])
+        gaps[active] = first.gap
+        open_ = first.gap > tolerances[active]
+        used += 1
+        if not open_.any() or used + 2 > budget:
+            return Fits(p, gaps, used)
+        active, first = active[open_], _some(first, open_)
+        second = _at(matrix, frequencies[active], first.updated)
+        third = _at(matrix, frequencies[active], _extrapolated(first.p, second.p, second.updated))
+        used += 2
+        better = third.value >= second.value
+        p[active] = np.where(better[:, None], third.updated, second.updated)
+
+
+def updates(matrix: Floats, frequencies: Floats, start: Floats, count: int) -> Fits:
+    """Return what exactly ``count`` plain updates give, with the gaps there."""
+    p = start
+    for _ in range(count):
+        p = _at(matrix, frequencies, p).updated
+    return Fits(p, _at(matrix, frequencies, p).gap, count)
+
+
+def _at(matrix: Floats, frequencies: Floats, p: Floats) -> _Point:
+    received = p @ matrix
+    gradient = (frequencies / received) @ matrix.T
+    updated = np.maximum(p * gradient, LEAST)
+    updated /= updated.sum(axis=1, keepdims=True)
+    value = (frequencies * np.log(received)).sum(axis=1)
+    return _Point(p, value, updated, gradient.max(axis=1) - 1.0)
+
+
+def _some(point: _Point, chosen: NDArray[np.bool_]) -> _Point:
+    return _Point(point.p[chosen], point.value[chosen], point.updated[chosen], point.gap[chosen])
+
+
+def _extrapolated(p0: Floats, p1: Floats, p2: Floats) -> Floats:
+    """Return the point to which two updates lead if they go on, step length -|r| / |v|, at least 1."""
+    r, v = p1 - p0, p2 - 2 * p1 + p0
+    length = np.sqrt((r**2).sum(axis=1) / np.maximum((v**2).sum(axis=1), 1e-300))
+    a = np.maximum(length, 1.0)[:, None]
+    point = np.maximum(p0 + 2 * a * r + a**2 * v, _KEPT * p2)  # not to lose a secret by one long step
+    nearest: Floats = point / point.sum(axis=1, keepdims=True)
+    return nearest
+
+
+def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_updates: int = 20_000) -> Estimate:
+    """Return the distribution under which the reports are likeliest.
+
+    max over p of sum over reports of ln sum over s of p(s) p(report|s)
+
+    The log-likelihood is concave, and with its gradient g (the mean over reports of
+    p(report|s) / p(report)) no distribution exceeds that of p by more than
+    reports x (max over s of g(s) - 1) nats. The search stops by this bound. Accelerated
+    Bayesian updates come first; where they are slow, Newton's method finishes (up to
+    3,000 secrets). Where the mechanism leaves combinations of secrets unidentified the
+    maximum is not unique, and one of many is returned: see `identifiability`.
+
+    Args:
+        reports: Reports through one mechanism, or batches through several.
+        tolerance: The gap in nats at which to stop, or 1e-13 per report if this is more.
+        max_updates: The most Bayesian updates, where there are too many secrets for Newton.
+
+    Returns:
+        The estimate; its ``gap`` is the proved bound in nats, whether or not it converged.
+
+    Raises:
+        InputError: If the tolerance is not positive.
+
+    Source:
+        Agrawal and Aggarwal, PODS 2001 (EM for reports); ElSalamouny and Palamidessi,
+        "Generalized iterative Bayesian update and applications to mechanisms for privacy
+        protection", EuroS&P 2020; Lindsay, "Mixture models", 1995 (the bound).
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.estimation import Reports, maximum_likelihood
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> maximum_likelihood(Reports(coin, [50, 50])).probabilities
+        array([0.5, 0.5])
+        >>> maximum_likelihood(Reports(coin, [80, 20])).probabilities.round(6)  # no distribution gives so many
+        array([1., 0.])
+    """
+    pool = pooled(reports)
+    if not (math.isfinite(tolerance) and tolerance > 0) or max_updates < 1:
+        raise InputError(
+            f"a tolerance of {tolerance} nats and {max_updates} updates give no estimate.",
+            "use a positive tolerance, such as 1e-6, and at least one update.",
+        )
+    fits = fitted(pool, pool.frequencies[None], tolerance / pool.total, max_updates)
+    return _estimate(pool, fits, "maximum likelihood", tolerance)
+
+
+def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None = None) -> Estimate:
+    """Return what a fixed number of iterative Bayesian updates (IBU) makes of a prior.
+
+    p(s) <- sum over o of f(o) p(o|s) p(s) / sum over s' of p(s') p(o|s')
+
+    f(o) is the share of reports equal to o. Each update gains likelihood; stopped early
+    it stays nearer to the start, which smooths an estimate from few reports. The gap says
+    how far from the maximum it was stopped.
+
+    Args:
+        reports: Reports through one mechanism, or batches through several.
+        iterations: How many updates.
+        start: The prior to begin with, uniform if left out.
+
+    Raises:
+        InputError: If there is no iteration, or the start calls a secret impossible.
+
+    Source:
+        Biswas and Palamidessi, "PRIVIC", 2022 (10 iterations from uniform).
+    """
+    pool = pooled(reports)
+    if iterations < 1:
+        raise InputError(f"{iterations} iterations give no estimate.", "use at least one, such as 10.")
+    n = len(pool.secrets)
+    if start is not None and (len(start) != n or not start.probabilities.all()):
+        raise InputError(
+            "the start is for other secrets, or calls some impossible, which no update can change.",
+            "start from a positive prior on the mechanism's secrets, such as the uniform one.",
+        )
+    begin = np.full(n, 1.0 / n) if start is None else start.probabilities
+    seen = pool.counts > 0
+    found = updates(pool.matrix[:, seen], pool.frequencies[None, seen], begin[None], iterations)
+    return _estimate(pool, found, "iterative Bayesian update", math.inf)
+
+
+def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int) -> Fits:
+    """Return maximum-likelihood fits to rows of frequencies of a pool's columns.
+
+    Args:
+        pool: What the columns are.
+        frequencies: Array (fits, columns); positive only where some secret reaches.
+        tolerance: The gap per report at which to stop.
+        max_updates: The most Bayesian updates.
+    """
+    n = len(pool.secrets)
+    seen = frequencies.any(axis=0)
+    matrix, shares = pool.matrix[:, seen], frequencies[:, seen]
+    goal = max(tolerance, RESOLVED)
+    finishing = n <= _NEWTON
+    budget = min(max_updates, _BEFORE_NEWTON) if finishing else max_updates
+    found = fit(matrix, shares, np.full((len(shares), n), 1.0 / n), np.full(len(shares), goal), budget)
+    if not finishing:
+        return found
+    p, gaps, steps = found.probabilities, found.gaps.copy(), found.iterations
+    for i in np.flatnonzero(found.gaps > goal):
+        used = shares[i] > 0
+        best = maximise(matrix[:, used], shares[i, used], np.zeros(n), np.full(n, 1.0 / n), goal)
+        if best.gap < gaps[i]:
+            p[i], gaps[i] = best.probabilities, best.gap
+        steps = max(steps, found.iterations + best.steps)
+    return Fits(p, gaps, steps)
+
+
+def _estimate(pool: Pooled, fits: Fits, method: str, tolerance: float) -> Estimate:
+    p = readonly(fits.probabilities[0].copy())
+    gap = max(float(fits.gaps[0]), 0.0) * pool.total
+    return Estimate(
+        space=pool.secrets,
+        probabilities=p,
+        method=method,
+        reports=pool.total,
+        log_likelihood=pool.log_likelihood(p),
+        gap=gap,
+        iterations=fits.iterations,
+        converged=gap <= max(tolerance, RESOLVED * pool.total),
+        effective=pool.effective if pool.weighted else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CollectionRound:
+    """One round of an incremental collection.
+
+    Attributes:
+        reports: What was collected, with the mechanism that the users ran.
+        estimate: The estimate after this round.
+    """
+
+    reports: Reports
+    estimate: Estimate
+
+    def __repr__(self) -> str:
+        return f"CollectionRound of {len(self.reports):,} reports: {self.estimate!r}"
+
+
+def incremental(
+    collect: Callable[[Mechanism, int], Reports],
+    first: Mechanism,
+    design: Callable[[Prior], Mechanism],
+    rounds: int,
+    *,
+    iterations: int | None = None,
+    pooled: bool = True,
+) -> tuple[CollectionRound, ...]:
+    """Collect reports in rounds, and design each round's mechanism for the estimate so far.
+
+    Round 1 runs a mechanism that needs no prior. After each round the population is
+    estimated, and the next round's users run ``design(estimate)``.
+
+    No user may take part in two rounds: a user who reports in k rounds spends k budgets.
+    A mechanism depends on reports alone, so its own guarantee is all that its users need.
+
+    Args:
+        collect: Returns the reports of round 1, 2, ... for the mechanism that its users run.
+        first: The mechanism of round 1, such as a truncated geometric one.
+        design: Returns a mechanism for a prior, such as the rate-distortion optimum.
+        rounds: How many rounds, at least 1.
+        iterations: How many Bayesian updates from the uniform prior make an estimate; by
+            default as many as the maximum of likelihood needs.
+        pooled: Whether an estimate uses all reports so far, or those of its round only.
+
+    Returns:
+        The rounds, in order.
+
+    Raises:
+        InputError: If there is no round, or the reports are not of the round's mechanism.
+
+    Source:
+        Biswas and Palamidessi, "PRIVIC: A privacy-preserving method for incremental
+        collection of location data", 2023: Blahut-Arimoto mechanisms, ``iterations=10``,
+        ``pooled=False``.
+    """
+    if rounds < 1:
+        raise InputError(f"{rounds} rounds collect nothing.", "use at least one round.")
+    done: list[CollectionRound] = []
+    mechanism = first
+    for number in range(1, rounds + 1):
+        reports = collect(mechanism, number)
+        if reports.mechanism != mechanism:
+            raise InputError(
+                f"the reports of round {number} are of another mechanism than the round's.",
+                "collect them with the mechanism that is passed.",
+            )
+        used = [*(past.reports for past in done), reports] if pooled else [reports]
+        estimate = maximum_likelihood(used) if iterations is None else bayesian_updates(used, iterations)
+        done.append(CollectionRound(reports, estimate))
+        if number < rounds:
+            mechanism = design(estimate.prior)
+    return tuple(done)

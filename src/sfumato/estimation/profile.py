@@ -1,0 +1,161 @@
+"""Profile-likelihood intervals, their ends bounded outward by duality."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from threadpoolctl import threadpool_limits
+
+from ..core.arrays import Floats, readonly
+from ..core.bisection import bisect, geometric_mean
+from ..leakage.likelihood import Maximum, maximise
+from .likelihood import fitted
+from .reports import AnyReports, pooled
+from .result import ConfidenceIntervals, check_failure, rows_of
+
+_FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far
+_GAP: Final = 0.1  # of that share of the permitted loss: how near each solve must come to its optimum
+_CLOSE: Final = 1e-6  # of the functional's range
+_TRIES: Final = 60
+_UPDATES: Final = 2_000
+
+
+def profile_intervals(
+    reports: AnyReports, functionals: ArrayLike | None = None, *, failure: float = 0.05
+) -> ConfidenceIntervals:
+    """Return the values of a . p that some distribution of nearly the largest likelihood has.
+
+    { a . p : log-likelihood of p >= its maximum - z^2 / 2 },  z the normal quantile
+
+    The ends are optima of concave programs. For every price k > 0 the upper end is at most
+    max over p of a . p + (log-likelihood - maximum + z^2 / 2) / k, whose maximum over p is
+    itself bounded by its gradient; the least such bound met is returned. So an interval
+    can only be too wide (by 1e-4 of itself or 1e-6 of the range of a), up to the rounding of
+    doubles.
+    Where the reports do not identify a . p, the interval is as wide as they leave it.
+
+    Args:
+        reports: Reports through one mechanism, or batches through several.
+        functionals: Array (k, secrets) of weights a; by default each probability, which
+            takes a few solves per secret and end (each grows with the cube of the secrets).
+        failure: The probability that an interval misses, as the reports become many.
+
+    Raises:
+        InputError: If the weights do not fit, or the probability is not between 0 and 1.
+
+    Source:
+        Wilks, Annals of Mathematical Statistics 9, 1938; Venzon and Moolgavkar, Applied
+        Statistics 37, 1988.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.estimation import Reports, profile_intervals
+        >>> twins = sf.Mechanism([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
+        >>> found = profile_intervals(Reports(twins, [500, 500]), [[0, 1, 0], [0, 1, 1]])
+        >>> found.lower.round(2), found.upper.round(2)
+        (array([0.  , 0.46]), array([0.54, 0.54]))
+    """
+    missed = check_failure(failure)
+    pool = pooled(reports)
+    weights, names = rows_of(functionals, pool.secrets)
+    pool.integers("profile-likelihood intervals")
+    allowed = float(ndtri(1 - missed / 2) ** 2) / 2 / pool.total
+    best = fitted(pool, pool.frequencies[None], _GAP * _FINE * allowed, _UPDATES).probabilities[0]
+    seen = pool.counts > 0
+    likely = LikelihoodSet(pool.matrix[:, seen], pool.frequencies[seen], best, allowed)
+    with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
+        upper = np.array([likely.highest(row) for row in weights])
+        lower = np.array([likely.lowest(row) for row in weights])
+    return ConfidenceIntervals(readonly(lower), readonly(upper), missed, "profile-likelihood", False, names)
+
+
+class LikelihoodSet:
+    """The distributions whose log-likelihood per report is at most some nats below that of a likely one.
+
+    Args:
+        matrix: Array (secrets, columns), the channel to the columns that were received.
+        frequencies: Array (columns,), positive.
+        best: Array (secrets,), a distribution of nearly the largest likelihood.
+        allowed: By how many nats per report a member may be less likely.
+        fine: By how much an end may be too far, as a share of its distance from ``best``.
+    """
+
+    def __init__(
+        self, matrix: Floats, frequencies: Floats, best: Floats, allowed: float, fine: float = _FINE
+    ) -> None:
+        self._matrix, self._frequencies = matrix, frequencies
+        # Attained, so at most the maximum: the set that it leaves is at least as large.
+        self.floor = float(frequencies @ np.log(best @ matrix)) - allowed
+        self.allowed, self.fine = allowed, fine
+        received = best @ matrix
+        root = matrix * np.sqrt(best)[:, None] * (np.sqrt(frequencies) / received)
+        self._spread = np.linalg.pinv(root @ root.T, rcond=1e-6, hermitian=True)
+        self.best = best
+
+    def lowest(self, weights: Floats) -> float:
+        """Return a lower bound, nearly attained, of a . p over the members p."""
+        return 0.0 - self.highest(-weights)
+
+    def highest(self, weights: Floats) -> float:
+        """Return an upper bound, nearly attained, of a . p over the members p."""
+        top, bottom = float(weights.max()), float(weights.min())
+        if top == bottom:
+            return top
+        search = _End(self, (weights - bottom) / (top - bottom))
+        bisect(search.permits, fails=math.inf, holds=0.0, middle=search.price, done=search.is_near, steps=_TRIES)
+        return top if search.upper == 1.0 else bottom + (top - bottom) * search.upper
+
+    def deviation(self, a: Floats) -> float:
+        """Return about how far a . p scatters, per root of the reports: where to begin, no more."""
+        weights = np.sqrt(self.best) * (a - self.best @ a)
+        return float(np.sqrt(max(float(weights @ self._spread @ weights), self.allowed)))
+
+    def solve(self, a: Floats, price: float) -> Maximum:
+        """Return the largest log-likelihood plus ``price`` times a . p."""
+        n = len(a)
+        return maximise(
+            self._matrix, self._frequencies, price * a, np.full(n, 1.0 / n), _GAP * self.fine * self.allowed
+        )
+
+
+class _End:
+    """The end of one interval: the price is sought whose solution has just the permitted likelihood."""
+
+    def __init__(self, program: LikelihoodSet, weights: Floats) -> None:
+        self.program, self.weights = program, weights
+        self.upper = 1.0
+        self.base = float(weights @ program.best)
+        self.inside, self.outside = (self.base, 1.0), (1.0, -math.inf)  # a . p, and the share of the loss left
+        self.guess = math.sqrt(2 * program.allowed) / program.deviation(weights)
+
+    def permits(self, price: float) -> bool:
+        """Solve at a price: keep its bound of the end, and return whether its solution is permitted."""
+        found = self.program.solve(self.weights, price)
+        value = float(self.weights @ found.probabilities)
+        left = found.value - price * value - self.program.floor
+        self.upper = min(self.upper, value + (left + found.gap) / price)
+        share = left / self.program.allowed
+        if share >= 0:
+            self.inside = max(self.inside, (value, share))
+        else:
+            self.outside = value, share
+        # The loss grows about as the square of the price.
+        self.guess = price * min(max(math.sqrt(1 / max(1 - share, 1e-6)), 1 / 30), 30.0)
+        return share >= 0
+
+    def price(self, above: float, below: float) -> float:
+        """Return the price to try next, between one that is too high and one that is not."""
+        if below < self.guess < above:
+            return self.guess
+        return geometric_mean(above, below) if below else above / 4
+
+    def is_near(self, _above: float, _below: float) -> bool:
+        """Return whether the bound is near enough to what is permitted."""
+        (value, share), (beyond, lacking) = self.inside, self.outside
+        # The likelihood is concave, so on the way from inside to outside this much is permitted.
+        reached = value + share / (share - lacking) * (beyond - value)
+        return self.upper - reached <= max(self.program.fine * (self.upper - self.base), _CLOSE)

@@ -1,0 +1,252 @@
+"""Reports read from released tables, in files or in memory; those of another mechanism are refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import JointSpace, Mechanism, Randomizer, Space
+from ..core.arrays import Floats
+from ..core.randomizer import check_known
+from ..errors import DataError, InputError, argument, row_value
+from ..geo import read_visits
+from ..mechanisms.planar import Coarsening
+from ..releases.frames import kind_of
+from ..releases.marks import Mark, mark_in, read_mark
+from ..rounding import counted
+from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
+from .fit import reports_fit
+from .reports import Reports
+
+_LARGEST: Final = 4_000_000  # entries of a joint matrix
+
+Table = str | os.PathLike[str] | ArrowStream | ArrowBatch | LazyTable
+
+
+def read_reports(
+    mechanism: Mechanism,
+    source: Table,
+    column: str | Sequence[str] | None = None,
+    *,
+    weights: str | None = None,
+    unmarked: bool = False,
+    check_fit: bool = True,
+) -> Reports:
+    """Return the reports in a column of a table, such as `release` writes or returns.
+
+    A table of another mechanism is refused by its mark: the metadata of Arrow and Parquet, ``attrs`` of pandas
+    and geopandas, the small file beside a CSV. A table without one, such as a frame of Polars or DuckDB, is
+    refused unless the caller answers for it, because reports of another mechanism can look alike; even then its
+    reports must fit.
+
+    Args:
+        mechanism: The mechanism that the users ran.
+        source: A CSV, Parquet or Arrow file with one row per report, a folder of such files, or a table in memory
+            of any kind that `release` takes.
+        column: The column of the reported labels, by default ``label``; of a `JointSpace` one for each of its
+            columns, by default those that it names.
+        weights: The column of survey weights, which the release kept; see `Reports.at`.
+        unmarked: Whether a table without a mark is taken, because you know that this mechanism drew it.
+        check_fit: Whether such a table is refused where its reports hardly come from the mechanism, as
+            `reports_fit` tells.
+
+    Raises:
+        InputError: If there are more or fewer columns than a report has.
+        DataError: If the table cannot be read, a row holds no observable of the mechanism, the table bears the
+            mark of another mechanism, or it has none and is not to be taken, or does not fit.
+    """
+    observables = mechanism.observables
+    joint = observables if isinstance(observables, JointSpace) else None
+    parts = (observables,) if joint is None else joint.parts
+    usual = ("label",) if joint is None else joint.names
+    names = usual if column is None else (column,) if isinstance(column, str) else tuple(column)
+    if len(names) != len(parts):
+        raise InputError(
+            f"reports of {counted(len(parts), 'column')} are to be read, but {len(names)} were named.",
+            f"name as many with {argument('column')}.",
+        )
+    check_kind(source)
+    table, mark = _opened(source)
+    _check(mark, mechanism, source, names[0] if joint is None else None, unmarked=unmarked)
+    positions, weighed = _positions(table, dict(zip(names, parts, strict=True)), weights)
+    reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), weighed)
+    if check_fit and mark is None:
+        reports_fit(reports).check()
+    return reports
+
+
+def read_joint_reports(
+    mechanisms: Mapping[str, Mechanism],
+    source: Table,
+    *,
+    weights: str | None = None,
+    unmarked: bool = False,
+    check_fit: bool = True,
+) -> Reports:
+    """Return the reports of columns, each drawn by a mechanism of its own, as those of one joint mechanism.
+
+    A row's reports are independent given its true values, so the joint channel is the product of the
+    columns' channels, and tells how the columns go together.
+
+    Args:
+        mechanisms: The mechanism of each column, by the name of the column.
+        source: A CSV, Parquet or Arrow file with one row per report, or a table in memory, as `release` gives it.
+        weights: As for `read_reports`.
+        unmarked: Likewise.
+        check_fit: Likewise.
+
+    Raises:
+        InputError: If the product is too large.
+        DataError: As for `read_reports`, for each of the columns.
+    """
+    size = prod(each.weights.size for each in mechanisms.values())
+    if size > _LARGEST:
+        raise InputError(
+            f"the columns have {size:,} combinations of true values and reports, more than {_LARGEST:,}.",
+            "estimate fewer columns together, or each by itself.",
+        )
+    secrets, observables = (
+        JointSpace({name: getattr(each, what) for name, each in mechanisms.items()})
+        for what in ("secrets", "observables")
+    )
+    check_kind(source)
+    table, mark = _opened(source)
+    for name, each in mechanisms.items():
+        _check(mark, each, source, name, unmarked=unmarked)
+    spaces = {name: each.observables for name, each in mechanisms.items()}
+    positions, weighed = _positions(table, spaces, weights)
+    matrix: Any = np.ones((1, 1))
+    for each in mechanisms.values():
+        matrix = np.kron(matrix, each.matrix)
+    reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), weighed)
+    if check_fit and mark is None:
+        reports_fit(reports).check()
+    return reports
+
+
+def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) -> Reports:
+    """Return the reports of noise for coordinates in a table of places, such as `release` writes or returns.
+
+    Args:
+        coarse: The noise that the users ran, seen on cells; with ``spread=True`` people are spread over them.
+        source: A file that `read_visits` reads, with one row per report, or a table in memory.
+        unmarked: As for `read_reports`; `points_fit` tests whether such reports can be of the noise at all.
+
+    Raises:
+        DataError: If the table cannot be read, bears the mark of another mechanism, or has none and is not to be
+            taken.
+    """
+    table, mark = _opened(source)
+    _check(mark, coarse.noise, source, None, unmarked=unmarked)
+    points = read_visits(table)
+    return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
+
+
+def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, *, unmarked: bool = False) -> bool:
+    """Refuse a table that `release` did not draw from a mechanism; return whether it bears the mark of this one.
+
+    Args:
+        mechanism: The mechanism.
+        source: The table.
+        column: The column of the reports, where columns may have mechanisms of their own.
+        unmarked: Whether a table without a mark is taken.
+
+    Raises:
+        DataError: If it bears the mark of another one, or has none and is not to be taken.
+    """
+    check_known(mechanism)
+    mark = _mark(source, {})
+    _check(mark, mechanism, source, column, unmarked=unmarked)
+    return mark is not None
+
+
+def _check(mark: Mark | None, mechanism: Randomizer, source: Table, column: str | None, *, unmarked: bool) -> None:
+    """Refuse a table of another mechanism, or one of which this cannot be known."""
+    if mark is not None:
+        mark.check(mechanism, _named(source), column)
+    elif not (unmarked or _is_absent(source)):  # whoever reads a file that is not there says so
+        raise DataError(
+            f"{_named(source)} bears no mark of the mechanism that drew its reports, and those of another one can "
+            "look just like them.",
+            "give the table as it was released, a CSV with the small file beside it",
+            f"pass {argument('unmarked', True)} if you know that this mechanism drew them.",
+        )
+
+
+def _positions(
+    table: Any, spaces: Mapping[str, Space], weights: str | None = None
+) -> tuple[list[NDArray[np.intp]], Floats | None]:
+    """Return the positions of the reports in columns, arrays (rows,), and their weights, if they have any."""
+    texts = tuple(name for name, space in spaces.items() if not numeric(space))
+    if weights in spaces:
+        raise InputError(
+            f"the column {weights!r} holds the reports.", f"name another one with {argument('weights')}."
+        )
+    named = {} if weights is None else {weights: "weights"}
+    held = read_columns(table, [*spaces, *named], as_text=texts, option=named)
+    found = [find(space, held[name]) for name, space in spaces.items()]
+    for (name, space), positions in zip(spaces.items(), found, strict=True):
+        unknown = positions < 0
+        if unknown.any():
+            of, first = "" if len(spaces) == 1 else f" in {name!r}", int(unknown.argmax())
+            raise DataError(
+                f"{int(unknown.sum()):,} of {len(positions):,} rows do not hold any of the mechanism's observables"
+                f"{of} (the first is number {first + 1}{row_value(f': {held[name][first]}', '')}).",
+                f"they look like {space.labels[0]!r}; check that table and mechanism belong together.",
+            )
+    return found, None if weights is None else _weights(held[weights], weights)
+
+
+def _weights(column: Any, name: str) -> Floats:
+    """Return a column of weights, array (rows,)."""
+    import pyarrow as pa
+
+    if column.null_count:
+        first = column.is_null().to_pylist().index(True) + 1
+        verb = "is" if column.null_count == 1 else "are"
+        raise DataError(
+            f"{counted(column.null_count, 'weight')} in {name!r} {verb} missing "
+            f"(the first is that of row {first}).",
+            "give every report a weight; 0 leaves it out.",
+        )
+    try:
+        return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+    except pa.ArrowException:
+        raise DataError(
+            f"the column {name!r} holds no numbers.",
+            f"name the column of the survey's weights: {argument('weights')}.",
+        ) from None
+
+
+def _opened(source: Table) -> tuple[Any, Mark | None]:
+    """Return what is read, and its mark; a table in memory is read once, because it may be a stream."""
+    if isinstance(source, str | os.PathLike):
+        return source, _mark(source, {})
+    table = FrameTable(kind_of(source).arrow())
+    return table.load(), _mark(source, table.schema.metadata or {})
+
+
+def _mark(source: Table, metadata: Mapping[bytes, bytes]) -> Mark | None:
+    if isinstance(source, str | os.PathLike):
+        return read_mark(Path(source)) if os.path.exists(source) else None
+    attributes = getattr(source, "attrs", None)
+    text = attributes.get("sfumato") if isinstance(attributes, Mapping) else None
+    if isinstance(text, str):
+        return Mark.from_text(text, _named(source))
+    if not metadata and not isinstance(source, LazyTable):
+        metadata = getattr(getattr(source, "schema", None), "metadata", None) or {}
+    return mark_in(metadata, _named(source))
+
+
+def _is_absent(source: Table) -> bool:
+    return isinstance(source, str | os.PathLike) and not os.path.exists(source)
+
+
+def _named(source: Table) -> str:
+    return repr(Path(source).name) if isinstance(source, str | os.PathLike) else "the table"

@@ -1,0 +1,273 @@
+"""Reports as they are collected: how often each observable was received, and through which mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Capability, Mechanism, Randomizer, Space
+from ..core.arrays import Floats, numbers, readonly
+from ..core.mechanism import matrix_of
+from ..core.randomizer import check_known
+from ..errors import InputError, argument, python
+from ..rounding import counted
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reports:
+    """Counts of the observables received from users who all ran one mechanism.
+
+    Each report is taken to be of another user, whose secret is drawn independently from
+    the population's distribution: what estimation states about its own error depends on that.
+
+    Args:
+        mechanism: The mechanism that the users ran.
+        counts: Array (observables,) of whole numbers.
+
+    Attributes:
+        mechanism: The mechanism.
+        counts: Array (observables,) of integers.
+        sums: Array (observables,), the sums of the reports' weights; the counts where all weigh the same.
+        squares: Array (observables,), the sums of the squares of the weights; likewise.
+
+    Raises:
+        InputError: If a count is negative or not a whole number, there is no report, or an
+            observable was received that no secret produces.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.estimation import Reports
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> Reports.of(coin, [0, 0, 1, 0])
+        4 reports of 2 observables, 2 of them received
+    """
+
+    mechanism: Mechanism
+    counts: Counts
+    sums: Floats
+    squares: Floats
+
+    def __init__(self, mechanism: Randomizer, counts: ArrayLike) -> None:
+        mechanism = _matrix_of(mechanism)
+        array = numbers(counts, "the counts")
+        if array.shape != (mechanism.shape[1],):
+            raise InputError(
+                f"the counts have shape {array.shape}, but the mechanism has {mechanism.shape[1]} observables.",
+                "pass how often each observable was received; for a list of labels use Reports.of.",
+            )
+        if not (np.isfinite(array).all() and (array >= 0).all() and (array == np.rint(array)).all()):
+            raise InputError(
+                "a count is NaN, negative or not a whole number.", "pass how often each was received."
+            )
+        if not array.any():
+            raise InputError("there is no report.", "an estimate needs at least one.")
+        impossible = (array > 0) & ~np.asarray(mechanism.weights != 0, dtype=bool).any(axis=0)
+        if impossible.any():
+            o = int(np.flatnonzero(impossible)[0])
+            raise InputError(
+                f"{int(array[impossible].sum())} reports cannot come from this mechanism: no secret produces "
+                f"{mechanism.observables.labels[o]!r}.",
+                "check that the reports and the mechanism belong together.",
+            )
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "counts", readonly(array.astype(np.int64)))
+        object.__setattr__(self, "sums", readonly(self.counts.astype(np.float64)))
+        object.__setattr__(self, "squares", self.sums)
+
+    @classmethod
+    def of(cls, mechanism: Randomizer, labels: Iterable[Hashable]) -> Reports:
+        """Return the reports in a list of observables' labels.
+
+        Raises:
+            InputError: If a label is not one of the mechanism's observables.
+        """
+        matrix = _matrix_of(mechanism)
+        return cls.at(matrix, matrix.observables.positions(labels))
+
+    @classmethod
+    def at(cls, mechanism: Randomizer, positions: NDArray[np.intp], weights: ArrayLike | None = None) -> Reports:
+        """Return the reports in an array of observables' positions, as samplers draw them.
+
+        Args:
+            mechanism: The mechanism.
+            positions: Array (reports,).
+            weights: Array (reports,): for how many people of the population each person stands, as surveys
+                weight them. Only their ratios matter.
+
+        Raises:
+            InputError: If a position is none, or a weight is negative, not finite, or all are zero.
+        """
+        mechanism = _matrix_of(mechanism)
+        found = np.asarray(positions).reshape(-1)
+        if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= mechanism.shape[1]):
+            raise InputError(
+                "the positions are not those of observables.", f"use integers from 0 to {mechanism.shape[1] - 1}."
+            )
+        found = found.astype(np.intp)
+        reports = cls(mechanism, np.bincount(found, minlength=mechanism.shape[1]))
+        checked = None if weights is None else _checked_weights(weights, len(found))
+        if checked is not None and (checked != checked[0]).any():
+            for name, values in (("sums", checked), ("squares", checked**2)):
+                totals = np.bincount(found, weights=values, minlength=mechanism.shape[1])
+                object.__setattr__(reports, name, readonly(totals))
+        return reports
+
+    @property
+    def effective(self) -> float:
+        """The number of reports of equal weight that vary as much, (sum of weights)^2 / sum of squares (Kish)."""
+        return float(self.sums.sum() ** 2 / self.squares.sum())
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    def __repr__(self) -> str:
+        received = int(np.count_nonzero(self.counts))
+        return f"{len(self):,} reports of {len(self.counts):,} observables, {received:,} of them received"
+
+
+def _checked_weights(weights: ArrayLike, size: int) -> Floats:
+    """Return the weights of reports, the largest 1; refuse what are none."""
+    array = np.asarray(numbers(weights, "the weights"), dtype=np.float64)
+    if array.shape != (size,):
+        raise InputError(f"there are {array.size:,} weights for {size:,} reports.", "pass one for each report.")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise InputError(
+            f"{counted(int(wrong.sum()), 'weight')} of {size:,} cannot be used: that of report {i + 1} is "
+            f"{array[i]:g}.",
+            "use finite weights of at least 0.",
+        )
+    most = float(array.max(initial=0.0))
+    if not most > 0:
+        raise InputError("all weights are zero.", "use positive weights for the reports that count.")
+    scaled: Floats = array / most
+    return scaled
+
+
+AnyReports = Reports | Sequence[Reports]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """Reports through one or several mechanisms as those of a single one.
+
+    A report of the pool comes through mechanism r with the share of r among all reports,
+    so the pool's channel is [share_r p_r(o|s)] with one column for each r and o.
+
+    Attributes:
+        secrets: The secrets, the same for all mechanisms.
+        matrix: Array (secrets, columns); rows sum to one.
+        counts: Array (columns,); of weighted reports their sums of weights, scaled to sum to their number.
+        squares: Array (columns,), the sums of squares of weights in the same scale; without weights the counts.
+        batch: Array (columns,), the number of the column's batch.
+        shares: Array (columns,), the batch's share of all reports.
+    """
+
+    secrets: Space
+    matrix: Floats
+    counts: Counts | Floats
+    squares: Counts | Floats
+    batch: NDArray[np.intp]
+    shares: Floats
+
+    @property
+    def total(self) -> int:
+        """The number of reports."""
+        return round(float(self.counts.sum()))
+
+    @property
+    def effective(self) -> float:
+        """The number of reports of equal weight that vary as much as these (Kish)."""
+        return float(self.counts.sum() ** 2 / self.squares.sum())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the reports have weights."""
+        return self.counts.dtype.kind == "f"
+
+    def integers(self, what: str) -> Counts:
+        """Return the counts of reports of equal weight.
+
+        Raises:
+            InputError: If they have weights, for which ``what`` does not hold.
+        """
+        if self.weighted:
+            raise InputError(
+                f"{what} do not hold for weighted reports.",
+                f"use {argument('method', 'inversion')} with {argument('intervals', 'normal')}, or no intervals.",
+            )
+        return self.counts.astype(np.int64)
+
+    @property
+    def frequencies(self) -> Floats:
+        """Array (columns,), the shares of the reports; they sum to one."""
+        frequencies: Floats = self.counts / self.counts.sum()
+        return frequencies
+
+    def log_likelihood(self, probabilities: Floats) -> float:
+        """Return the sum of ln p(report) in nats; ``-inf`` where a received report is impossible."""
+        seen = self.counts > 0
+        received = probabilities @ self.matrix[:, seen] / self.shares[seen]
+        if (received <= 0).any():
+            return float("-inf")
+        return float(self.counts[seen] @ np.log(received))
+
+
+def pooled(reports: AnyReports) -> Pooled:
+    """Return reports through one or several mechanisms as one pool.
+
+    Raises:
+        InputError: If there are none, they have not been read, or the mechanisms have different secrets.
+    """
+    given: Any = [reports] if isinstance(reports, Reports) else reports
+    if not isinstance(given, Sequence) or not all(isinstance(part, Reports) for part in given):
+        raise InputError(
+            f"a {type(reports).__name__} does not say which mechanism its reports came through.",
+            python("read them with sfumato.estimation.read_reports(mechanism, table) first."),
+        )
+    parts: list[Reports] = list(given)
+    if not parts:
+        raise InputError("there are no reports.", "pass at least one batch.")
+    secrets = parts[0].mechanism.secrets
+    for part in parts:
+        if part.mechanism.secrets.labels != secrets.labels:
+            raise InputError(
+                f"the batches are about different secrets: {secrets!r} and {part.mechanism.secrets!r}.",
+                "the mechanisms must have the same secrets, in the same order.",
+            )
+    weighted = any(part.sums is not part.squares for part in parts)
+    sizes = np.array([part.sums.sum() if weighted else len(part) for part in parts])
+    batch = np.repeat(np.arange(len(parts)), [len(part.counts) for part in parts])
+    shares = (sizes / sizes.sum())[batch]
+    matrix = np.hstack([part.mechanism.matrix for part in parts]) * shares
+    counts: Counts | Floats = np.concatenate([part.counts for part in parts])
+    squares = counts
+    if weighted:
+        scale = float(counts.sum() / sizes.sum())
+        counts = np.concatenate([part.sums for part in parts]) * scale
+        squares = np.concatenate([part.squares for part in parts]) * scale**2
+    return Pooled(
+        secrets, readonly(matrix), readonly(counts), readonly(squares), readonly(batch), readonly(shares)
+    )
+
+
+def _matrix_of(mechanism: Randomizer) -> Mechanism:
+    """Return the matrix by which reports are counted.
+
+    Raises:
+        InputError: If the mechanism is of an unknown kind, or its reports are not one observable each.
+    """
+    check_known(mechanism)
+    if mechanism.supports(Capability.TUPLES) or not mechanism.supports(Capability.MATRIX):
+        raise InputError(
+            f"the reports of {mechanism!r} are not one of finitely many observables.",
+            "use a mechanism with a matrix.",
+        )
+    return matrix_of(mechanism)

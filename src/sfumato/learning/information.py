@@ -1,0 +1,107 @@
+"""Lower bound of the bits that leak, from the beliefs of an attacker who learned from examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log, log2, sqrt
+
+import numpy as np
+
+from ..attacks.learned import Classifier, Examples
+from ..core import Bracket, Prior
+from ..errors import InputError
+from ..rounding import at_least
+from ..statistics import binomial
+
+
+@dataclass(frozen=True, slots=True)
+class InformationBound:
+    """A lower bound of the mutual information of secret and output, in bits.
+
+    Attributes:
+        bits: The mutual information. The value is what the attacker's beliefs gain over the
+            prior on examples that they had not seen; on average never above the truth. It may be
+            negative, where the beliefs are wrong. The lower bound, at least 0, holds except with
+            probability ``failure``; no upper one is known.
+        failure: That probability.
+        rule: What learned.
+        judged_on: How many examples judged.
+    """
+
+    bits: Bracket
+    failure: float
+    rule: str
+    judged_on: int
+
+    def __str__(self) -> str:
+        """The bound in words."""
+        return (
+            f"At least {at_least(self.bits.lower)} bits leak (confidence {1 - self.failure:.6g}); "
+            f"the beliefs of {self.rule} gain {self.bits.value:.4g} bits."
+        )
+
+
+def information_lower(
+    examples: Examples,
+    rule: Classifier,
+    prior: Prior | None = None,
+    *,
+    failure: float = 0.05,
+    share: float = 0.5,
+    caution: float = 0.01,
+    seed: int | None = None,
+) -> InformationBound:
+    """Bound the mutual information from below, for outputs of any kind.
+
+    For any beliefs q(x|z), I(X; Z) >= H(X) - E[-log2 q(x|z)]; what is missing is how far
+    the beliefs are from the posterior. The mean is bounded by the empirical Bernstein
+    inequality, on examples that the beliefs were not learned from.
+
+    Args:
+        examples: Independent draws of secrets and outputs.
+        rule: What learns beliefs, such as `NeuralClassifier`.
+        prior: The distribution that the secrets were drawn from, if it is known; without it
+            the entropy itself is bounded from the examples, which costs a lot.
+        failure: The probability with which the bound may be wrong.
+        share: The part of the examples that learns.
+        caution: The part of each belief that is spread evenly, so that no surprise is
+            infinite.
+        seed: For studies: makes the split and the rule the same each time.
+
+    Raises:
+        InputError: If an argument does not fit.
+        MissingExtraError: If the library of the rule is not installed.
+
+    Source:
+        Barber and Agakov, "The IM algorithm", 2003; Maurer and Pontil, "Empirical
+        Bernstein bounds and sample-variance penalization", COLT 2009, theorem 4; McDiarmid,
+        1989, for the entropy.
+    """
+    binomial.check_failure(failure)
+    n = len(examples.space)
+    if not 0 < caution < 1:
+        raise InputError(f"a caution of {caution} is not between 0 and 1.", "use 0.01.")
+    if prior is not None and len(prior) != n:
+        raise InputError(
+            f"the prior has {len(prior)} values, but there are {n} secrets.", "use one on the secrets."
+        )
+    if prior is not None:
+        examples.space.check_order(prior.space, "the prior")
+    learning, judging = examples.split(share, seed=seed)
+    beliefs = rule.fit(learning, seed=seed).probabilities(judging.points)
+    mixed = (1 - caution) * beliefs[np.arange(len(judging)), judging.secrets] + caution / n
+    surprises = -np.log2(mixed)
+    k = len(judging)
+    if prior is not None:
+        entropy, entropy_low, level = prior.entropy_bits, prior.entropy_bits, failure
+    else:
+        level = failure / 2
+        shares = judging.shares[judging.shares > 0]
+        entropy = float(-(shares * np.log2(shares)).sum())
+        # One example moves the plug-in, which is too low on average, by at most 2 log2(k) / k.
+        entropy_low = entropy - 2 * log2(k) * sqrt(log(1 / level) / (2 * k))
+    mean = float(surprises.mean())
+    most = log2(n / caution)
+    reach = sqrt(2 * float(surprises.var(ddof=1)) * log(2 / level) / k) + 7 * most * log(2 / level) / (3 * (k - 1))
+    lower = max(0.0, (entropy_low - mean - reach) * (1 - 1e-12))
+    return InformationBound(Bracket(lower, entropy - mean, inf), failure, rule.name, k)

@@ -1,0 +1,248 @@
+"""The data of the game: a sensitive label and a useful value of each record."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..attacks.learned import Examples
+from ..core import Loss, Space, units
+from ..core.arrays import Floats, floats, numbers, readonly
+from ..errors import DataError, InputError, argument, row_value
+from ..escaping import plain
+from ..geo import Places, Visits
+from ..geo.places import TRUE_POINT
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pairs:
+    """Records of a sensitive label X and a useful value W that is to be reported with noise.
+
+    Args:
+        sensitive: The label of each record, k of them.
+        useful: Array (k, dimensions), or (k,): the coordinates of each useful value.
+        unit: The unit of the coordinates.
+        space: All labels; by default those that occur.
+
+    Attributes:
+        classes: Array (k,), the positions of the labels.
+        points: Array (k, dimensions), the useful values.
+        space: The labels.
+        unit: The unit of the coordinates.
+
+    Raises:
+        InputError: If sizes differ, there are fewer than two labels, or a value is NaN.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II.
+
+    Example:
+        >>> from sfumato.learning import Pairs
+        >>> Pairs(["Alice", "Bob"], [[0.0, 0.0], [300.0, 0.0]])
+        Pairs: 2 records of 2 labels, useful values of 2 coordinates in m
+    """
+
+    classes: NDArray[np.intp]
+    points: Floats
+    space: Space
+    unit: str
+
+    def __init__(
+        self, sensitive: Iterable[Hashable], useful: ArrayLike, unit: str = "m", space: Space | None = None
+    ) -> None:
+        labels = list(sensitive)
+        given = numbers(useful, "the useful values")
+        points = floats(
+            given[:, None] if given.ndim == 1 else given, "the useful values", shape=(len(labels), None)
+        )
+        if not labels or points.shape[1] == 0:
+            raise InputError("there is no record.", "pass a label and coordinates for each.")
+        found = space if space is not None else Space(dict.fromkeys(labels))
+        if len(found) < 2:
+            raise InputError(
+                f"all records have {row_value(f'the label {found.labels[0]!r}', 'one label')}, "
+                "so there is nothing to hide.",
+                "pass at least two labels.",
+            )
+        object.__setattr__(self, "classes", readonly(np.asarray(found.positions(labels), dtype=np.intp)))
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "space", found)
+        object.__setattr__(self, "unit", units.canonical(unit))
+
+    @classmethod
+    def of_visits(
+        cls,
+        visits: Visits,
+        places: Places,
+        sensitive: str | None = None,
+        *,
+        values: Sequence[Hashable] | None = None,
+        most: int | None = None,
+    ) -> Pairs:
+        """Return the visits inside the cells: a column to hide is the label, the place is the useful value.
+
+        Args:
+            visits: The visits.
+            places: The cells; coordinates are on their plane, in metres.
+            sensitive: The column to hide; by default the user.
+            values: The values of it to keep, which become the labels in this order; by default all.
+            most: Keep this many of the values, those with the most visits inside the cells.
+
+        Raises:
+            DataError: If no visit is inside the cells.
+            InputError: If the visits have no such column, a value has no visit inside the cells, or
+                fewer than two values are left.
+        """
+        within = places.inside(visits.lat, visits.lon)
+        if not within.any():
+            raise DataError("no visit lies in the region.", f"choose another {argument('region')}.")
+        inside = visits.select(within)
+        column = _column(inside, sensitive)
+        found, counts = np.unique(column, return_counts=True)
+        if values is not None:
+            kept = [str(value) for value in values]
+            if absent := [value for value in kept if value not in found]:
+                common = ", ".join(found[np.argsort(-counts, kind="stable")[:6]])
+                raise InputError(
+                    f"no visit in the region has {sensitive or 'user'} {absent[0]!r}.",
+                    row_value(f"there are, such as: {common}.", "correct the name."),
+                )
+        else:
+            kept = list(found[np.argsort(-counts, kind="stable")[:most]])
+        rows = np.isin(column, kept)
+        points = places.projection.forward(inside.lat[rows], inside.lon[rows])
+        return cls(column[rows].tolist(), points, "m", None if values is None else Space(kept))
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def __repr__(self) -> str:
+        k = self.points.shape[1]
+        return (
+            f"Pairs: {len(self)} records of {len(self.space)} labels, useful values of "
+            f"{k} coordinate{'s' if k > 1 else ''}" + (f" in {plain(self.unit)}" if self.unit else "")
+        )
+
+    @property
+    def shares(self) -> Floats:
+        """Frequency of each label, as a share, array (labels,)."""
+        shares: Floats = np.bincount(self.classes, minlength=len(self.space)) / len(self)
+        return shares
+
+    @property
+    def blind_error(self) -> float:
+        """The error of the best guess without a report: 1 less the largest share."""
+        return 1.0 - float(self.shares.max())
+
+    def split(self, share: float, *, by_label: bool = False, seed: int | None = None) -> tuple[Pairs, Pairs]:
+        """Return a random part and the rest.
+
+        Args:
+            share: The share of the first part, between 0 and 1.
+            by_label: Whether each label has that share of its records, up to rounding, in the
+                first part. Such records are not independent draws.
+            seed: For studies: makes the split the same each time.
+
+        Raises:
+            InputError: If a part would be empty.
+        """
+        first = round(share * len(self)) if 0 < share < 1 else 0
+        if not 1 <= first <= len(self) - 1:
+            raise InputError(
+                f"a share of {share} of {len(self)} records leaves one part empty.",
+                "use a share between 0 and 1, such as 0.8.",
+            )
+        order = np.random.default_rng(seed).permutation(len(self))
+        if by_label:
+            place = np.empty(len(self))  # of a record among those of its label, from 0 to 1
+            for label in range(len(self.space)):
+                alike = order[self.classes[order] == label]
+                place[alike] = (np.arange(len(alike)) + 0.5) / max(1, len(alike))
+            order = order[np.argsort(place[order], kind="stable")]
+        return self.take(order[:first]), self.take(order[first:])
+
+    def take(self, rows: NDArray[np.intp]) -> Pairs:
+        """Return the records of these positions, in their order; a position may occur often."""
+        labels = self.space.labels
+        return Pairs([labels[c] for c in self.classes[rows]], self.points[rows], self.unit, self.space)
+
+    def joint(self, cells: Space) -> Floats:
+        """Return the shares P(x, w) of label and nearest cell, array (labels, cells).
+
+        Args:
+            cells: A space with coordinates in the same plane and unit, such as a `Grid`.
+
+        Raises:
+            InputError: If the space has no such coordinates.
+        """
+        joint = np.zeros((len(self.space), len(cells)))
+        np.add.at(joint, (self.classes, nearest(self.points, cells)), 1.0 / len(self))
+        return joint
+
+    def loss(self, cells: Space) -> Loss:
+        """Return what a report costs the true values of a cell on average, array (cells, cells).
+
+        With `joint`, the expected loss of a mechanism on the cells is the mean distance from the true values of
+        these records to their reports. A cell without records counts from its centre.
+
+        Args:
+            cells: A space with coordinates in the same plane and unit.
+
+        Raises:
+            InputError: If the space has no such coordinates.
+        """
+        from scipy.spatial.distance import cdist
+
+        found = nearest(self.points, cells)
+        centres = np.asarray(cells.coordinates)
+        costs = cdist(centres, centres)
+        for cell in np.unique(found):
+            costs[cell] = cdist(self.points[found == cell], centres).mean(axis=0)
+        return Loss(costs, self.unit, name=f"euclidean{TRUE_POINT}")
+
+    def reported(self, reports: Floats) -> Examples:
+        """Return the labels with reports in place of the useful values, for an attacker to learn from.
+
+        Args:
+            reports: Array (k, dimensions).
+        """
+        return Examples(self.classes, reports, self.space)
+
+
+def _column(visits: Visits, sensitive: str | None) -> NDArray[np.str_]:
+    """Return a column as texts; None is the user."""
+    if sensitive is None:
+        if visits.user is None:
+            raise InputError(
+                "the visits have no user column.",
+                f"name the column to hide with {argument('sensitive')}",
+                f"state who is a person with {argument('people', 'file')} (or folder).",
+            )
+        labels = visits.user
+    elif sensitive in visits.attributes:
+        labels = visits.attributes[sensitive]
+    else:
+        known = ", ".join(visits.attributes) or "none"
+        raise InputError(f"there is no column {sensitive!r}.", f"the other columns are: {known}.")
+    return np.array([str(label) for label in labels])
+
+
+def nearest(points: Floats, cells: Space) -> NDArray[np.intp]:
+    """Return the position of the cell whose centre is nearest to each point, array (k,).
+
+    Raises:
+        InputError: If the cells have no coordinates, or of another dimension.
+    """
+    from scipy.spatial import cKDTree
+
+    centres = cells.coordinates
+    if centres is None or centres.shape[1] != points.shape[1]:
+        raise InputError(
+            f"{cells!r} has no coordinates of {points.shape[1]} dimensions.",
+            "pass a space with coordinates in the plane of the values.",
+        )
+    found: NDArray[np.intp] = np.asarray(cKDTree(centres).query(points)[1], dtype=np.intp)
+    return found

@@ -1,0 +1,474 @@
+"""Reports for an app: remember, charge and draw in one call and one transaction."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Capability, CoordinatePrivacy, Mechanism, MetricPrivacy, Randomizer, units
+from ..core.arguments import checked
+from ..core.arrays import Floats, integer, numbers
+from ..core.randomizer import check_known
+from ..errors import FileError, InputError, PlaceWarning, argument, python
+from ..escaping import plain
+from ..proofs import VertexPrivacy
+from ..sampling import Sampler
+from .accounts import BudgetError
+from .charge import charge_sentence, proved_charge
+from .charges import Charge
+from .fingerprint import fingerprint
+from .ledger import Ledger
+from .names import listed, place_of
+from .places import Report
+from .point_reports import Outside, PointReports
+
+Spent = Literal["refuse", "repeat"]
+_SPENT = ("refuse", "repeat")
+_FAR = (
+    "the position of {} is far from the report that is repeated for its place: fewer than one in 100 fresh "
+    "reports would be so far. If the place has moved, report it with move=True, which draws and charges once more."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Blur:
+    """Reports of one mechanism for users with budgets: each is charged first, and then drawn.
+
+    A place that is named is remembered: its report is drawn once, for the first visit (its
+    anchor), charged once and repeated from then on, also by other processes with the same ledger.
+    Given which visits share a place, each place then costs epsilon x |anchor - anchor'|,
+    once. For the visited points themselves, where all are within r of their anchors, reports
+    are at most e^(epsilon (|x - x'| + 2 r)) times likelier from one than from another. Anyone can see from the
+    reports that two visits share a place, and nothing is promised about it. Without a name nothing is remembered.
+
+    A place that moved, such as a home, is drawn and charged once more with ``move=True``. From then on this report
+    is repeated; the record keeps both, with their times. Anyone can see from the reports that it moved. The ledger
+    holds no true position, so it cannot notice every move: `report` warns (`PlaceWarning`) where fewer than one
+    in 100 fresh reports of the point would be as far from it as the report that is repeated. Only these two are
+    compared, and the caller has both. About one place in 100 that has not moved is warned of, too.
+
+    When a user's budget is spent, a call is refused (`BudgetError`). With ``spent="repeat"`` the call for one
+    visit (`report`, `draw`) returns the last report of this mechanism that was drawn for this user under
+    ``spent="repeat"``, wherever they were then; this costs nothing, and says nothing new of where they are except
+    that they are at no place that is remembered, whose own report would be repeated. If there is none, it is
+    refused. Calls for many visits and releases of tables are always refused, because there
+    each report is that of its own place.
+
+    Args:
+        mechanism: The mechanism, or noise for coordinates, which has no positions: use `report`.
+        ledger: Whose unit is the promise's.
+        promise: What a report spends: metric privacy, or coordinate privacy on a lattice or of noise (whose slack
+            counts once for every report); it is proved on the mechanism's integers or the noise's recipe here, or
+            refused. By default the promise that the mechanism was made with.
+        spent: The answer to one visit when too little is left: ``refuse`` or ``repeat``.
+
+    Attributes:
+        mechanism: The mechanism.
+        ledger: The ledger.
+        promise: The proved promise of one report.
+        charge: What one report spends, exactly: the decimal that the promise's epsilon prints as, or where only
+            the float itself is proved, the next one above it.
+        spent: The answer to one visit when too little is left.
+
+    Raises:
+        InputError: If nothing is promised, the promise does not hold, or the units differ.
+
+    Example:
+        >>> import tempfile
+        >>> import sfumato as sf
+        >>> visits = sf.Visits([48.84, 48.88], [2.3, 2.4])
+        >>> noise = sf.mechanisms.planar.CoordinateNoise.for_visits(visits, "1/km")
+        >>> ledger = sf.Ledger.create(tempfile.mkdtemp() + "/budget.db", "5/km per day")
+        >>> app = sf.Blur(noise, ledger)
+        >>> lat, lon = app.report("ada", 48.8521, 2.3537, place="home")
+        >>> again = app.report("ada", 48.8522, 2.3535, place="home")
+        >>> bool((again == (lat, lon)).all()), ledger.balance("ada").spent
+        (True, Fraction(1, 1))
+    """
+
+    mechanism: Randomizer
+    ledger: Ledger
+    promise: MetricPrivacy | CoordinatePrivacy
+    charge: Decimal
+    spent: str
+    _sampler: Sampler
+    _points: PointReports
+    _name: bytes
+    _channel: Mechanism | None
+
+    @checked
+    def __init__(
+        self,
+        mechanism: Randomizer,
+        ledger: Ledger,
+        promise: MetricPrivacy | CoordinatePrivacy | None = None,
+        *,
+        spent: Spent = "refuse",
+    ) -> None:
+        if spent not in _SPENT:
+            raise InputError(f"{argument('spent', spent)} is unknown.", f"use one of {', '.join(_SPENT)}.")
+        check_known(mechanism)
+        points = mechanism.supports(Capability.POINTS)
+        if mechanism.supports(Capability.TUPLES) or not (points or mechanism.supports(Capability.MATRIX)):
+            raise InputError(
+                f"{mechanism!r} reports neither points nor one observable, and a ledger keeps no other reports.",
+                python("pass a Mechanism or a CoordinateNoise."),
+            )
+        channel: Mechanism | None = None if points else mechanism.channel()
+        mechanism = mechanism if channel is None else channel
+        promise = _promised(mechanism) if promise is None else promise
+        asked = promise.promise if isinstance(promise, VertexPrivacy) else promise
+        charge = proved_charge(mechanism, asked)
+        unit = asked.unit if isinstance(asked, CoordinatePrivacy) else asked.metric.unit
+        if unit != ledger.unit:
+            counts = f"amounts per {plain(ledger.unit)}" if ledger.unit else "pure numbers"
+            stated = f"per {plain(unit)}" if unit else "a pure number"
+            raise InputError(
+                f"the ledger counts {counts}, but the mechanism's promise is {stated}.",
+                "" if not (unit and ledger.unit) else python(f"state the promise per {plain(ledger.unit)}"),
+                f"use a ledger made with a budget such as {'20' + units.per_unit(unit)!r}.",
+            )
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "ledger", ledger)
+        object.__setattr__(self, "promise", asked)
+        object.__setattr__(self, "charge", charge)
+        object.__setattr__(self, "spent", spent)
+        object.__setattr__(self, "_sampler", Sampler(mechanism))
+        object.__setattr__(self, "_points", PointReports(self._sampler))
+        object.__setattr__(self, "_name", fingerprint(mechanism))
+        object.__setattr__(self, "_channel", channel)
+
+    @checked
+    def report(
+        self,
+        user: str,
+        lat: float,
+        lon: float,
+        *,
+        place: str | None = None,
+        outside: Outside = "error",
+        move: bool = False,
+    ) -> Floats:
+        """Return the report of a point on the ground, after charging for it: latitude and longitude, array (2,).
+
+        Args:
+            user: Who reports.
+            lat: Latitude in degrees.
+            lon: Longitude in degrees.
+            place: The name of a place that is remembered; then the point matters the first time only.
+            outside: Whether a point outside is refused or moved; see `Sampler.blur`.
+            move: Whether the place is at this point from now on: it is drawn and charged once more.
+
+        Raises:
+            BudgetError: If the user has too little left; then nothing is drawn.
+            InputError: If the mechanism is not one of places, the point is outside, or no place is named that
+                could move; then nothing is charged.
+        """
+        _check_move(place, move=move)
+        found: Floats
+        try:
+            found = self._reports_of([user], [lat], [lon], [place], outside, move=move)[0]
+        except BudgetError as error:
+            if move:
+                raise
+            found = self.degrees([self._last(user, error)])[0]
+        return found
+
+    @checked
+    def report_all(
+        self,
+        users: Collection[str],
+        lat: ArrayLike,
+        lon: ArrayLike,
+        places: Collection[str | None],
+        *,
+        outside: Outside = "error",
+    ) -> Floats:
+        """Return the report of each visit, all charged or none: latitudes and longitudes, array (n, 2).
+
+        Args:
+            users: Who reports.
+            lat: Latitudes in degrees, array (n,); of visits to one place the first counts.
+            lon: Longitudes in degrees, array (n,).
+            places: Names of places; None, an empty text or NaN (a missing value of pandas) is no place: it is
+                drawn afresh and charged.
+            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
+            InputError: If the mechanism is not one of places, or a point that is drawn for is outside, or not as
+                many of one kind are given as of another; then nothing is charged.
+        """
+        return self._reports_of(users, lat, lon, places, outside)
+
+    def _reports_of(
+        self,
+        users: Collection[str],
+        lat: ArrayLike,
+        lon: ArrayLike,
+        places: Collection[str | None],
+        outside: Outside,
+        *,
+        move: bool = False,
+    ) -> Floats:
+        """Return the reports of `report_all`; warn of points that are far from the report that is repeated."""
+        if outside not in ("error", "nearest"):
+            raise InputError(f"{argument('outside', outside)} is unknown.", "use error or nearest.")
+        north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+        people, named = listed(users, "users"), listed(places, "places")
+        if not north.shape == east.shape == (len(people),) == (len(named),):
+            raise InputError(
+                f"{len(people)} users, latitudes of shape {north.shape}, longitudes of shape {east.shape} and "
+                f"{len(named)} places were given.",
+                "pass one of each for every visit.",
+            )
+        fresh: set[int] = set()
+
+        def draw(visits: list[int]) -> list[Report]:
+            fresh.update(visits)
+            return self._points.draw(north[visits], east[visits], outside)
+
+        reports = self._reported(people, named, draw, move=move)
+        degrees = self.degrees(reports)
+        repeated = [number for number in range(len(reports)) if number not in fresh]
+        far = sum(self.far(north[repeated], east[repeated], [reports[at] for at in repeated], outside))
+        if far:
+            warnings.warn(_FAR.format("a visit" if far == 1 else f"{far:,} visits"), PlaceWarning, stacklevel=4)
+        return degrees
+
+    @checked
+    def draw(
+        self, user: str, position: int | np.integer[Any], *, place: str | None = None, move: bool = False
+    ) -> int:
+        """Return the position of one report of a user's secret, after charging for it.
+
+        Args:
+            user: Who reports.
+            position: The position of the secret.
+            place: The name of a place that is remembered: ``home``, or the key of a venue. None draws afresh.
+            move: Whether the place is at this secret from now on: it is drawn and charged once more.
+
+        Raises:
+            BudgetError: If the user has too little left; then nothing is drawn.
+            InputError: If it is not the position of a secret, or no place is named that could move; then nothing
+                is charged.
+        """
+        _check_move(place, move=move)
+        secrets = self._matrix.shape[0]
+        given = integer(position)
+        if given is None or not 0 <= given < secrets:
+            raise InputError(
+                f"{position!r} is not the position of a secret.",
+                f"use an integer from 0 to {secrets - 1}; Space.position(label) gives it.",
+            )
+        try:
+            return self._drawn([user], np.array([given]), [place], move=move)[0]
+        except BudgetError as error:
+            if move:
+                raise
+            return self._position(self._last(user, error))
+
+    @checked
+    def draw_all(
+        self, users: Collection[str], positions: NDArray[np.intp], places: Collection[str | None]
+    ) -> list[int]:
+        """Return the position of one report for each visit, all charged or none; see `draw`.
+
+        Args:
+            users: Who reports.
+            positions: Positions of secrets, array (n,); of visits to one place the first counts.
+            places: Names of places; None, an empty text or NaN draws afresh.
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
+            InputError: If it is noise for coordinates, or these are not positions of secrets, one for each user.
+        """
+        secrets, people = self._matrix.shape[0], listed(users, "users")
+        given = [integer(each) for each in listed(positions, "positions")]
+        found = [each for each in given if each is not None and 0 <= each < secrets]
+        if not len(found) == len(given) == len(people):
+            raise InputError(
+                f"{argument('positions')} does not hold a position of a secret for each of {len(people)} users.",
+                f"use integers from 0 to {secrets - 1}; Space.positions(labels) gives them.",
+            )
+        return self._drawn(people, np.array(found, dtype=np.intp), places)
+
+    def _drawn(
+        self, users: Collection[str], at: NDArray[np.intp], places: Collection[str | None], *, move: bool = False
+    ) -> list[int]:
+        found = self._reported(users, places, lambda visits: self._sampler.draw(at[visits]).tolist(), move=move)
+        return [self._position(each) for each in found]
+
+    @checked
+    def reports(
+        self,
+        users: Collection[str],
+        places: Collection[str | None],
+        draw: Callable[[list[int]], list[Report]],
+        *,
+        run: str = "",
+        batch: int = 0,
+    ) -> NDArray[Any]:
+        """Return the report of each visit, remembered or drawn by the caller, all charged or none.
+
+        Args:
+            users: Who reports.
+            places: Names of places; None, an empty text or NaN draws afresh.
+            draw: Returns a fresh report for each of the visits with these numbers.
+            run: The key of a run, of which each batch is charged once; see `Ledger.charge_many`.
+            batch: The number of the batch.
+
+        Returns:
+            Positions of observables, array (n,); of noise latitudes and longitudes in degrees, array (n, 2).
+
+        Raises:
+            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
+            FileError: If the ledger holds a report that the mechanism does not make.
+        """
+        found = self._reported(users, places, draw, run, batch)
+        noise, made = self._channel is None, 0 if self._channel is None else self._channel.shape[1]
+        sound = [
+            each for each in found if (isinstance(each, tuple) if noise else isinstance(each, int) and each < made)
+        ]
+        if len(sound) < len(found):
+            raise self._changed()
+        return np.array(sound, dtype=np.float64).reshape(-1, 2) if noise else np.array(sound, dtype=np.intp)
+
+    @checked
+    def charge_for(self, user: str, reports: int = 1) -> Charge:
+        """Return the charge for reports of a user that are drawn elsewhere, for `Ledger.charge_many`."""
+        return Charge(user, self.charge, reports, self._name)
+
+    @property
+    def sentence(self) -> str:
+        """The charge for one report, and its cost, in words."""
+        charged = charge_sentence(self.promise, self.charge)
+        if self._channel is not None and isinstance(self.promise, MetricPrivacy):
+            charged += self.promise.caveat(self._channel.secrets)
+        return charged
+
+    @property
+    def _matrix(self) -> Mechanism:
+        if self._channel is None:
+            raise InputError(
+                f"{self.mechanism!r} has no numbered secrets to draw for.",
+                "use report() with a latitude and a longitude.",
+            )
+        return self._channel
+
+    @checked
+    def remembers(self, users: Collection[str], places: Collection[str | None]) -> list[bool]:
+        """Return for each visit whether its place has a report of this mechanism, which costs nothing more.
+
+        Args:
+            users: Who reports.
+            places: Names of places; None, an empty text or NaN for none.
+        """
+        return self.ledger.remembers(users, places, self._name)
+
+    def _reported(
+        self,
+        users: Collection[str],
+        places: Collection[str | None],
+        draw: Callable[[list[int]], list[Report]],
+        run: str = "",
+        batch: int = 0,
+        *,
+        move: bool = False,
+    ) -> list[Report]:
+        return self.ledger.reports(
+            users,
+            places,
+            self.charge,
+            draw,
+            self._name,
+            run=run,
+            batch=batch,
+            repeatable=self.spent == "repeat",
+            move=move,
+        )
+
+    def _last(self, user: str, refused: BudgetError) -> Report:
+        """Return the report that is repeated for a user who has too little left, or raise the refusal."""
+        if self.spent != "repeat":
+            raise refused
+        last = self.ledger.last_report(user, self._name)
+        if last is None:
+            raise BudgetError(
+                f"{refused.text} No report of this mechanism was kept for them to be repeated.",
+                *refused.hints[1:],
+                user=refused.user,
+                asked=refused.asked,
+                left=refused.left,
+            ) from None
+        return last
+
+    def far(self, lat: Floats, lon: Floats, reports: Sequence[Report], outside: Outside) -> list[bool]:
+        """Return which visits are as far from their reports as fewer than one in 100 fresh reports are.
+
+        Args:
+            lat: Latitudes in degrees, array (n,).
+            lon: Longitudes in degrees, array (n,).
+            reports: The report that is repeated for each visit.
+            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+        """
+        visits = zip(lat.tolist(), lon.tolist(), reports, strict=True)
+        return [self._points.far(north, east, report, outside) for north, east, report in visits]
+
+    def degrees(self, reports: Sequence[Report]) -> Floats:
+        """Return reports as latitudes and longitudes, array (n, 2).
+
+        Args:
+            reports: Positions of observables, or pairs of degrees of noise.
+
+        Raises:
+            FileError: If one is not the mechanism's.
+        """
+        found = self._points.degrees(reports)
+        if found is None:
+            raise self._changed()
+        return found
+
+    def _position(self, report: Report) -> int:
+        if not isinstance(report, int) or report >= self._matrix.shape[1]:
+            raise self._changed()
+        return report
+
+    def _changed(self) -> FileError:
+        return FileError(
+            f"in {self.ledger.address!r} the report of a place is not one of the mechanism's.",
+            "the ledger was changed: restore it from a copy, and check it.",
+        )
+
+    def __repr__(self) -> str:
+        return f"Blur: {self.promise} per report, from a ledger of {' and '.join(self.ledger.limits)} per user"
+
+
+def _check_move(place: str | None, *, move: bool) -> None:
+    """Refuse a move without a place."""
+    if move and not place_of(place):
+        raise InputError(
+            f"{argument('move', True)} was given without a place.",
+            f"name the place with {argument('place', 'home')}.",
+        )
+
+
+def _promised(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
+    """Return what a mechanism was made to promise.
+
+    Raises:
+        InputError: If it promises nothing.
+    """
+    charged = [each for each in mechanism.stated_guarantees if isinstance(each, MetricPrivacy | CoordinatePrivacy)]
+    if not charged:
+        raise InputError(
+            f"{mechanism!r} promises nothing that could be charged.",
+            python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
+        )
+    return charged[0]

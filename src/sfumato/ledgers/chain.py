@@ -1,0 +1,172 @@
+"""Secrets that move: the attacker's belief from one report to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core import Mechanism, Prior, Space
+from ..core.arguments import checked
+from ..core.arrays import Floats, floats, integer, readonly
+from ..errors import InputError, argument
+
+Released = Sequence[tuple[Mechanism, int]]
+"""Each report: the mechanism that made it, and the position of the observable."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MarkovChain:
+    """A Markov chain of secrets: where a user is first, and where they go.
+
+    An attacker who sees reports updates their prior; the next mechanism should be designed
+    for this prior, not for the first one (Privacy Games, section 2, assumes it).
+
+    Args:
+        initial: The prior of the first secret.
+        transition: From each secret to the next one, a mechanism on the same space.
+
+    Raises:
+        InputError: If the transition is not on the prior's space.
+    """
+
+    initial: Prior
+    transition: Mechanism
+
+    @checked
+    def __init__(self, initial: Prior, transition: Mechanism) -> None:
+        labels = initial.space.labels
+        if transition.secrets.labels != labels or transition.observables.labels != labels:
+            raise InputError(
+                "the transition does not lead from the prior's space to itself.",
+                "pass a mechanism whose secrets and observables are the prior's space.",
+            )
+        object.__setattr__(self, "initial", initial)
+        object.__setattr__(self, "transition", transition)
+
+    @classmethod
+    @checked
+    def still(cls, prior: Prior) -> MarkovChain:
+        """Return the chain of one secret that never changes: every report adds to the others."""
+        return cls(prior, Mechanism(np.eye(len(prior)), prior.space, prior.space))
+
+    @classmethod
+    @checked
+    def independent(cls, prior: Prior) -> MarkovChain:
+        """Return the chain whose secrets are drawn anew each time: no report says anything of another secret."""
+        return cls(prior, Mechanism(np.tile(prior.probabilities, (len(prior), 1)), prior.space, prior.space))
+
+    @classmethod
+    @checked
+    def of_traces(cls, space: Space, traces: Iterable[ArrayLike], *, smoothing: float = 1.0) -> MarkovChain:
+        """Return the chain that fits traces: counted steps, and where secrets are on the whole.
+
+        Args:
+            space: The secrets.
+            traces: Arrays of positions, one for each user or day.
+            smoothing: Added to every count, so that no step is impossible.
+
+        Raises:
+            InputError: If a trace holds no positions of the space, or nothing is counted.
+        """
+        steps = np.full((len(space), len(space)), float(smoothing))
+        visits = np.full(len(space), float(smoothing))
+        for trace in traces:
+            places = floats(trace, "the trace", shape=(None,))
+            if (places % 1).any() or (places < 0).any() or (places >= len(space)).any():
+                raise InputError("a trace holds no positions of the space.", "use Space.positions(labels).")
+            at = places.astype(np.intp)
+            np.add.at(steps, (at[:-1], at[1:]), 1)
+            np.add.at(visits, at, 1)
+        if not smoothing >= 0 or not steps.sum(axis=1).all():
+            raise InputError(
+                "from some secret no step was seen, and the smoothing adds none.",
+                f"use {argument('smoothing', 1)}, or a smaller space.",
+            )
+        matrix = steps / steps.sum(axis=1, keepdims=True)
+        return cls(Prior.from_counts(space, visits), Mechanism(matrix, space, space))
+
+    @checked
+    def filtered(self, released: Released) -> Floats:
+        """Return the belief about each secret after its own and all earlier reports.
+
+        Args:
+            released: The reports, in order.
+
+        Returns:
+            Array (reports, secrets); rows sum to one.
+
+        Raises:
+            InputError: If a report is impossible under the belief at its time.
+        """
+        beliefs, coming = [], self.initial.probabilities
+        given: Sequence[Any] = released
+        for number, report in enumerate(given, 1):
+            pair = isinstance(report, tuple) and len(report) == 2
+            if not pair or not isinstance(report[0], Mechanism) or integer(report[1]) is None:
+                raise InputError(
+                    f"report {number} is {report!r}.",
+                    "pass (mechanism, position of the observable) for each report.",
+                )
+            mechanism, observable = report
+            likelihood = self._column(mechanism, observable)
+            joint = coming * likelihood
+            if not joint.any():
+                label = mechanism.observables.labels[observable]
+                raise InputError(
+                    f"report {number} ({label!r}) is impossible after the others.",
+                    "check the mechanism, the prior and the transition; of_traces(smoothing=1) allows every step.",
+                )
+            beliefs.append(joint / joint.sum())
+            coming = beliefs[-1] @ self.transition.matrix
+        return readonly(np.array(beliefs).reshape(-1, len(self.initial)))
+
+    @checked
+    def next_prior(self, released: Released) -> Prior:
+        """Return the prior of the coming secret: given the reports so far."""
+        if not released:
+            return self.initial
+        coming = self.filtered(released)[-1] @ self.transition.matrix
+        return Prior.from_counts(self.initial.space, coming)
+
+    @checked
+    def smoothed(self, released: Released) -> Floats:
+        """Return the belief about each secret after all reports, later ones too.
+
+        It is the belief of an attacker who sees the whole trace.
+
+        Returns:
+            Array (reports, secrets); rows sum to one.
+
+        Raises:
+            InputError: If a report is impossible under the belief at its time.
+
+        Source:
+            Rabiner, Proceedings of the IEEE 77, 1989 (forward and backward passes).
+        """
+        forward = self.filtered(released)
+        beliefs = np.empty_like(forward)
+        later = np.ones(len(self.initial))
+        for i in range(len(forward) - 1, -1, -1):
+            joint = forward[i] * later
+            beliefs[i] = joint / joint.sum()
+            mechanism, observable = released[i]
+            # What this report and later ones say about the secret before it; scaled, because only ratios count.
+            before = self.transition.matrix @ (self._column(mechanism, observable) * later)
+            later = before / before.max()
+        return readonly(beliefs)
+
+    def _column(self, mechanism: Mechanism, observable: int) -> Floats:
+        n, m = mechanism.shape
+        if n != len(self.initial) or not 0 <= observable < m:
+            raise InputError(
+                f"observable {observable} of a mechanism of {n} secrets does not fit {len(self.initial)} secrets.",
+                "pass (mechanism, position of the observable) for each report.",
+            )
+        return np.asarray(mechanism.matrix[:, observable])
+
+    def __repr__(self) -> str:
+        return f"MarkovChain of {len(self.initial)} secrets"

@@ -1,0 +1,96 @@
+"""Names of users and places: one spelling each, and none that only looks like another."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Set
+from typing import Any, Final
+
+import numpy as np
+
+from ..errors import InputError, argument, row_value
+from ..escaping import unseen
+from ..tables import without_fraction
+
+LONGEST: Final = 256
+
+
+def accepted(name: object, what: str) -> str:
+    """Return a name in Unicode's normal form C, so that one name has one spelling.
+
+    Capital letters count: ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
+
+    Args:
+        name: The name.
+        what: The thing that it names, for errors: ``"the user"``.
+
+    Raises:
+        InputError: If it is no text, empty, too long, has blanks at its ends, or characters that are not seen.
+    """
+    if not isinstance(name, str):
+        raise InputError(
+            f"the name of {what} is of type {type(name).__name__}, but a text is needed.",
+            "make it one with str().",
+        )
+    name = str.__str__(name)  # of numpy's texts, or of an enumeration, the text alone
+    if name.isascii() and name.isprintable() and 0 < len(name) <= LONGEST and name.strip() == name:
+        return without_fraction(name) if name.endswith("0") else name
+    if not name.strip():
+        raise InputError(f"the name of {what} is empty.", "pass a text that is not empty.")
+    if len(name) > LONGEST:
+        raise InputError(
+            f"the name of {what} has {len(name):,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
+            f"use at most {LONGEST}; a hash of it would do.",
+        )
+    if name.strip() != name:
+        raise InputError(
+            f"the name of {what}{row_value(f' {name!r}', '')} begins or ends with a blank.", "strip it first."
+        )
+    if reason := unseen(name):
+        raise InputError(
+            f"the name of {what}{row_value(f' {name!r}', '')} has {reason}.",
+            "take it out: two names that look alike would be two.",
+        )
+    found = unicodedata.normalize("NFC", name)
+    if len(found) > LONGEST:
+        raise InputError(
+            f"the name of {what} has {len(found):,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
+            f"use at most {LONGEST}.",
+        )
+    return found
+
+
+def place_of(place: object) -> str:
+    """Return the accepted name of a visit's place, or an empty text if it has none.
+
+    None, an empty text, and the values for missing ones of numpy and pandas (NaN, NA, NaT) are no place: such a
+    visit is charged and drawn afresh.
+
+    Raises:
+        InputError: If it is another thing than a text, or a name that is not accepted.
+    """
+    if isinstance(place, str):
+        return accepted(place, "the place") if place else ""
+    missing = place is None or type(place).__name__ in ("NAType", "NaTType")
+    if missing or (isinstance(place, float | np.floating) and bool(np.isnan(place))):
+        return ""
+    return accepted(place, "the place")
+
+
+def listed(given: Any, name: str) -> list[Any]:
+    """Return the values of a list, an array or a column, one for each visit.
+
+    Args:
+        given: The list.
+        name: The argument that it is, for errors.
+
+    Raises:
+        InputError: If it is none, such as a single text.
+    """
+    several = hasattr(given, "__len__") and hasattr(given, "__iter__") and getattr(given, "ndim", 1) == 1
+    if not several or isinstance(given, str | bytes | bytearray | Mapping | Set):
+        raise InputError(
+            f"{argument(name)} is of type {type(given).__name__}, but a list is needed.",
+            "pass a list of one value for each visit.",
+        )
+    return list(given)

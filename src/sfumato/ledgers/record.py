@@ -1,0 +1,204 @@
+"""The record of charges: rows that are only added, each bound to all before it by a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from ..core.immutable import CompactRepr
+from ..rounding import counted
+from .amounts import stored
+from .limits import Limit, restored_limits, stored_limits
+
+VERSION: Final = 4  # the first was a JSON file, the second had other accounts, the third one report of a place
+SUM: Final = "sum"
+KEY_BYTES: Final = 32
+_BETWEEN: Final = "\x1f"  # no field has a control character, so that fields cannot run together
+_HEX: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def new_ledger_key() -> bytes:
+    """Return a fresh random key for a ledger: 32 bytes of the operating system's randomness."""
+    return os.urandom(KEY_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """All that is fixed when a ledger is made.
+
+    Attributes:
+        identity: 32 random hexadecimal digits: this ledger and no other.
+        unit: The unit of the metric.
+        rule: How charges compose: ``sum``.
+        limits: What a user may spend.
+        salt: 32 random hexadecimal digits, for the hashes of places.
+        created: When, seconds since 1970.
+        key: The key of the hashes; empty for none.
+    """
+
+    identity: str
+    unit: str
+    rule: str
+    limits: tuple[Limit, ...]
+    salt: str
+    created: int
+    key: bytes = b""
+
+    @property
+    def keyed(self) -> str:
+        """A hash by which the key is recognised; empty without one."""
+        return self.hash("key", self.identity) if self.key else ""
+
+    @property
+    def genesis(self) -> str:
+        """The hash that the record begins with: of all the terms."""
+        return self.hash(
+            "ledger",
+            str(VERSION),
+            self.identity,
+            self.unit,
+            self.rule,
+            stored_limits(self.limits),
+            self.salt,
+            str(self.created),
+            self.keyed,
+        )
+
+    def hash(self, *parts: str) -> str:
+        """Return the BLAKE2b hash of texts, with the key if there is one, 64 hexadecimal digits."""
+        message = _BETWEEN.join(parts).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(message, key=self.key, digest_size=32).hexdigest()
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], key: bytes) -> Terms:
+        """Return the terms of a ledger's row.
+
+        Raises:
+            ValueError: If the row is damaged.
+        """
+        if row["id"] != 1:
+            raise ValueError("its row has another number")
+        if row["version"] != VERSION:
+            raise ValueError(f"it is of version {row['version']}, not {VERSION}")
+        if row["rule"] != SUM:
+            raise ValueError(f"its rule of composition is {row['rule']!r}")
+        limits = restored_limits(row["limits"])
+        return cls(row["identity"], row["unit"], row["rule"], limits, row["salt"], row["created"], key)
+
+
+class ChargeRow(NamedTuple):
+    """One row of the record.
+
+    Attributes:
+        number: Its place in the record, from 1.
+        time: Seconds since 1970; never before that of the row before it.
+        name: Who was charged.
+        amount: How much, in all.
+        reports: For how many reports.
+        mechanism: The fingerprint of the mechanism, hexadecimal; empty if it was not said.
+        run: The key of a run; empty for none.
+        batch: Which batch of the run.
+        places: A hash of the reports of places that were kept with it, and of its batch; empty for none.
+        report: The report itself where it may have to be repeated; otherwise empty.
+    """
+
+    number: int
+    time: int
+    name: str
+    amount: Decimal
+    reports: int
+    mechanism: str = ""
+    run: str = ""
+    batch: int = 0
+    places: str = ""
+    report: str = ""
+
+    def after(self, before: str, terms: Terms) -> str:
+        """Return the hash of this row and of the one before it."""
+        return terms.hash(
+            before,
+            str(self.number),
+            str(self.time),
+            self.name,
+            stored(self.amount),
+            str(self.reports),
+            self.mechanism,
+            self.run,
+            str(self.batch),
+            self.places,
+            self.report,
+        )
+
+
+class Head(NamedTuple):
+    """The end of the record, to be kept elsewhere: a record that was cut short or rewritten does not have it.
+
+    Attributes:
+        number: How many charges there are.
+        hash: The hash of the last one, and so of all.
+    """
+
+    number: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.hash}"
+
+    @classmethod
+    def read(cls, text: str) -> Head | None:
+        """Return the head that is written in a text, or None if it is another text."""
+        number, _, digest = text.strip().partition(":")
+        if not number.isascii() or not number.isdigit() or len(number) > 18 or not _HEX.fullmatch(digest):
+            return None
+        return cls(int(number), digest)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LedgerCheck(CompactRepr):
+    """The outcome of a check.
+
+    Attributes:
+        charges: How many charges the record has.
+        users: How many users were ever charged.
+        places: How many reports of places are kept.
+        head: The end of the record; keep it elsewhere for the next check.
+        problems: What is wrong, in sentences; the first twenty.
+        notes: What is not wrong, but should be known.
+    """
+
+    charges: int
+    users: int
+    places: int
+    head: str
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        counts = (
+            f"{counted(self.charges, 'charge')} to {counted(self.users, 'user')}, "
+            f"{counted(self.places, 'place')} kept"
+        )
+        found = f"The record is sound: {counts}." if self.sound else f"The record is damaged: {counts}."
+        return "\n".join([found, *self.problems, *self.notes])
+
+
+def kept_hash(terms: Terms, places: Iterable[tuple[str, str]], contents: str = "") -> str:
+    """Return the hash of what is kept with one charge; empty for nothing.
+
+    Args:
+        terms: The ledger's terms.
+        places: The reports of places, pairs of key and report.
+        contents: The hash of the batch that the charge is of; empty for none.
+    """
+    lines = sorted(f"{key}={report}" for key, report in places) + ([contents] if contents else [])
+    return terms.hash("places", *lines) if lines else ""

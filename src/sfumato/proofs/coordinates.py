@@ -1,0 +1,227 @@
+"""Coordinate privacy: the rows that it asks of the vertices of a lattice, and its proof over their integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from .. import intervals
+from ..core import Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
+from ..core.arguments import checked
+from ..core.guarantees import Asked
+from ..errors import InputError, python
+from ..geo import Lattice
+from ..geo.vertices import implying_pairs
+from ..rounding import down, up
+from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
+from .slope import Steepest
+from .spline import FLATTEST, octile_exponent, octile_slope
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VertexPrivacy(MetricPrivacy):
+    """Metric privacy of the vertices of a lattice, such that coordinate privacy holds for the points it serves.
+
+    On a triangular lattice of spacing h the rows are K(v, o) <= (1 + epsilon h sqrt(3) / 2)**hops K(w, o); on a
+    square one K(v, o) <= exp(L octile(v, w)) K(w, o), where L is what `octile_exponent` proves for epsilon h. The
+    stretch of the plane is divided out. The theorems are in docs/proofs/coordinates.md.
+
+    Args:
+        promise: What is to hold for points.
+        lattice: The vertices.
+
+    Attributes:
+        epsilon: The exponent of the rows, per step of the lattice.
+        metric: The steps between vertices.
+        promise: What holds for points.
+        lattice: The vertices.
+    """
+
+    promise: CoordinatePrivacy
+    lattice: Lattice
+
+    @checked
+    def __init__(self, promise: CoordinatePrivacy, lattice: Lattice) -> None:
+        if promise.slack_m:
+            raise InputError(
+                f"{promise} was asked of a lattice, whose vertices keep such promises without slack.",
+                "leave the slack out.",
+            )
+        object.__setattr__(self, "metric", lattice.steps())
+        object.__setattr__(self, "promise", promise)
+        object.__setattr__(self, "lattice", lattice)
+        if self._slope < FLATTEST:  # steeper ones have such rows
+            _ = self.epsilon
+
+    @property
+    def _slope(self) -> float:
+        """The slope of the logarithms that the promise allows, per step of the lattice."""
+        promise, lattice = self.promise, self.lattice
+        slope = down(promise.epsilon * units.factor("m", promise.unit) * lattice.spacing_m / lattice.stretch)
+        return slope * (1 - 1e-14)  # three operations
+
+    @cached_property  # type: ignore[misc] # the field of all rows, looked for where it is first needed
+    def epsilon(self) -> float:
+        """The exponent of the rows, per step of the lattice."""
+        slope = self._slope
+        square = self.lattice.kind == "square"
+        exponent = (
+            octile_exponent(slope) if square else intervals.below(lambda: _triangular(intervals.exact(slope)))
+        )
+        if not exponent > 0:
+            raise InputError(
+                f"{self.promise} is too strict for a spacing of {self.lattice.spacing_m:g} m: no row is proved to "
+                "keep it.",
+                "use a larger epsilon or spacing.",
+            )
+        return exponent
+
+    def check_secrets(self, secrets: Space) -> None:
+        """Refuse secrets that are not the vertices of the lattice.
+
+        Raises:
+            InputError: If they are others.
+        """
+        if secrets != self.lattice:
+            raise InputError(
+                f"the guarantee ({self}) is for the vertices of a lattice ({self.lattice!r}), but the secrets are "
+                f"others ({secrets!r}).",
+                python("pass sfumato.proofs.VertexPrivacy(promise, secrets), where the secrets are a lattice."),
+            )
+
+    def confirmed_by(self, secrets: Space) -> bool:
+        """Whether the secrets are the lattice's vertices, which its steps follow from."""
+        return secrets == self.lattice
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self), (self.promise, self.lattice)
+
+    def __str__(self) -> str:
+        return str(self.promise)
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinateProof(EpsilonProof):
+    """A proof of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points that a lattice serves.
+
+    Attributes:
+        slack_m: How much the snapping of positions to a fine lattice adds to a distance, metres.
+    """
+
+    slack_m: float
+
+
+def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]:
+    """Return guarantees with those for points turned into rows for the vertices of a lattice.
+
+    Raises:
+        InputError: If coordinate privacy is asked of values that are not vertices of a lattice.
+    """
+    found: list[Guarantee] = []
+    for each in guarantees:
+        if not isinstance(each, CoordinatePrivacy):
+            found.append(each)
+        elif isinstance(space, Lattice):
+            found.append(VertexPrivacy(each, space))
+        else:
+            raise InputError(
+                f"{each} was asked for, but the secrets are not the vertices of a lattice ({space!r}).",
+                python("build them with sf.Lattice.covering(), or ask for MetricPrivacy of the cells' centres."),
+            )
+    return tuple(found)
+
+
+def prove_steps(mechanism: Mechanism, lattice: Lattice, epsilon: float) -> EpsilonProof:
+    """Prove a bound on the epsilon per step of a lattice, for all pairs of its vertices.
+
+    Few pairs are looked at: neighbours, and those that no way of neighbours joins in as few steps as the whole
+    lattice does. Distances along such a way add up, so their rows imply those of all others. On a square lattice
+    distances are rounded, and a way may be longer than its ends are apart by a share of 2**-50; what that leaves
+    open is settled by all pairs.
+
+    Args:
+        mechanism: A mechanism whose secrets are the vertices.
+        lattice: The lattice.
+        epsilon: The claim, per step.
+    """
+    steps = lattice.steps()
+    s, t = implying_pairs(lattice.kind, lattice.vertices)
+    found = prove_pairs(mechanism, ratios_of(mechanism, s, t, steps.at(s, t)), epsilon, "", "")
+    if lattice.kind == "triangular":
+        return found
+    upper = up(found.upper * (1 + 2.0**-49))
+    if found.holds and upper > epsilon:
+        return prove_metric_privacy(mechanism, MetricPrivacy(epsilon, steps))
+    return replace(found, upper=upper)
+
+
+def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> CoordinateProof:
+    """Prove a bound on the epsilon per unit of length of a mechanism on vertices, for all points that they serve.
+
+    Args:
+        mechanism: A mechanism on the vertices.
+        guarantee: The claim.
+
+    Raises:
+        InputError: If the mechanism's secrets are not the vertices.
+    """
+    promise, lattice = guarantee.promise, guarantee.lattice
+    guarantee.check_secrets(mechanism.secrets)
+    rows = prove_steps(mechanism, lattice, guarantee.epsilon)
+    claimed = promise.epsilon if rows.holds else math.inf
+    upper = min(claimed, _per_unit_above(lattice, rows.upper, promise.unit))
+    return CoordinateProof(
+        promise.epsilon,
+        upper,
+        rows.holds,
+        rows.worst_pair,
+        rows.worst_observable,
+        promise.unit,
+        str(promise),
+        lattice.slack_m,
+    )
+
+
+@checked
+def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
+    """Return bounds of the least epsilon that a mechanism keeps between any two points that a lattice serves.
+
+    Where what is served is convex that is the steepest slope of its log likelihoods. Elsewhere two points may be
+    nearer than any way between them that is served: the slope is a lower bound then, and the upper one is what
+    the rows of all pairs of vertices prove.
+
+    Args:
+        mechanism: A mechanism whose secrets are the vertices of a lattice.
+        steep: Its steepest slope, as `steepest` finds it.
+
+    Returns:
+        The epsilon, per unit of the slope.
+    """
+    lattice, found = mechanism.secrets, steep.epsilon
+    if not isinstance(lattice, Lattice) or lattice.convex:
+        return found
+    rows = prove_steps(mechanism, lattice, 1.0)
+    upper = max(found.upper, _per_unit_above(lattice, rows.upper, steep.unit))
+    return Bracket(found.lower, found.value, upper)
+
+
+def _per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
+    """Return a proved bound of the epsilon per unit on the ground, for rows of an exponent."""
+    if not math.isfinite(exponent):
+        return math.inf
+    slope = _slope_above(lattice, exponent)
+    return up(slope / lattice.spacing_m * lattice.stretch / units.factor("m", unit) * (1 + 1e-14))
+
+
+def _slope_above(lattice: Lattice, exponent: float) -> float:
+    """Return a proved bound of |grad log f| per step, for rows of an exponent."""
+    if lattice.kind == "square":
+        return octile_slope(exponent) if exponent > 0 else 0.0
+    return intervals.above(lambda: (intervals.exact(exponent).exp() - 1) * 2 / intervals.exact(3).sqrt())
+
+
+def _triangular(slope: intervals.Interval) -> intervals.Interval:
+    return (1 + slope * intervals.exact(3).sqrt() / 2).log()

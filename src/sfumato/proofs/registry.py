@@ -1,0 +1,344 @@
+"""Proofs of what mechanisms state, one for each kind: the registry and what a proof or its absence says."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, NoReturn, final, overload
+
+import numpy as np
+
+from ..core import (
+    CoordinatePrivacy,
+    LocalPrivacy,
+    Mechanism,
+    MetricPrivacy,
+    Randomizer,
+    Row,
+    ThresholdPrivacy,
+    hamming,
+)
+from ..core.guarantees import AnyGuarantee
+from ..core.immutable import CompactRepr
+from ..core.randomizer import is_known
+from ..errors import SfumatoError
+from ..escaping import plain
+from ..mechanisms import Bits, GaussianNoise, Hashed, LaplaceNoise, StaircaseNoise, Subset, Tupling
+from ..mechanisms.family import MechanismFamily
+from ..mechanisms.planar import CoordinateNoise
+from ..rounding import amount_at_most, at_most, float_above
+from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
+from .metric_privacy import prove_metric_privacy
+from .planar import prove_planar_noise
+from .recipes import bits_epsilon, gaussian_rho, laplace_epsilon, staircase_epsilon, subset_epsilon
+
+_EXACT: Final = "the exact recipe"
+_ANY_TWO: Final = "any two"
+_GROUND: Final = "between points on the ground"
+_EUCLIDEAN: Final = "euclidean"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportBound(CompactRepr):
+    """The most that one report gives away, in numbers and words.
+
+    Attributes:
+        epsilon: Per unit; rho where ``measure`` says so.
+        unit: What epsilon counts per, such as ``km``; empty where it has none.
+        slack_m: What is added to every distance, metres.
+        sentence: The bound, in words.
+        any_two: Whether it is for any two secrets, however far apart.
+        measure: ``epsilon``, or ``rho`` of zero-concentrated privacy.
+        whom: The pairs of secrets that it is for, in words; empty where that is said elsewhere.
+        source: What it was proved from, in words.
+        distance: What the distances are, in words and marks: two bounds with one text here speak of distances of
+            one kind, and only such ones are compared or added.
+        middles: Whether they are those of the secrets of each mechanism, such as the middles of its cells.
+        confirmed: Whether the distances follow from the secrets; otherwise only the mechanism's maker states them.
+    """
+
+    epsilon: float
+    unit: str
+    slack_m: float
+    sentence: str
+    any_two: bool = False
+    measure: str = "epsilon"
+    whom: str = ""
+    source: str = "the integers"
+    distance: str = ""
+    middles: bool = False
+    confirmed: bool = True
+
+    @property
+    def kind(self) -> tuple[str, str, str, str]:
+        """Measure, unit, pairs of secrets and distances: bounds that share these may be compared and added."""
+        return (self.measure, self.unit, self.whom, self.distance)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False, init=False)
+class Proved(CompactRepr):
+    """A guarantee that is proved of what a mechanism draws from; `prove` alone makes one.
+
+    Attributes:
+        guarantee: The guarantee.
+        upper: A proved upper bound of its epsilon, at most what it states; rho of Gaussian noise.
+        bound: What it bounds of one report.
+    """
+
+    guarantee: AnyGuarantee
+    upper: float
+    bound: ReportBound
+
+    def __init__(self) -> None:
+        raise TypeError("only sfumato.proofs.prove makes a Proved.")
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError("Proved has no subclasses.")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a proof is made again where it is needed, and has no pickle.")
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Stated(CompactRepr):
+    """A guarantee that a mechanism states and nothing proves.
+
+    Attributes:
+        guarantee: The guarantee.
+        upper: The least epsilon that could be proved; None where the kind of mechanism has no proof of such a
+            guarantee.
+        slack_m: The least slack that could be proved, metres.
+    """
+
+    guarantee: AnyGuarantee
+    upper: float | None = None
+    slack_m: float = 0.0
+
+
+@overload
+def prove(randomizer: Randomizer) -> tuple[Proved | Stated, ...]: ...
+
+
+@overload
+def prove(randomizer: Randomizer, guarantee: AnyGuarantee) -> Proved | Stated: ...
+
+
+def prove(
+    randomizer: Randomizer, guarantee: AnyGuarantee | None = None
+) -> tuple[Proved | Stated, ...] | Proved | Stated:
+    """Return what is proved, and what is not, of the integers or the exact recipe that a mechanism draws from.
+
+    The proof is chosen by the exact type of what is drawn from. A mechanism of another class than this package's
+    own, or with a part of one, has no proof: what it states stays stated.
+
+    Args:
+        randomizer: The mechanism.
+        guarantee: The guarantee to prove; by default each that its maker states.
+
+    Raises:
+        InputError: If a guarantee is for other secrets, or counts in distances that nothing confirms.
+
+    Example:
+        >>> import sfumato as sf
+        >>> (proof,) = prove(sf.mechanisms.randomised_response(sf.Space("ab"), 1.0))
+        >>> proof.bound.sentence
+        'epsilon 1, hamming: ...'
+    """
+    subject = _subject(randomizer)
+    if guarantee is not None:
+        return _prove(subject, guarantee)
+    stated = subject.guarantees if type(subject) is Mechanism else tuple(randomizer.stated_guarantees)
+    return tuple(_prove(subject, each) for each in stated)
+
+
+def _subject(randomizer: Any) -> Any:
+    """Return the matrix, noise or recipe that a mechanism draws from; None of a mechanism of an unknown kind."""
+    if not is_known(randomizer):
+        return None
+    if type(randomizer) is Tupling:  # a tuple is made from one report of the inner mechanism
+        return randomizer.inner
+    if not isinstance(randomizer, MechanismFamily):
+        return randomizer
+    recipe = randomizer.recipe()
+    return recipe.mechanism if type(recipe) is Row else recipe
+
+
+def _prove(subject: Any, guarantee: AnyGuarantee) -> Proved | Stated:
+    proof = _PROOFS.get((type(subject), type(guarantee)))
+    return Stated(guarantee) if proof is None or not is_known(guarantee) else proof(subject, guarantee)
+
+
+def _proved(guarantee: AnyGuarantee, upper: float, bound: ReportBound) -> Proved:
+    proof = object.__new__(Proved)
+    for name, value in (("guarantee", guarantee), ("upper", upper), ("bound", bound)):
+        object.__setattr__(proof, name, value)
+    return proof
+
+
+def _of_noise(noise: CoordinateNoise, guarantee: CoordinatePrivacy) -> Proved | Stated:
+    proof = prove_planar_noise(guarantee, noise.noise.rate, noise.step_m, noise.reach_m)
+    if not proof.holds:
+        return Stated(guarantee, proof.upper, proof.slack_m)
+    reach = f"within {amount_at_most(noise.reach_m, 'm')} of the centre"
+    said = f"{guarantee.sentence(reach)}."
+    bound = ReportBound(guarantee.epsilon, guarantee.unit, guarantee.slack_m, said, distance=_GROUND)
+    return _proved(guarantee, min(proof.upper, guarantee.epsilon), bound)
+
+
+def _of_points(mechanism: Mechanism, guarantee: CoordinatePrivacy) -> Proved | Stated:
+    (rows,) = bound_to(mechanism.secrets, (guarantee,))
+    return _prove(mechanism, rows)
+
+
+def _of_vertices(mechanism: Mechanism, guarantee: VertexPrivacy) -> Proved | Stated:
+    proof, promise = prove_coordinate_privacy(mechanism, guarantee), guarantee.promise
+    if not proof.holds:
+        return Stated(guarantee, proof.upper)
+    slack = guarantee.lattice.slack_m
+    said = f"{promise.sentence('that are served')} (with {amount_at_most(slack, 'm')} added for snapping)."
+    bound = ReportBound(promise.epsilon, promise.unit, slack, said, distance=_GROUND)
+    return _proved(guarantee, min(proof.upper, promise.epsilon), bound)
+
+
+def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
+    guarantee.check_distances()
+    proof = prove_metric_privacy(mechanism, guarantee)
+    if not proof.holds:
+        return Stated(guarantee, proof.upper)
+    any_two, unit = guarantee.for_any_two, guarantee.metric.unit
+    likelier = f": {_likelier('value', guarantee.epsilon)}" if any_two else ""
+    said = f"{guarantee}{likelier}{guarantee.caveat(mechanism.secrets)}."
+    upper = min(proof.upper, guarantee.epsilon)
+    if any_two:
+        return _proved(
+            guarantee, upper, ReportBound(guarantee.epsilon, unit, 0.0, said, any_two, distance=_ANY_TWO)
+        )
+    distance, whom = _distance(mechanism, guarantee), f"({plain(guarantee.metric.name)})"
+    bound = ReportBound(
+        guarantee.epsilon,
+        unit,
+        0.0,
+        said,
+        whom="" if distance == _EUCLIDEAN else whom,
+        distance=distance,
+        middles=True,
+        confirmed=guarantee.confirmed_by(mechanism.secrets),
+    )
+    return _proved(guarantee, upper, bound)
+
+
+def _of_any_two_rows(mechanism: Mechanism, guarantee: LocalPrivacy) -> Proved | Stated:
+    if guarantee.within is not None or not 0 < guarantee.epsilon < math.inf:
+        return Stated(guarantee)
+    return _of_rows(mechanism, MetricPrivacy(guarantee.epsilon, hamming(mechanism.secrets)))
+
+
+def _distance(mechanism: Mechanism, guarantee: MetricPrivacy) -> str:
+    """Return what tells the distances of a promise from those of another.
+
+    A distance with a unit, which the coordinates of the secrets give, is of one kind whatever the secrets are:
+    that of the middles of cells or bins can differ between two mechanisms, and their sum is for the largest. Of
+    others, only one with the same numbers on the same secrets is of the same kind.
+    """
+    metric = guarantee.distances
+    hops = isinstance(guarantee, ThresholdPrivacy)
+    try:
+        given = bool(metric.unit) and np.array_equal(
+            mechanism.secrets.metric(metric.name, metric.unit).array, metric.array
+        )
+    except SfumatoError:  # they give no such distance
+        given = False
+    if given:
+        return f"{metric.name}, {guarantee.metric.name}" if hops else metric.name
+    mark = hashlib.blake2b(repr(mechanism.secrets.labels).encode("utf-8", "backslashreplace"))
+    mark.update(np.ascontiguousarray(guarantee.metric.array).tobytes())
+    return f"{guarantee.metric.name} {mark.hexdigest()}"
+
+
+def _of_categories(upper: Callable[[Any, float], float]) -> Callable[[Any, LocalPrivacy], Proved | Stated]:
+    """Return the proof for a recipe on categories, from an upper bound of its epsilon between any two of them."""
+
+    def proof(recipe: Any, guarantee: LocalPrivacy) -> Proved | Stated:
+        epsilon = guarantee.epsilon
+        if guarantee.within is not None or not 0 < epsilon < math.inf:
+            return Stated(guarantee)
+        found = upper(recipe, epsilon)
+        if not found <= epsilon:
+            return Stated(guarantee, found)
+        said = f"epsilon {at_most(epsilon, 6)}: {_likelier('category', epsilon)}."
+        bound = ReportBound(epsilon, "", 0.0, said, any_two=True, source=_EXACT, distance=_ANY_TWO)
+        return _proved(guarantee, found, bound)
+
+    return proof
+
+
+def _hashed_epsilon(recipe: Hashed, epsilon: float) -> float:
+    """Return the epsilon of a hashed report: the seed is drawn without the secret, and each gives a bucket."""
+    response = recipe.response
+    return prove_metric_privacy(response, MetricPrivacy(epsilon, hamming(response.secrets))).upper
+
+
+def _of_numbers(upper: Callable[[Any, int], Fraction]) -> Callable[[Any, LocalPrivacy], Proved | Stated]:
+    """Return the proof for noise on whole numbers, from an upper bound of its epsilon for a sensitivity."""
+
+    def proof(recipe: Any, guarantee: LocalPrivacy) -> Proved | Stated:
+        if guarantee.within is None or not 0 < guarantee.epsilon < math.inf:
+            return Stated(guarantee)
+        found, step = upper(recipe, guarantee.within), guarantee.within
+        if not found <= Fraction(guarantee.epsilon):
+            return Stated(guarantee, float_above(found))
+        whom = f"for true numbers that differ by at most {step:,}"
+        said = (
+            f"epsilon {at_most(guarantee.epsilon, 6)} {whom}: {_likelier('number', guarantee.epsilon)}. For a "
+            f"difference of k times {step:,} it is k times epsilon."
+        )
+        bound = ReportBound(guarantee.epsilon, "", 0.0, said, whom=whom, source=_EXACT)
+        return _proved(guarantee, min(float_above(found), guarantee.epsilon), bound)
+
+    return proof
+
+
+def _of_gaussian(recipe: GaussianNoise, guarantee: LocalPrivacy) -> Proved | Stated:
+    step = guarantee.within
+    if step is None or guarantee.epsilon < math.inf:
+        return Stated(guarantee)
+    rho = float_above(gaussian_rho(recipe.variance, step))
+    whom = f"for true numbers that differ by at most {step:,}"
+    said = (
+        f"rho {at_most(rho, 6)} {whom} (zero-concentrated privacy: the Rényi divergence of order a is at "
+        f"most a times rho). For a difference of k times {step:,} it is k squared times rho. Gaussian noise "
+        "has no pure epsilon."
+    )
+    return _proved(guarantee, rho, ReportBound(rho, "", 0.0, said, measure="rho", whom=whom, source=_EXACT))
+
+
+def _likelier(what: str, epsilon: float) -> str:
+    other = "any other" if what != "number" else "another such number"
+    often = f"at most e^{at_most(epsilon, 6)} times likelier"
+    return f"whatever is reported is {often} from one true {what} than from {other}"
+
+
+_PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] = {
+    (Mechanism, MetricPrivacy): _of_rows,
+    (Mechanism, ThresholdPrivacy): _of_rows,
+    (Mechanism, VertexPrivacy): _of_vertices,
+    (Mechanism, CoordinatePrivacy): _of_points,
+    (Mechanism, LocalPrivacy): _of_any_two_rows,
+    (CoordinateNoise, CoordinatePrivacy): _of_noise,
+    (Bits, LocalPrivacy): _of_categories(lambda recipe, _: bits_epsilon(recipe.bit.weights)),
+    (Subset, LocalPrivacy): _of_categories(
+        lambda recipe, _: subset_epsilon(recipe.count, recipe.size, *map(int, recipe.coin.weights[0].tolist()))
+    ),
+    (Hashed, LocalPrivacy): _of_categories(_hashed_epsilon),
+    (LaplaceNoise, LocalPrivacy): _of_numbers(lambda recipe, step: laplace_epsilon(recipe.scale, step)),
+    (StaircaseNoise, LocalPrivacy): _of_numbers(
+        lambda recipe, step: staircase_epsilon(recipe.epsilon, recipe.width, recipe.step, step)
+    ),
+    (GaussianNoise, LocalPrivacy): _of_gaussian,
+}
+"""The proof of each kind of guarantee, by the exact types of what is drawn from and of the guarantee."""

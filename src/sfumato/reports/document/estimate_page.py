@@ -1,0 +1,267 @@
+"""The page of an estimate: the shares of a population, how sure they are, and how they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from ...core import JointSpace
+from ...escaping import shorten
+from ...estimation import ConfidenceIntervals, Districts, Estimate, Identifiability
+from ...geo import Places
+from ...rounding import (
+    about_percent,
+    at_most,
+    counted,
+    percent,
+    percent_at_least,
+    percent_at_most,
+    percent_of_confidence,
+)
+from ..maps import Outline
+from .facts import FileFacts
+from .layout import file_section
+from .page import Page, PageSection, PageTable
+from .shares import share_figures
+
+_LARGEST: Final = 15  # rows in sight
+_MOST: Final = 1_000  # rows of a page
+_TINY: Final = 1e-4  # shares that need no row each
+_NONE: Final[Mapping[str, Estimate]] = MappingProxyType({})
+_MADE: Final = (
+    "Each report was changed at random by the mechanism. The estimate undoes this for the population as a whole, "
+    "not for single people."
+)
+_SPIKY: Final = (
+    "Such an estimate puts the shares on fewer values than the truth does, where the mechanism blurs much. An "
+    "estimate that is stopped early (the method early-stopped) is then usually nearer to the truth."
+)
+_NEGATIVE: Final = "The method can give shares below zero. No true share is: such a share is likely small."
+_INTERVALS: Final = {"maximum likelihood": "profile", "least squares": "bootstrap", "matrix inversion": "normal"}
+
+
+def estimate_page(
+    found: Estimate,
+    known: Identifiability,
+    remarks: Sequence[str] = (),
+    *,
+    margins: Mapping[str, Estimate] = _NONE,
+    outline: Outline | None = None,
+    file: FileFacts | None = None,
+    reports: FileFacts | None = None,
+) -> Page:
+    """Return the page of an estimate.
+
+    Args:
+        found: The estimate.
+        known: What the reports can tell apart.
+        remarks: Sentences on how reports and mechanism fit, and of whom the shares are.
+        margins: The shares of each column's values, where the estimate is of several columns.
+        outline: Land and water to draw maps on.
+        file: The mechanism file, and the command; None leaves them out.
+        reports: The file of reports; None leaves it out.
+
+    Raises:
+        InputError: If the outline lies elsewhere.
+    """
+    noun, nouns = _nouns(found)
+    doubt = known.doubt_of(found)
+    warned = [] if found.converged else ["NOT FINISHED: the estimate did not converge."]
+    warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
+    withheld = known.unsettled(found)
+    warned += _unsettled(known, nouns, withheld=bool(withheld))
+    of_columns = known.unsettled_margins(found)
+    warned += [
+        f"NOT SETTLED, and withheld: {len(of_columns[name]):,} of the {counted(len(part.space), 'share')} of "
+        f"{shorten(name)}."
+        for name, part in margins.items()
+        if of_columns[name]
+    ]
+    lead = (
+        f"{counted(found.reports, 'private report')} were used to estimate how a population is spread over "
+        f"{counted(len(found.space), noun, nouns)}. {_largest(found, noun, withheld)}".rstrip(),
+        "These shares are estimated from private reports. They are not counted, and nothing here is proved. "
+        "Whoever sent several reports counts several times.",
+        *(_sureness(found) if len(withheld) < len(found.space) else ()),
+    )
+    sections = [
+        each
+        for name, part in margins.items()
+        for each in _shares(part, f"The shares of {shorten(name)}", withheld=of_columns[name])
+    ]
+    whole = "The shares of all columns together" if margins else f"The shares of the {nouns}"
+    sections += [] if found.districts is None else [_district_section(found.districts)]
+    sections += _shares(found, whole, outline, withheld)
+    formal = (f"{found!r}.", str(known))
+    # Weighted reports cannot be stopped early.
+    likeliest = found.method == "maximum likelihood" and found.effective is None
+    spiky = (_SPIKY,) if likeliest and not known.complete else ()
+    told = PageSection(
+        "What the reports can tell", (_MADE, *spiky, *remarks), formal=formal, fold="For statisticians"
+    )
+    sections.append(told)
+    if file is not None:
+        sections.append(file_section(file, _named(reports) if reports is not None else ()))
+    title = "Shares of a population, estimated from private reports"
+    return Page(title, (*warned, *lead), tuple(sections), warning=bool(warned))
+
+
+def _district_section(districts: Districts) -> PageSection:
+    """Return the shares of districts, the largest first, with their intervals and middles."""
+    order = sorted(range(len(districts)), key=lambda d: -districts.shares[d])
+    headings = (
+        "district",
+        "estimated share",
+        f"{percent_of_confidence(districts.intervals.confidence)} interval",
+        "middle (latitude, longitude)",
+        "places",
+    )
+    rows = tuple(
+        (
+            districts.names[d],
+            percent(float(districts.shares[d])),
+            _span(districts.intervals, d),
+            _degrees(*districts.latlon[d]),
+            f"{districts.sizes[d]:,}",
+        )
+        for d in order
+    )
+    table = PageTable("The districts, the likeliest first.", headings, rows)
+    return PageSection(f"The shares of {districts!r}", (str(districts),), tables=(table,))
+
+
+def _unsettled(known: Identifiability, nouns: str, *, withheld: bool) -> list[str]:
+    """Return that some shares do not follow from the reports, if so."""
+    if known.complete:
+        return []
+    hidden, total = len(known.unidentified), len(known.secrets)
+    which = f"all {total:,} {nouns}" if hidden == total else f"{hidden:,} of the {total:,} {nouns}"
+    return [
+        f"NOT SETTLED: the reports alone do not in general settle the shares of {which}, however many reports "
+        "there are. Other shares may explain the reports as well. "
+        + ("They are withheld here." if withheld else "Do not rely on single ones.")
+    ]
+
+
+def _named(reports: FileFacts) -> tuple[str]:
+    return (f"The reports: {reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}.",)
+
+
+def _nouns(found: Estimate) -> tuple[str, str]:
+    if isinstance(found.space, Places):
+        return "place", "places"
+    return ("combination", "combinations") if isinstance(found.space, JointSpace) else ("value", "values")
+
+
+def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
+    if found.districts is not None:
+        parts = found.districts
+        d = int(np.argmax(parts.shares))
+        return (
+            f"The reports settle the shares of {parts!r}. The largest is {about_percent(float(parts.shares[d]))}, "
+            f"of {parts.names[d]} around {_degrees(*parts.latlon[d])}; its interval is "
+            f"{_span(parts.intervals, d)}."
+        )
+    if withheld:
+        return ""
+    s = int(np.argmax(found.probabilities))
+    where = f" ({_middle(found.space, s)})" if isinstance(found.space, Places) else ""
+    share, sure = float(found.probabilities[s]), found.intervals
+    label = shorten(_text(found.space.labels[s]))
+    said = f"The largest share is {about_percent(share)}, of the {noun} {label}{where}"
+    return (
+        f"{said}."
+        if sure is None
+        else f"{said}; its {percent_of_confidence(sure.confidence)} interval is {_span(sure, s)}."
+    )
+
+
+def _sureness(found: Estimate) -> tuple[str, ...]:
+    sure = found.intervals
+    if sure is None:
+        weighted = found.effective is not None and found.method != "matrix inversion"
+        kind = None if weighted else _INTERVALS.get(found.method)
+        ask = f" To learn it, estimate again with {kind} intervals." if kind else ""
+        return (f"No intervals were asked for, so this page does not say how far off the shares are.{ask}",)
+    widths = 100 * (sure.upper - sure.lower)
+    said = (
+        f"How sure: half of the intervals are at most {at_most(float(np.median(widths)), 2)} percentage points "
+        f"wide, the widest is {at_most(float(widths.max()), 2)}. Each is made to hold its own share with a "
+        f"probability of {percent_of_confidence(sure.confidence)}, if each report is of another person; they do "
+        "not hold all together."
+    )
+    return (said if sure.exact else f"{said} That probability is approximate.",)
+
+
+def _shares(
+    found: Estimate, title: str, outline: Outline | None = None, withheld: Collection[int] = ()
+) -> list[PageSection]:
+    """Return the drawings, and then the largest shares that are not withheld, with the others behind a fold."""
+    noun, nouns = _nouns(found)
+    order = np.argsort(-found.probabilities, kind="stable")
+    order = order[~np.isin(order, list(withheld))]
+    if not len(order):
+        return []
+    sight = len(order) if len(order) <= _LARGEST + 5 else _LARGEST
+    if found.intervals is None:  # a share next to nothing says all there is to say
+        tiny = order[np.abs(found.probabilities[order]) < _TINY]
+        order = order[~np.isin(order, tiny)]
+    else:
+        tiny = order[:0]
+    seen, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
+    formal = []
+    if len(tiny):
+        names = ", ".join(shorten(_text(found.space.labels[s])) for s in tiny[:_MOST])
+        more = f", and {len(tiny) - _MOST:,} others" if len(tiny) > _MOST else ""
+        formal.append(f"Under 0.01 % each: {names}{more}.")
+    if left_out:
+        formal.append(f"{counted(left_out, noun, nouns)} with the smallest shares are left out.")
+    below = (_NEGATIVE,) if (found.probabilities < 0).any() else ()
+    hidden = len(found.space) - len(withheld) - len(seen)
+    caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the likeliest first."
+    tables = (_table(found, seen, noun, caption),)
+    others = (_table(found, folded, noun, f"The next {len(folded):,}."),) if len(folded) else ()
+    fold = f"The other {hidden:,} {nouns}" if hidden > 1 else f"The other {noun}"
+    drawn = share_figures(found, outline, withheld)
+    return [
+        *([PageSection(title, figures=drawn)] if drawn else []),
+        PageSection(f"{title}, in numbers", below, tables=tables, folded=others, formal=tuple(formal), fold=fold),
+    ]
+
+
+def _table(found: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, caption: str) -> PageTable:
+    space, sure = found.space, found.intervals
+    headings = [noun, "estimated share"]
+    if sure is not None:
+        headings.append(f"{percent_of_confidence(sure.confidence)} interval")
+    if isinstance(space, Places):
+        headings.append("middle (latitude, longitude)")
+    rows = []
+    for s in map(int, chosen):
+        cells = [shorten(_text(space.labels[s])), percent(float(found.probabilities[s]))]
+        if sure is not None:
+            cells.append(_span(sure, s))
+        if isinstance(space, Places):
+            cells.append(_middle(space, s))
+        rows.append(tuple(cells))
+    return PageTable(caption, tuple(headings), tuple(rows))
+
+
+def _span(sure: ConfidenceIntervals, s: int) -> str:
+    return f"{percent_at_least(float(sure.lower[s]))} to {percent_at_most(float(sure.upper[s]))}"
+
+
+def _middle(space: Places, s: int) -> str:
+    """Return latitude and longitude as other programs of maps take them, to about a metre."""
+    return _degrees(*space.latlon[s])
+
+
+def _degrees(lat: float, lon: float) -> str:
+    return f"{lat:.5f}, {lon:.5f}"
+
+
+def _text(label: object) -> str:
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)

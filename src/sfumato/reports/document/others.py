@@ -1,0 +1,222 @@
+"""Designs with other epsilons, made for a report in limited time: what more or less privacy would cost."""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from ...core import CoordinatePrivacy, Loss, MetricPrivacy, Prior, ThresholdPrivacy
+from ...core.guarantees import Asked
+from ...core.immutable import CompactRepr
+from ...core.units import is_length
+from ...errors import InputError, SfumatoError, argument
+from ...files import MechanismFile
+from ...geo import Places, Visits
+from ...geo.places import TRUE_POINT
+from ...mechanisms.planar import CoordinateNoise
+from ...optimal import design
+from ...proofs import VertexPrivacy, expected_loss_above, worst_loss_above
+from .facts import ConstraintFacts, CostFacts, FrontierFacts, PromiseFacts
+from .quantity import Known, Quantity
+
+SECONDS: Final = 60.0
+"""How long designing the others may take, where nothing else is said."""
+
+_TIMES: Final = (0.5, 2.0, 0.25, 4.0)  # of the epsilon of this design
+_GAP: Final = 2e-3  # that ends a design; what is left of it is on the page
+_SAME: Final = 1e-9  # relative: the same losses
+_EXPECTED, _WORST = "expected", "worst-case"
+_FINENESS: Final = 0.5  # of the tables of noise, in units of 1 / epsilon
+
+
+class LeftOut(enum.Enum):
+    """Reasons why there are no designs with other epsilons."""
+
+    NOTHING = ""
+    ASKED = "left out on purpose"
+    NO_EPSILON = "no epsilon is promised"
+    SEVERAL = "several epsilons are promised"
+    NOT_PROVED = "the promise is not proved"
+    NO_LOSS = "the cost is not known"
+    NO_TIME = "none was ready in time"
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class OtherDesigns(CompactRepr):
+    """The time for designs with other epsilons.
+
+    Attributes:
+        seconds: How long all of them may take; 0 for none.
+        stop: Asked from time to time whether to go on without the rest.
+        progress: Called before each with its number, and how many there are to be.
+
+    Raises:
+        InputError: If the time is negative or endless.
+    """
+
+    seconds: float = SECONDS
+    stop: Callable[[], bool] | None = None
+    progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seconds < math.inf:
+            raise InputError(
+                f"{self.seconds:g} is not a number of seconds for other designs.",
+                f"use {argument('frontier_time', 60)}, or 0 for none.",
+            )
+
+    def each(self) -> Iterator[tuple[float, float]]:
+        """Yield the factors of epsilon, and the seconds for each: what the ones before left over is shared."""
+        end = time.monotonic() + self.seconds
+        for done, times in enumerate(_TIMES):
+            left = end - time.monotonic()
+            if left <= 0 or (self.stop is not None and self.stop()):
+                return
+            if self.progress is not None:
+                self.progress(done + 1, len(_TIMES))
+            yield times, left / (len(_TIMES) - done)
+
+
+def other_designs(
+    held: MechanismFile,
+    promises: Sequence[PromiseFacts],
+    limits: Sequence[ConstraintFacts],
+    cost: CostFacts,
+    visits: Visits | None,
+    asked: OtherDesigns,
+) -> tuple[tuple[FrontierFacts, ...], LeftOut]:
+    """Return the design among designs with other epsilons, or why there are none.
+
+    They are for the prior, the loss, the reports, the linear constraints and all other promises of the file. A
+    loss goes from what no such design goes below to what the one that was found loses.
+
+    Args:
+        held: The file.
+        promises: What is proved of its promises.
+        limits: What is proved of its linear constraints.
+        cost: What it costs.
+        visits: Where people were, for the cost of noise.
+        asked: The time.
+    """
+    rates = [each for each in promises if each.kind not in ("error", "nothing")]
+    if not asked.seconds:
+        return (), LeftOut.ASKED
+    if len(rates) != 1:
+        return (), LeftOut.SEVERAL if rates else LeftOut.NO_EPSILON
+    kept = all(each.holds or each.for_stated for each in promises) and all(each.holds for each in limits)
+    if not kept or not rates[0].holds:
+        return (), LeftOut.NOT_PROVED
+    if not held.has_matrix:
+        if visits is None or cost.expected is None:
+            return (), LeftOut.NO_LOSS
+        this = FrontierFacts(rates[0].proved, cost.expected, True, _EXPECTED)
+        found = list(_noises(held.mechanism, visits, asked))
+    else:
+        prior, loss = held.prior, held.loss
+        if prior is None or loss is None:
+            return (), LeftOut.NO_LOSS
+        known = _known(held, loss, visits)
+        this = FrontierFacts(rates[0].proved, _lost(held, prior, loss, cost, known), True, _objective(held))
+        found = list(_designs(held, prior, loss, asked, known))
+    if not found:
+        return (), LeftOut.NO_TIME
+    return tuple(sorted([this, *found], key=lambda each: each.epsilon.value)), LeftOut.NOTHING
+
+
+def _lost(held: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:
+    """Return what the file's own mechanism loses, by its own prior and loss."""
+    objective, mechanism = _objective(held), held.report_channel
+    at_worst = objective == _WORST
+    upper = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
+    best = cost.best.lower if cost.best is not None and cost.objective == objective else None
+    return Quantity(None if best is None else min(best, upper), upper, upper, loss.unit, known)
+
+
+def _objective(held: MechanismFile) -> str:
+    at_worst = held.optimality is not None and held.optimality.objective == _WORST
+    return _WORST if at_worst else _EXPECTED
+
+
+def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
+    """Return whether losses are by a table that the file's places, or these visits, confirm."""
+    places = held.report_channel.secrets
+    if held.loss_is_stated and visits is not None and isinstance(places, Places) and is_length(loss.unit):
+        seen = held.report_channel.observables
+        if seen.coordinates is not None and loss.name == f"euclidean{TRUE_POINT}":
+            true = places.loss(visits, unit=loss.unit, observables=seen)
+            return Known.PROVED if np.allclose(loss.array, true.array, rtol=_SAME, atol=0) else Known.STATED
+    return Known.STATED if held.loss_is_stated else Known.PROVED
+
+
+def _designs(
+    held: MechanismFile, prior: Prior, loss: Loss, asked: OtherDesigns, known: Known
+) -> Iterator[FrontierFacts]:
+    """Yield designs with other epsilons that keep all else that the file promises."""
+    promise = next(each for each in held.guarantees if isinstance(each, MetricPrivacy))
+    others = [each for each in held.guarantees if each is not promise]
+    for times, seconds in asked.each():
+        try:
+            rate, wanted = _scaled(promise, times)
+            made = design(
+                prior,
+                loss=loss,
+                guarantees=[wanted, *others],
+                objective=_objective(held),
+                observables=held.report_channel.observables,
+                gap=_GAP,
+                tie_break=False,
+                time_limit=seconds,
+                stop=asked.stop,
+                keep="program",
+                constraints=held.constraints,
+            )
+        except SfumatoError:
+            continue  # no answer in time, or no memory for it
+        proof = made.certificate
+        least = min(proof.bound, proof.value)
+        lost = Quantity(least, proof.value, proof.value, loss.unit, known)
+        yield FrontierFacts(rate, lost, False, _objective(held))
+
+
+def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, Asked]:
+    """Return an epsilon that is some times that of a promise, and the same promise with it."""
+    if isinstance(promise, VertexPrivacy):
+        of_points = promise.promise
+        epsilon = _rounded(times * of_points.epsilon)
+        return Quantity.exact(epsilon, f"/{of_points.unit}"), CoordinatePrivacy(epsilon, of_points.unit)
+    epsilon = _rounded(times * promise.epsilon)
+    if isinstance(promise, ThresholdPrivacy):
+        return Quantity.exact(epsilon), ThresholdPrivacy(epsilon, promise.distance, promise.within)
+    unit = promise.metric.unit
+    return Quantity.exact(epsilon, f"/{unit}" if unit else ""), MetricPrivacy(epsilon, promise.metric)
+
+
+def _rounded(epsilon: float) -> float:
+    """Return an epsilon that is a short number, to be written exactly."""
+    return float(f"{epsilon:.4g}")
+
+
+def _noises(noise: CoordinateNoise, visits: Visits, asked: OtherDesigns) -> Iterator[FrontierFacts]:
+    """Yield what planar noise with other epsilons loses, with tables of these visits if this one has a table."""
+    plane = noise.projection
+    inside = noise.serves(visits.lat, visits.lon)
+    if plane is None or not inside.any():
+        return
+    points, weights = plane.forward(visits.lat[inside], visits.lon[inside]), np.ones(int(inside.sum()))
+    for times, _ in asked.each():
+        try:
+            other = CoordinateNoise(_rounded(times * noise.epsilon), noise.step_m, plane, noise.reach_m)
+            if noise.remap is not None:
+                other = other.for_places(points, weights, _FINENESS)
+            lost = other.error(points, weights).loss
+        except SfumatoError:
+            continue  # the table would be too large
+        rate = Quantity.exact(other.epsilon, "/km")
+        yield FrontierFacts(rate, Quantity.at_most(lost.upper, "m"), False, _EXPECTED)

@@ -1,0 +1,233 @@
+"""Reports: the facts of a mechanism file, as a page to sign and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import final
+
+from ..._system import atomically
+from ...audits import Outcome
+from ...core import Prior
+from ...core.immutable import CompactRepr
+from ...core.naming import quote
+from ...errors import DataError, InputError
+from ...escaping import plain
+from ...files import MechanismFile
+from ...geo import Places, Visits
+from ...optimal import Design
+from ...proofs import PlaceDistortion
+from ...rounding import counted
+from ..maps import Outline
+from .among import frontier_from
+from .attacked import attacks_of, visits_in
+from .costed import cost_of
+from .facts import PriorFacts, ReportFacts, as_json
+from .figures import map_figures
+from .layout import report_page
+from .making import Origin, file_facts
+from .measured import measured
+from .others import LeftOut, OtherDesigns, other_designs
+from .page import Page, PageFigure
+from .promised import constraints_of, promises_of
+from .quantity import Known, Quantity
+from .required import Required, read_requirements
+from .risk import usual_risk
+from .subject import subject_of
+from .words import lead_words, requirement_words, risk_words
+
+_SHOWN = 120  # characters of a source that the file names
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(CompactRepr):
+    """The report of a mechanism file.
+
+    Attributes:
+        facts: All that it says, as numbers and names.
+        maps: Maps of it.
+    """
+
+    facts: ReportFacts
+    maps: tuple[PageFigure, ...]
+
+    @property
+    def page(self) -> Page:
+        """The report as a page."""
+        return report_page(self.facts, self.maps)
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The state of the promises, and what is said of each risk and requirement, in sentences."""
+        risks = (sentence for risk in self.facts.risks for sentence in risk_words(risk, self.facts.subject))
+        asked = map(requirement_words, self.facts.requirements)
+        return (*lead_words(self.facts), *dict.fromkeys(risks), *asked)
+
+    @property
+    def outcome(self) -> Outcome:
+        """``FAILS`` if a promise or a requirement fails, ``UNDECIDED`` if one is not decided, else ``HOLDS``.
+
+        A promise that is proved only for distances that nothing confirms is not decided; one about no pair fails.
+        """
+        found = {outcome for _, outcome in self.facts.outcomes}
+        if self.facts.broken or Outcome.FAILS in found:
+            return Outcome.FAILS
+        return Outcome.UNDECIDED if Outcome.UNDECIDED in found or not self.facts.holds else Outcome.HOLDS
+
+    def html(self) -> str:
+        """Return the report as one HTML file that opens offline.
+
+        Raises:
+            MissingExtraError: If jinja2 is not installed.
+        """
+        return self.page.html()
+
+    def json(self) -> str:
+        """Return the facts as JSON; numbers have a lower bound, a value, an upper bound, a unit and how known."""
+        return json.dumps(as_json(self.facts), indent=2, allow_nan=False, ensure_ascii=True) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report, whole or not at all.
+
+        Args:
+            path: A file whose name ends in ``.html`` or ``.json``.
+
+        Raises:
+            FileError: If it cannot be written.
+            InputError: If the name has another ending.
+            MissingExtraError: If jinja2 is not installed.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix == ".html":
+            self.page.save(path)
+        elif suffix == ".json":
+            with atomically(path) as temporary:
+                temporary.write_text(self.json(), encoding="utf-8")
+        else:
+            raise InputError(
+                f"the output {plain(os.fspath(path))!r} ends in neither .html nor .json.", "use one of them."
+            )
+
+
+def report(
+    held: MechanismFile | Design,
+    *,
+    visits: Visits | None = None,
+    require: Required | Iterable[str] = (),
+    sweep: str | os.PathLike[str] | None = None,
+    others: OtherDesigns | None = None,
+    origin: Origin | None = None,
+    remarks: Sequence[str] = (),
+    outline: Outline | None = None,
+    when: datetime | None = None,
+) -> Report:
+    """Return the report of a mechanism: everything that it promises is proved anew.
+
+    Args:
+        held: The content of a mechanism file, or a design.
+        visits: Where people were: cost, attacks and risks are then about true points. Without it those that the
+            file states count, where it does.
+        require: Requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
+        sweep: The table that ``sfumato sweep`` wrote, for the design among others.
+        others: Without such a table, how long designing for other epsilons may take; a minute if None.
+        origin: The files that it is made from, for the command and the script that make it again.
+        remarks: Sentences on how the mechanism was made.
+        outline: Land, water and names to draw the maps on.
+        when: When it is written; now if None.
+
+    Raises:
+        InputError: If the file's reports are sent among dummies, a requirement has another form, its radius
+            does not fit the secrets, or the outline lies elsewhere.
+        DataError: If the sweep is not a table of designs, or no visit is in the region.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.reports.document import report
+        >>> coin = sf.mechanisms.randomised_response(sf.Space(["yes", "no"]), 1.0)
+        >>> held = sf.files.MechanismFile(coin, sf.Prior.uniform(coin.secrets))
+        >>> found = report(held, require=["within 0: at most 80 %"])
+        >>> found.outcome.value, round(found.facts.promises[0].beliefs[0].belief.upper, 4)
+        ('holds', 0.7311)
+    """
+    content = _content(held, visits)
+    given = origin or Origin()
+    required = require if isinstance(require, Required) else read_requirements(require)
+    known = Known.PROVED if visits is not None else Known.STATED
+    where = visits if visits is not None else visits_in(content)
+    promises = promises_of(content)
+    limits = constraints_of(content)
+    cost = cost_of(content, (*promises, *limits), visits)
+    attacks, left_out = attacks_of(content, where, known)
+    notions, notes, requirements = measured(content, required)
+    beside, left = (
+        other_designs(content, promises, limits, cost, visits, others or OtherDesigns())
+        if sweep is None
+        else (frontier_from(sweep, promises, cost), LeftOut.NOTHING)
+    )
+    whence = "" if not beside else "computed" if sweep is None else plain(Path(sweep).name)
+    facts = ReportFacts(
+        subject_of(content),
+        promises,
+        limits,
+        cost,
+        attacks,
+        left_out,
+        (usual_risk(content, where, known), *(each.answered(content, where, known) for each in required.risks)),
+        requirements,
+        beside,
+        whence,
+        left.value,
+        notions,
+        notes,
+        _prior(content, given.source),
+        file_facts(content, given, when),
+        tuple(map(plain, remarks)),
+        0 if visits is None else len(visits),
+        0 if visits is None else _outside(content, visits),
+    )
+    return Report(facts, map_figures(content, outline, visits))
+
+
+def _outside(held: MechanismFile, visits: Visits) -> int:
+    """Return how many visits a file does not serve."""
+    if not held.has_matrix:
+        inside = held.mechanism.serves(visits.lat, visits.lon)
+    elif isinstance(held.report_channel.secrets, Places):
+        inside = held.report_channel.secrets.inside(visits.lat, visits.lon)
+    else:
+        return 0
+    if not inside.any():
+        raise DataError(
+            f"none of {counted(len(visits), 'visit')} is where the file serves points.",
+            "check that visits and file belong together.",
+        )
+    return len(visits) - int(inside.sum())
+
+
+def _content(held: MechanismFile | Design, visits: Visits | None) -> MechanismFile:
+    """Return the content of the file of a design, or a file's own, if its reports are sent alone."""
+    return held.alone() if isinstance(held, MechanismFile) else MechanismFile.of_design(held, {}, visits=visits)
+
+
+def _prior(held: MechanismFile, source: str) -> PriorFacts:
+    prior: Prior | None = held.prior
+    entropy = None if prior is None else Quantity.about(prior.entropy_bits, "bit")
+    even = prior is not None and bool((prior.probabilities == prior.probabilities[0]).all())
+    if not held.has_matrix:
+        told = source or (f"{quote(held.source, _SHOWN)}, as its writer states" if held.source else "")
+        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.mechanism.remap is not None, even)
+    places = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
+    return PriorFacts(
+        prior is not None,
+        plain(source),
+        entropy,
+        0 if places is None else len(places.degrees),
+        0 if places is None else int(places.times.sum()),
+        table=False,
+        even=even,
+    )

@@ -1,0 +1,223 @@
+"""Risk lines, such as ``within 1850 ft: at most 50 %``: how often an attacker's guess is near the secret."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, final
+
+import numpy as np
+
+from ...attacks import chance_within
+from ...audits import Outcome
+from ...core import Bracket, Mechanism, Prior, Space, units
+from ...core.arrays import Floats
+from ...core.immutable import CompactRepr
+from ...errors import InputError
+from ...escaping import plain
+from ...files import MechanismFile
+from ...geo import Places, Visits
+from ...proofs import distortion_below
+from ..certain import always_found
+from ..within_radius import RADIUS, silent
+from .found import RiskFacts
+from .noisy import noise_seen
+from .quantity import Known, Quantity
+from .subject import of_numbers
+
+_FORM: Final = re.compile(
+    r"^\s*within\s+(?P<radius>[^:]+?)\s*:\s*at\s+most\s+(?P<limit>\d+(?:\.\d*)?|\.\d+)\s*%\s*$", re.IGNORECASE
+)
+_HINT: Final = "write it as 'within 1850 ft: at most 50 %'."
+_WHOLE: Final = 2**50
+_ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class RiskLine(CompactRepr):
+    """A requirement on how often an attacker's guess is near the secret.
+
+    Attributes:
+        text: As it was written.
+        radius: How near, as it was written.
+        limit: How often it may be, as a share; exactly as it was written.
+    """
+
+    text: str
+    radius: str
+    limit: Fraction
+
+    @classmethod
+    def parse(cls, text: str) -> RiskLine:
+        """Read a requirement such as ``within 1850 ft: at most 50 %``.
+
+        Raises:
+            InputError: If it has another form, or the limit is above 100 %.
+        """
+        match = _FORM.match(text)
+        if match is None:
+            raise InputError(f"{plain(text)!r} is not a valid requirement on a risk.", _HINT)
+        limit = Fraction(match["limit"]) / 100
+        if limit > 1:
+            raise InputError(f"{match['limit']} % in {plain(text)!r} is more than 100 %.", _HINT)
+        return cls(plain(text).strip(), plain(match["radius"]), limit)
+
+    def check(self, space: Space | None = None) -> None:
+        """Check that the radius fits the secrets, before there is a mechanism.
+
+        Args:
+            space: The secrets; None for places.
+
+        Raises:
+            InputError: If it does not.
+        """
+        if space is None or isinstance(space, Places):
+            _length(self.radius)
+        else:
+            _radius(space, self.radius)
+
+    def answered(self, held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
+        """Return whether a file keeps the requirement.
+
+        Args:
+            held: The file.
+            visits: Where people were; without them nothing is known of places.
+            known: Whether these are given, or stated by the file.
+
+        Raises:
+            InputError: If the radius is not one of this file's secrets.
+        """
+        found = _chance(held, self.radius, visits, known)
+        outcome = Outcome.UNDECIDED
+        chance = found.chance
+        if chance is not None and chance.upper is not None and Fraction(chance.upper) <= self.limit:
+            outcome = Outcome.HOLDS
+        elif chance is not None and chance.lower is not None and Fraction(chance.lower) > self.limit:
+            outcome = Outcome.FAILS
+        return RiskFacts(
+            self.text,
+            found.radius,
+            found.shown,
+            chance,
+            Quantity.exact(float(self.limit), known=Known.STATED),
+            outcome,
+            found.why,
+            found.of,
+            found.blind,
+        )
+
+
+def usual_risk(held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
+    """Return the risk that every report states: of places within 1,850 ft, of values that they are found.
+
+    Args:
+        held: The file.
+        visits: Where people were.
+        known: Whether these are given, or stated by the file.
+    """
+    of_places = not held.has_matrix or isinstance(held.report_channel.secrets, Places)
+    return _chance(held, RADIUS if of_places else "0", visits, known)
+
+
+def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
+    if not held.has_matrix:
+        return _of_noise(held, radius, visits, known)
+    mechanism = held.report_channel
+    space = mechanism.secrets
+    if isinstance(space, Places):
+        length = _length(radius)
+        if visits is None:
+            return _unknown(length, radius, "visits")
+        chance = Quantity.of(chance_within(mechanism, visits, length.value), "", known)
+        blind = Quantity.of(chance_within(silent(mechanism), visits, length.value), "", known)
+        of = "file" if known is Known.STATED else "visits"
+        return RiskFacts("", length, radius, chance, None, None, "", of, blind)
+    near = _radius(space, radius)
+    if held.prior is None:
+        return _unknown(near, radius, "prior")
+    windows = _windows(mechanism, near.value)
+    sure = always_found(silent(mechanism), held.prior)
+    blind = Quantity.exact(1.0) if sure else Quantity.of(_hits(silent(mechanism), held.prior, *windows))
+    if always_found(mechanism, held.prior):
+        return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior", blind)
+    found = Quantity.of(_hits(mechanism, held.prior, *windows))
+    return RiskFacts("", near, radius, found, None, None, "", "prior", blind)
+
+
+def _silent(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism that says nothing of the same secrets."""
+    return Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets, Space(["nothing"]))
+
+
+def _of_noise(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
+    length, seen = _length(radius), noise_seen(held.mechanism, visits)
+    if isinstance(seen, str):
+        return _unknown(length, radius, "visits" if seen == "unsaid" else seen)
+    chance = Quantity.of(seen.near(length.value), "", known)
+    return RiskFacts("", length, radius, chance, None, None, "", "visits")
+
+
+def _unknown(radius: Quantity, shown: str, why: str) -> RiskFacts:
+    return RiskFacts("", radius, shown, None, None, None, why, "")
+
+
+def _length(radius: str) -> Quantity:
+    length = units.length_m(radius, "the radius")
+    if not length > 0:
+        raise InputError(f"a radius of {radius} is not positive.", _HINT)
+    return Quantity.exact(length, "m", Known.STATED)
+
+
+def _radius(space: Space, radius: str) -> Quantity:
+    """Read how near a guess of a value must be.
+
+    Raises:
+        InputError: If the values have no distances, or it is negative.
+    """
+    if radius.strip() == "0":
+        return Quantity.exact(0.0, space.unit, Known.STATED)
+    if not of_numbers(space):
+        raise InputError(
+            f"within {radius} was asked for, but these secrets have no distances.",
+            "write 'within 0: at most 60 %' for how often the very secret is found.",
+        )
+    value = units.parse(radius, unit=space.unit, what="the radius")
+    if value < 0:
+        raise InputError(f"a radius of {radius} is negative.", "use one of at least 0.")
+    return Quantity.exact(value, space.unit, Known.STATED)
+
+
+def _windows(mechanism: Mechanism, radius: float) -> tuple[Floats, Floats]:
+    """Return which values a guess is near to, for the best guesses, arrays (guesses, n): at least, and at most.
+
+    A guess between two values may be near both: what counts are all windows of twice the radius.
+    """
+    space = mechanism.secrets
+    if not of_numbers(space):
+        return np.eye(len(space)), np.eye(len(space))
+    x = np.asarray(space.coordinates, dtype=np.float64)[:, 0]
+    apart = x[None, :] - x[:, None]
+    turn = math.inf if space.period is None else space.period
+    apart = apart if space.period is None else np.mod(apart, turn)
+    exact = not radius or _halves(np.append(x, [radius, space.period or 0.0]))
+    slack = 0.0 if exact else _ROUNDING * max(radius, float(np.abs(x).max()), space.period or 0.0)
+    surely, perhaps = (
+        (((apart >= 0) & (apart <= 2 * radius + change)) | (apart >= turn - change)).astype(np.float64)
+        for change in (-slack, slack)
+    )
+    return np.maximum(surely, np.eye(len(x))), np.maximum(perhaps, np.eye(len(x)))
+
+
+def _halves(numbers: Floats) -> bool:
+    """Return whether these are small whole numbers or halves of such: their sums and differences are exact."""
+    return bool(((2 * numbers == np.round(2 * numbers)) & (np.abs(numbers) < _WHOLE)).all())
+
+
+def _hits(mechanism: Mechanism, prior: Prior, surely: Floats, perhaps: Floats) -> Bracket:
+    upper = min(1.0, -distortion_below(mechanism, prior, -perhaps))
+    lower = float((surely @ mechanism.joint(prior)).max(axis=0).sum()) * (1 - _ROUNDING)
+    lower = min(lower, upper) if math.isfinite(lower) else 0.0
+    return Bracket.between(lower, upper)

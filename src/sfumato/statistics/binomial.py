@@ -1,0 +1,79 @@
+"""Clopper-Pearson bounds of a probability, from how often an event was seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainccinv, betaincinv
+
+from ..core.arrays import Floats
+from ..errors import InputError
+
+Counts = NDArray[np.int64]
+
+_OUTWARD: Final = 1e-9  # far above the error of the beta quantiles, far below any interval's width
+
+
+def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
+    """Return lower bounds of probabilities, each wrong with probability at most ``failure``.
+
+    The bound is the p at which as many hits or more have probability ``failure``; with
+    no hit, or no trial, it is 0. The beta quantile is computed in doubles and rounded down.
+
+    Args:
+        hits: How often each event was seen; an array of counts.
+        trials: How often it was looked for; broadcast against ``hits``.
+        failure: The probability of error of each bound.
+
+    Source:
+        Clopper and Pearson, Biometrika 26, 1934.
+    """
+    k, n = np.broadcast_arrays(hits, trials)
+    return _on_distinct(k, n, lambda a, b: _lower(a, b, failure))
+
+
+def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
+    """Return upper bounds of probabilities, each wrong with probability at most ``failure``.
+
+    The bound is the p at which as few hits or fewer have probability ``failure``; where
+    all trials hit, or there was none, it is 1. It is rounded up.
+    """
+    k, n = np.broadcast_arrays(hits, trials)
+    return _on_distinct(k, n, lambda a, b: _upper(a, b, failure))
+
+
+def check_failure(failure: float) -> float:
+    """Return a probability of failure; refuse what is not between 0 and 1."""
+    if not (math.isfinite(failure) and 0 < failure < 1):
+        raise InputError(
+            f"a failure probability of {failure} is not between 0 and 1.",
+            "use a small one, such as 0.05; with 0 nothing can be stated.",
+        )
+    return float(failure)
+
+
+def _lower(k: Counts, n: Counts, failure: float) -> Floats:
+    some = k > 0
+    bounds = np.zeros(k.shape)
+    bounds[some] = betaincinv(k[some], n[some] - k[some] + 1, failure) * (1 - _OUTWARD)
+    return bounds
+
+
+def _upper(k: Counts, n: Counts, failure: float) -> Floats:
+    some = k < n
+    bounds = np.ones(k.shape)
+    raised = betainccinv(k[some] + 1, n[some] - k[some], failure) * (1 + _OUTWARD)
+    bounds[some] = np.minimum(raised, 1.0)
+    return bounds
+
+
+def _on_distinct(k: Counts, n: Counts, bound: Callable[[Counts, Counts], Floats]) -> Floats:
+    """Evaluate once per distinct (hits, trials): quantiles are slow, and counts repeat."""
+    base = int(n.max(initial=0)) + 1
+    codes, back = np.unique(k * base + n, return_inverse=True)
+    bounds: Floats = bound(codes // base, codes % base)[back].reshape(k.shape)
+    return bounds

@@ -1,0 +1,262 @@
+"""Samples: which outputs were seen for which secrets and how often, and their split into two random parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core import Space
+from ..core.arrays import numbers, readonly
+from ..errors import InputError, row_value
+from ..rounding import counted
+from .binomial import Counts
+from .bins import Bins, as_points, quantile_bins
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sample:
+    """Counts of each output for each secret.
+
+    The samples of one secret are taken to be independent draws of its row of the
+    channel; every probability of failure that is derived from a sample rests on that.
+
+    Args:
+        counts: Array (secrets, outputs) of whole numbers.
+        secrets: The secrets; numbered from 0 if left out.
+        outputs: The outputs. Name them only if the list was fixed before looking at the
+            samples: every single one is then an event of its own.
+
+    Attributes:
+        counts: Array (secrets, outputs) of integers.
+        secrets: The secrets.
+        outputs: The outputs.
+        secrets_named: Whether the order of the secrets was given, as a metric needs it.
+        outputs_fixed: Whether the outputs were fixed beforehand.
+
+    Raises:
+        InputError: If fewer than two secrets were sampled, or a count is negative,
+            fractional or NaN.
+
+    Example:
+        >>> from sfumato.statistics import Sample
+        >>> Sample.of(["a", "b", "a", "b"], ["x", "x", "y", "x"])
+        Sample of 4 outputs of 2 secrets, 2 of them distinct
+    """
+
+    counts: Counts
+    secrets: Space
+    outputs: Space
+    secrets_named: bool
+    outputs_fixed: bool
+
+    def __init__(self, counts: ArrayLike, secrets: Space | None = None, outputs: Space | None = None) -> None:
+        array = _whole(counts)
+        rows = secrets if secrets is not None else Space(range(len(array)))
+        columns = outputs if outputs is not None else Space(range(array.shape[1]))
+        if array.shape != (len(rows), len(columns)):
+            raise InputError(
+                f"the counts are {array.shape[0]} x {array.shape[1]}, "
+                f"but there are {len(rows)} secrets and {len(columns)} outputs.",
+                "pass one row per secret and one column per output.",
+            )
+        self._set(array, rows, columns, named=True, fixed=outputs is not None)
+
+    def _set(self, counts: Counts, secrets: Space, outputs: Space, *, named: bool, fixed: bool) -> None:
+        sampled = int(np.count_nonzero(counts.sum(axis=1)))
+        if sampled < 2:
+            found = "no secret was" if sampled == 0 else "only one secret was"
+            raise InputError(
+                f"{found} sampled, so there is nothing to compare.", "collect outputs of at least two secrets."
+            )
+        object.__setattr__(self, "counts", readonly(counts))
+        object.__setattr__(self, "secrets", secrets)
+        object.__setattr__(self, "outputs", outputs)
+        object.__setattr__(self, "secrets_named", named)
+        object.__setattr__(self, "outputs_fixed", fixed)
+
+    @classmethod
+    def of(
+        cls,
+        secrets: Iterable[Hashable],
+        outputs: Iterable[Hashable],
+        *,
+        space: Space | None = None,
+        observables: Space | None = None,
+    ) -> Sample:
+        """Return the sample of pairs: the i-th output was seen for the i-th secret.
+
+        Args:
+            secrets: The secret of each sample.
+            outputs: The output of each sample; any hashable labels.
+            space: All secrets, in the order of the metric; by default those that occur.
+            observables: All outputs, if they are known beforehand; by default those that occur.
+
+        Raises:
+            InputError: If the two differ in length, a label is NaN, or is not in its space.
+        """
+        rows, columns = _labels(secrets, "secret"), _labels(outputs, "output")
+        if len(rows) != len(columns):
+            raise InputError(
+                f"there are {len(rows)} secrets, but {len(columns)} outputs.", "pass one output per secret."
+            )
+        if not rows:
+            raise InputError("there is no sample.", "pass at least one output of at least two secrets.")
+        return cls._from_labels(rows, columns, space, observables)
+
+    @classmethod
+    def of_values(
+        cls,
+        secrets: Iterable[Hashable],
+        values: Any,
+        bins: Bins | int = 32,
+        *,
+        space: Space | None = None,
+        share: float = 0.2,
+        seed: int | None = None,
+    ) -> Sample:
+        """Return the sample of continuous outputs, counted in bins.
+
+        Args:
+            secrets: The secret of each sample.
+            values: Array (n,) of numbers, or (n, k) of points.
+            bins: Bins fixed beforehand; or how many to choose, by quantiles of a random
+                part of the samples that is then left out of the counts.
+            space: All secrets, in the order of the metric.
+            share: The part that chooses the bins.
+            seed: Of the choice of that part; by default a fresh one.
+
+        Raises:
+            InputError: If a value is NaN or infinite, or the lengths differ.
+        """
+        rows, points = _labels(secrets, "secret"), as_points(values)
+        if len(rows) != len(points):
+            raise InputError(f"there are {len(rows)} secrets, but {len(points)} outputs.", "pass one per secret.")
+        kept: Iterable[int] = range(len(rows))
+        if isinstance(bins, int):
+            if not 0 < share < 1:
+                raise InputError(f"a share of {share} cannot choose bins.", "use a share between 0 and 1.")
+            order = np.random.default_rng(seed).permutation(len(rows))
+            chosen = round(share * len(rows))
+            if not chosen:
+                raise InputError(f"{counted(len(rows), 'sample')} cannot choose bins.", "collect more samples.")
+            bins = quantile_bins(points[order[:chosen]], bins)
+            kept = order[chosen:].tolist()
+        labels = bins.labels
+        places = bins.place_any(points)
+        pairs = [(rows[i], labels[places[i]]) for i in kept]
+        return cls._from_labels([s for s, _ in pairs], [o for _, o in pairs], space, Space(labels))
+
+    @classmethod
+    def from_columns(
+        cls,
+        table: Mapping[str, Any] | Any,
+        secret: str,
+        output: str,
+        *,
+        space: Space | None = None,
+        observables: Space | None = None,
+    ) -> Sample:
+        """Return the sample in two columns of a table: a dictionary, a data frame, an Arrow table.
+
+        Args:
+            table: Anything whose columns are found by name.
+            secret: The column of the secrets.
+            output: The column of the outputs.
+            space: All secrets, in the order of the metric.
+            observables: All outputs, if they are known beforehand.
+        """
+        columns = []
+        for name in (secret, output):
+            try:
+                column = table[name]
+            except (KeyError, IndexError):
+                raise InputError(f"the table has no column {name!r}.", "name its columns.") from None
+            columns.append(column.to_pylist() if hasattr(column, "to_pylist") else list(column))
+        return cls.of(*columns, space=space, observables=observables)
+
+    @classmethod
+    def _from_labels(
+        cls, rows: list[Hashable], columns: list[Hashable], space: Space | None, observables: Space | None
+    ) -> Sample:
+        found = space if space is not None else Space(dict.fromkeys(rows))
+        seen = observables if observables is not None else Space(dict.fromkeys(columns))
+        counts = np.zeros((len(found), len(seen)), dtype=np.int64)
+        np.add.at(counts, (found.positions(rows), seen.positions(columns)), 1)
+        sample = object.__new__(cls)
+        sample._set(counts, found, seen, named=space is not None, fixed=observables is not None)
+        return sample
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    def __repr__(self) -> str:
+        distinct = int(np.count_nonzero(self.counts.sum(axis=0)))
+        return f"Sample of {len(self)} outputs of {len(self.secrets)} secrets, {distinct} of them distinct"
+
+
+def _whole(counts: ArrayLike) -> Counts:
+    array = numbers(counts, "the counts")
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(
+            f"the counts have shape {array.shape}, but a row per secret and a column per output are needed.",
+            "for pairs of secrets and outputs, use Sample.of.",
+        )
+    if not (np.isfinite(array).all() and (array >= 0).all() and (array == np.rint(array)).all()):
+        raise InputError("a count is NaN, negative or not a whole number.", "pass how often each output was seen.")
+    return array.astype(np.int64)
+
+
+def as_label(output: Any) -> Hashable:
+    """Return an output as a hashable label: numpy's numbers become Python's, arrays and lists tuples."""
+    plain = output.tolist() if isinstance(output, (np.ndarray, np.generic)) else output
+    label = tuple(plain) if isinstance(plain, list) else plain
+    parts = label if isinstance(label, tuple) else (label,)
+    if label is None or any(isinstance(part, float) and math.isnan(part) for part in parts):
+        raise InputError(f"{label} is not a value.", "leave out samples without a value.")
+    try:
+        hash(label)
+    except TypeError:
+        raise InputError(
+            f"the label{row_value(f' {label!r}', '')} cannot be hashed.",
+            "use strings, numbers, tuples or frozensets.",
+        ) from None
+    return label
+
+
+def _labels(given: Iterable[Hashable], what: str) -> list[Hashable]:
+    labels = []
+    for position, label in enumerate(given):
+        try:
+            labels.append(as_label(label))
+        except InputError as error:
+            raise InputError(f"the {what} of sample {position}: {error.text}", *error.hints) from None
+    return labels
+
+
+def split(counts: Counts, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
+    """Return the counts of a random part of each row's samples, and those of the rest.
+
+    The part is drawn without replacement, as if the single samples had been shuffled, so
+    that the two are independent when the samples are.
+
+    Args:
+        counts: Array (rows, outputs).
+        share: The share of the first part, between 0 and 1.
+        rng: Where the randomness comes from.
+    """
+    if not 0 < share < 1:
+        raise InputError(f"a share of {share} leaves one part empty.", "use a share between 0 and 1, such as 0.5.")
+    sizes = np.rint(share * counts.sum(axis=1)).astype(np.int64)
+    first = np.array(
+        [
+            rng.multivariate_hypergeometric(row, size, method="marginals")
+            for row, size in zip(counts, sizes, strict=True)
+        ],
+        dtype=np.int64,
+    )
+    return first, counts - first

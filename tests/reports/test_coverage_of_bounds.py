@@ -1,0 +1,76 @@
+"""The bound of a program is never stated for all mechanisms: other reports may do better."""
+
+from __future__ import annotations
+
+import pytest
+
+import sfumato as sf
+from sfumato.proofs import covered, prove_guarantees
+from sfumato.reports.summary import audited
+
+from ..cli.conftest import runner
+from ..files.honest import honest
+from .document.test_constraints import told, without_others
+
+PLACES = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", spacing="1 km")
+
+
+@pytest.mark.parametrize(
+    ("guarantees", "loss", "words"),
+    [
+        (0, "", "with these reports"),
+        (1, "", "with this promise and these reports"),
+        (2, "this loss", "with these promises, this loss and these reports"),
+    ],
+)
+def test_a_bound_names_its_mechanisms(guarantees, loss, words):
+    assert covered(sf.Space("ab"), [None] * guarantees, loss=loss) == words
+
+
+def test_a_bound_on_a_lattice_names_its_vertices():
+    assert covered(PLACES) == "on these vertices, with these reports,"
+    assert covered(PLACES, [None]) == "on these vertices, with these reports and the rows that prove the promise,"
+
+
+@pytest.mark.parametrize("name", ["expected", "worst", "joint", "dual", "limited"])
+def test_each_sentence_of_a_report_says_which_mechanisms(name):
+    held = honest(name)
+    assert held.prior is not None
+    summary = " ".join(
+        audited(held, *prove_guarantees(held.mechanism, held.prior, held.guarantees)).markdown().split()
+    )
+    page = told(without_others(held))
+    for text in (summary, page):
+        claims = [each for each in text.split(". ") if "no mechanism" in each.lower()]
+        assert claims
+        assert all("these reports" in claim for claim in claims), claims
+
+
+def test_the_least_loss_is_that_of_these_reports():
+    space = sf.Space.numbers([0, 1, 2], unit="km")
+    metric = space.metric("absolute")
+    with pytest.raises(sf.errors.InfeasibleError, match=r"no mechanism with this promise and these reports loses"):
+        sf.design_private(
+            sf.Prior.uniform(space),
+            loss=metric,
+            distance=metric,
+            max_loss=0.01,
+            guarantees=[sf.MetricPrivacy(0.1, metric)],
+        )
+
+
+@pytest.mark.slow
+def test_the_case_file(shared_data, tmp_path, monkeypatch):
+    """Another report, at a place that is no vertex, makes the attacker err by 400 m."""
+    file = shared_data.parent / "cases" / "designs" / "three.csv"
+    done = runner(monkeypatch, tmp_path)(
+        "design", file, "--max-loss", "400 m", "--no-picture", "--output", tmp_path / "three.sfm"
+    )
+    assert (
+        "No mechanism on these vertices, with these reports and this loss, makes the best attacker err"
+        in done.text
+    )
+    done = runner(monkeypatch, tmp_path)("audit", tmp_path / "three.sfm", "--promises")
+    assert (
+        "no mechanism on these vertices, with these reports and a loss of at most 400 m on average," in done.text
+    )

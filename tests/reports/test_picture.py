@@ -1,0 +1,195 @@
+"""The picture shows what it says, and needs places."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+
+
+@pytest.fixture(scope="module")
+def city():
+    visits = sf.synthetic_city(users=20, days=7)
+    grid = sf.Grid.covering(visits, shape=(4, 3))
+    return sf.Prior.from_visits(grid, visits), grid.metric("euclidean", unit="km")
+
+
+def blurred(prior, ground):
+    rows = np.exp(-0.5 * ground.array)
+    return sf.Mechanism(rows / rows.sum(axis=1, keepdims=True), prior.space)
+
+
+@pytest.mark.parametrize(("shape", "said"), [((2, 1), "0.1 %"), ((20, 10), "0.1 %"), ((21, 10), "0.01 %")])
+def test_cells_are_clear_only_far_below_their_average(shape, said):
+    grid = sf.Grid.covering(sf.Region.parse("8 km x 6 km around 48.85,2.35"), shape=shape)
+    ground, prior = grid.metric("euclidean", unit="km"), sf.Prior.uniform(grid)
+    figure = sf.reports.picture(blurred(prior, ground), prior, ground)
+    assert f"clear: below {said}" in [text.get_text() for text in figure.legends[0].get_texts()]
+    opacity = np.asarray(figure.axes[0].collections[0].get_alpha())
+    assert opacity.min() == 1.0
+
+
+def test_panels_hold_prior_row_and_posterior(city, tmp_path):
+    prior, ground = city
+    mechanism = blurred(prior, ground)
+    figure = sf.reports.picture(mechanism, prior, ground)
+    panels = [np.asarray(ax.collections[0].get_array()) for ax in figure.axes[:3]]
+    marks = [{line.get_label(): np.asarray(line.get_xydata())[0] for line in ax.lines} for ax in figure.axes[:3]]
+    centres = prior.space.coordinates / 1000
+    true, report, guess = (
+        int(np.argmin(np.linalg.norm(centres - marks[2][name], axis=1)))
+        for name in ("true place", "report", "best guess")
+    )
+    assert len({true, report, guess}) > 1
+    assert true not in (report, guess)
+    assert guess == sf.attacks.optimal(mechanism, prior, ground).estimates[report]
+    assert mechanism.matrix[true, report] >= 0.02
+    np.testing.assert_allclose(panels[0], 100 * prior.probabilities)
+    np.testing.assert_allclose(panels[1], 100 * mechanism.matrix[true])
+    np.testing.assert_allclose(panels[2], 100 * mechanism.posterior(prior)[report])
+    for ax in figure.axes[:3]:
+        assert {text.get_text() for text in ax.texts} >= {"N", "2 km"}
+    for ax in figure.axes[3:6]:
+        assert "(%)" in ax.get_xlabel()
+    sf.reports.save_picture(figure, tmp_path / "p.png")
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_values_that_are_no_places_are_refused():
+    space = sf.Space.numbers(range(3))
+    with pytest.raises(sf.errors.InputError, match="only a mechanism from places"):
+        sf.reports.picture(sf.Mechanism(np.eye(3), space), sf.Prior.uniform(space), space.metric("absolute"))
+
+
+def test_the_case_shown_adds_most_to_the_attackers_error(city):
+    prior, ground = city
+    mechanism = sf.design(prior, loss=ground, guarantees=[sf.MetricPrivacy("1/km", ground)]).mechanism
+    figure = sf.reports.picture(mechanism, prior, ground)
+    marks = {line.get_label(): np.asarray(line.get_xydata())[0] for line in figure.axes[2].lines}
+    estimates = sf.attacks.optimal(mechanism, prior, ground).estimates
+    joint = mechanism.joint(prior)
+    places = [
+        int(np.argmin(np.linalg.norm(prior.space.coordinates / 1000 - marks[name], axis=1)))
+        for name in ("true place", "report")
+    ]
+    added = [
+        joint[s, o] * ground.array[estimates[o], s]
+        for s in range(len(prior))
+        for o in range(len(prior))
+        if s != o and mechanism.matrix[s, o] >= 0.02
+    ]
+    shown = joint[places[0], places[1]] * ground.array[estimates[places[1]], places[0]]
+    assert shown > 0
+    assert shown <= max(added) + 1e-15
+
+
+def test_a_named_place_is_shown_and_a_mechanism_that_tells_all_still_has_a_picture(city):
+    prior, ground = city
+    label = prior.space.labels[int(np.argmin(prior.probabilities))]
+    figure = sf.reports.picture(blurred(prior, ground), prior, ground, place=label)
+    expected = blurred(prior, ground).matrix[prior.space.position(label)]
+    np.testing.assert_allclose(np.asarray(figure.axes[1].collections[0].get_array()), 100 * expected)
+    exact = sf.Mechanism(np.eye(len(prior)), prior.space)
+    assert sf.reports.picture(exact, prior, ground).axes
+
+
+@pytest.mark.parametrize("area", ["2 km x 9 km", "12 km x 2 km"])
+def test_titles_are_inside_of_the_picture(area):
+    grid = sf.Grid.covering(f"{area} around 48.85,2.35", cell="1 km")
+    prior = sf.Prior.uniform(grid)
+    ground = grid.metric("euclidean", unit="km")
+    figure = sf.reports.picture(blurred(prior, ground), prior, ground)
+    figure.draw_without_rendering()
+    for ax in figure.axes[:3]:
+        box = ax.title.get_window_extent()
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1
+
+
+@pytest.mark.parametrize("most", [0.02, 0.084, 1.0])
+def test_numbers_of_a_bar_do_not_overlap(most):
+    grid = sf.Grid.covering("9 km x 7 km around 48.85,2.35", cell="1 km")
+    share = np.full(len(grid), (1 - most) / (len(grid) - 1))
+    share[0] = most
+    prior, ground = sf.Prior(grid, share), grid.metric("euclidean", unit="km")
+    figure = sf.reports.picture(blurred(prior, ground), prior, ground)
+    figure.draw_without_rendering()
+    for ax in figure.axes[3:]:
+        boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+        inside = [box for box in boxes if ax.bbox.x0 <= (box.x0 + box.x1) / 2 <= ax.bbox.x1 + 1]
+        inside.sort(key=lambda box: box.x0)
+        assert len(inside) >= 2
+        assert all(left.x1 < right.x0 for left, right in pairwise(inside))
+
+
+def test_reports_elsewhere_are_drawn_where_they_are():
+    visits = sf.synthetic_city(users=20, days=7)
+    city = sf.Lattice.covering(visits, "2 km")
+    prior = sf.Prior.from_visits(city, visits)
+    first = sf.design(prior, loss=city.loss(visits), guarantees=sf.CoordinatePrivacy("2/km"), keep="program")
+    made = sf.optimal.at_medians(first, visits).mechanism
+    figure = sf.reports.picture(made, prior, city.metric(unit="km"))
+    marks = {line.get_label(): np.asarray(line.get_xydata())[0] for line in figure.axes[1].lines}
+    reports = city.projection.forward(*made.observables.latlon.T) / 1000
+    assert np.hypot(*(reports - marks["report"]).T).min() < 1e-6
+    drawn = np.array(
+        [np.asarray(path.vertices)[:4].mean(axis=0) for path in figure.axes[1].collections[0].get_paths()]
+    )
+    np.testing.assert_allclose(drawn, reports, atol=1e-6)
+
+
+def test_lines_are_around_half_and_nine_tenths(city):
+    prior, ground = city
+    mechanism = blurred(prior, ground)
+    figure = sf.reports.picture(mechanism, prior, ground, place=prior.space.labels[5])
+    cells = figure.axes[1].collections[0]
+    shares = np.asarray(cells.get_array()) / 100
+    middles = prior.space.coordinates / 1000
+    lines = {patch.get_label(): patch.get_path() for patch in figure.axes[1].patches}
+    for share, name in ((0.5, "50 % are inside"), (0.9, "90 % are inside")):
+        inside = lines[name].contains_points(middles)
+        assert shares[inside].sum() >= share
+        assert np.sort(shares)[::-1][: inside.sum() - 1].sum() < share
+    assert set(lines) == {patch.get_label() for patch in figure.axes[2].patches}
+
+
+def test_an_outline_is_drawn_and_one_of_elsewhere_is_refused(city):
+    prior, ground = city
+    mechanism, outline = blurred(prior, ground), sf.reports.maps.invented_outline()
+    visits = sf.synthetic_city(users=20, days=7)
+    figure = sf.reports.picture(mechanism, prior, ground, outline=outline, visits=visits)
+    assert "Old Town" in {text.get_text() for text in figure.axes[0].texts}
+    grid = sf.Grid.covering("4 km x 3 km around 48.85,2.35", cell="1 km")
+    there, metric = sf.Prior.uniform(grid), grid.metric("euclidean", unit="km")
+    with pytest.raises(sf.errors.InputError, match="lies elsewhere"):
+        sf.reports.picture(blurred(there, metric), there, metric, outline=outline)
+
+
+def test_an_outline_of_the_whole_earth_is_drawn(city):
+    prior, ground = city
+    ring = [[-180, -90], [180, -90], [180, 90], [-180, 90], [-180, -90]]
+    point = {
+        "type": "Feature",
+        "properties": {"name": "Antipode"},
+        "geometry": {"type": "Point", "coordinates": [150, -40]},
+    }
+    world = {
+        "type": "FeatureCollection",
+        "features": [point, {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [ring]}}],
+    }
+    outline = sf.reports.maps.outline_of(json.dumps(world), "world")
+    figure = sf.reports.picture(blurred(prior, ground), prior, ground, outline=outline)
+    figure.draw_without_rendering()
+    assert "Antipode" not in {text.get_text() for text in figure.axes[0].texts}
+
+
+def test_where_all_places_are_alike_the_case_is_in_the_middle():
+    lattice = sf.Lattice.covering("4 km x 4 km around 47.99,0.20", "1 km")
+    ground, prior = lattice.metric("euclidean", unit="km"), sf.Prior.uniform(lattice)
+    figure = sf.reports.picture(blurred(prior, ground), prior, ground)
+    marks = {line.get_label(): np.asarray(line.get_xydata())[0] for line in figure.axes[1].lines}
+    assert lattice.coordinates is not None
+    middle = lattice.coordinates.mean(axis=0) / 1000
+    assert np.linalg.norm(marks["true place"] - middle) <= 0.5 * 2**0.5 + 1e-9
