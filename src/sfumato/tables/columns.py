@@ -11,14 +11,12 @@ from typing import Any
 from ..errors import DataError
 from ..escaping import csv_cell, from_csv_cell
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
+from .batch_writer import SUFFIXES
 from .delimited import parsed
-from .ipc import ArrowFile
 from .layout import Layout
-from .naming import no_column
-from .opened import OpenTable, cause, check_distinct
+from .opened import OpenTable, cause, check_distinct, no_column
 from .source import Source, as_path, is_pipe
-from .streams import ARROW, folder_stream
-from .writing import SUFFIXES
+from .streams import ARROW, ArrowFile, folder_stream
 
 
 def check_kind(table: object) -> None:

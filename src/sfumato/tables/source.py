@@ -8,11 +8,13 @@ import io
 import os
 import re
 import zlib
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from ..errors import DataError, InputError
+from ..rounding import counted
 
 _HEAD: Final = 65_536
 _PIPED: Final = (Path("/dev/stdin"), Path("/dev/fd/0"), Path("/proc/self/fd/0"))
@@ -23,6 +25,7 @@ _BINARY: Final = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 _BLOCK: Final = 2**20
 MOST_UNPACKED: Final = 2**27
 MOST_RATIO: Final = 100
+_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +278,57 @@ def _not_empty(head: bytes, path: Path) -> bytes:
     if not head.strip():
         raise DataError(f"the file {str(path)!r} is empty.", "check that it was written or downloaded completely.")
     return head
+
+
+def files_below(folder: Path, suffix: str) -> list[Path]:
+    """Return the files below a folder with an ending in any letter case, also compressed (``.gpx.gz``), in order.
+
+    Files that begin with a dot are no data: other programs keep their state there.
+
+    Args:
+        folder: The folder.
+        suffix: The ending, such as ``".gpx"``.
+    """
+    endings = (suffix, f"{suffix}.gz")
+    return [path for path in _files(folder) if path.name.lower().endswith(endings) and path.name[0] != "."]
+
+
+def others_note(folder: Path, files: Collection[Path], known: Collection[Path] | None = None) -> tuple[str, ...]:
+    """Return the note that counts and names the files below a folder that were not read, if there are some.
+
+    Args:
+        folder: The folder.
+        files: Those that were read.
+        known: Those that may be named; by default all.
+    """
+    left = sorted(str(path.relative_to(folder)) for path in set(known or _files(folder)) - set(files))
+    if not left:
+        return ()
+    more = ", ..." if len(left) > _SHOWN else ""
+    were = "was" if len(left) == 1 else "were"
+    what = counted(len(left), "file")
+    return (f"{what} of other kinds in {folder.name!r} {were} not read: {', '.join(left[:_SHOWN])}{more}.",)
+
+
+def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> tuple[str, ...]:
+    """Return the note that counts and names the files below a folder that were left out, if any were.
+
+    Args:
+        folder: The folder.
+        paths: These files, in order.
+        files: How many files there are.
+        why: Why they were left out, such as "damaged".
+    """
+    if not paths:
+        return ()
+    were = "was" if len(paths) == 1 else "were"
+    names = [str(path.relative_to(folder)) for path in paths[:_SHOWN]]
+    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+    return (
+        f"{len(paths):,} of {counted(files, 'file')} in {folder.name!r} {were} {why} and left out: "
+        f"{', '.join(names)}{more}.",
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
