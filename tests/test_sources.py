@@ -31,7 +31,6 @@ PYTHON_ONLY = {
     "audits/request.py": "prior=every",
     "estimation/reports.py": "Reports.of",
     "files/matrix.py": "numpy.save",
-    "files/npy.py": "numpy.save",
     "geo/places.py": "covering()",
 }
 PYTHON = re.compile(

@@ -16,7 +16,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import SolverError
 from sfumato.files.many import design_each_user
-from sfumato.files.many import workers as handing
+from sfumato.files.many import job as handing
 from tests.files.test_many import METRIC, PROMISE, SPACE, many, people
 
 CITY = sf.synthetic_city(users=4, days=8)

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import DataError, InputError, UnitError
 from sfumato.geo import Lattice, Projection, Region, Visits, places_from, synthetic_city
-from sfumato.geo.vertex_weights import SNAP_BITS, spline_weights
-from sfumato.geo.vertices import Kind
+from sfumato.geo.vertices import SNAP_BITS, Kind, spline_weights
 from tests.sampling.test_sampler import BY_CHANCE, chance
 
 REGION = "8 km x 6 km around 48.85,2.35"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.geo import Lattice, Projection
 from sfumato.geo.projection import CLOSE_M
-from sfumato.geo.vertex_weights import SNAP_BITS
+from sfumato.geo.vertices import SNAP_BITS
 from tests.geo.test_lattice import KINDS, REGION, lattices
 
 

@@ -39,7 +39,7 @@ def visits_from(
 ) -> tuple[Visits, str]:
     """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
     from ..geo import read_visits, synthetic_city
-    from ..geo.city import is_city
+    from ..geo.synthetic import is_city
     from ..geo.whereabouts import whereabouts
     from ..rounding import counted
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from .._system import atomically
 from .._version import __version__
 from ..errors import FileError, InputError
-from .arrays import MAX_MEMBER, unpacked
-from .manifest import DAMAGED, Fields
+from .manifest import DAMAGED, MAX_MEMBER, Fields, unpacked
 from .signatures import check_signature
 
 FORMAT: Final = "sfumato mechanism"

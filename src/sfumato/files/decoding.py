@@ -33,8 +33,7 @@ from ..geo import ChosenPlaces, Places, Projection, places_from
 from ..mechanisms import planar
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
-from .arrays import MAX_ENTRIES
-from .manifest import DAMAGED, Fields, decoded_label
+from .manifest import DAMAGED, MAX_ENTRIES, Fields, decoded_label
 
 MOST_GUARANTEES: Final = 64
 MOST_CONSTRAINTS: Final = 500

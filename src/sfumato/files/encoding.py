@@ -28,8 +28,7 @@ from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
-from .arrays import MAX_ENTRIES, packed
-from .manifest import encoded_label
+from .manifest import MAX_ENTRIES, encoded_label, packed
 
 if TYPE_CHECKING:
     from .mechanism_file import MechanismFile

@@ -20,8 +20,7 @@ from ..proofs import LinearConstraint, Optimality, as_dict, bound_to
 from ..proofs.constraints import as_constraints
 from ..rounding import counted
 from .checks import check_matrix, check_noise
-from .claims import json_of
-from .stated import UNCONFIRMED_LOSS, stated
+from .stated import UNCONFIRMED_LOSS, json_of, stated
 
 if TYPE_CHECKING:
     from ..geo import Visits

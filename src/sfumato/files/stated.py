@@ -1,9 +1,10 @@
-"""The distances and losses of a mechanism file that nothing in it confirms, in words."""
+"""Statements of a mechanism file that nothing in it confirms: its writer's claims, distances and losses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -110,3 +111,19 @@ def _moved(secrets: Space, observables: Space) -> list[str]:
         if not alike or not np.array_equal(here[secrets.position(label)], there[observables.position(label)]):
             return [f"the label {label} stands for one place among the secrets and for another among the reports"]
     return []
+
+
+def json_of(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claims as they will be read back.
+
+    Raises:
+        InputError: If JSON cannot hold them.
+    """
+    try:
+        again: dict[str, Any] = json.loads(json.dumps(dict(claims), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"the claims are not what JSON can hold ({error}).",
+            "use texts, finite numbers, true, false, None, lists and mappings.",
+        ) from None
+    return again

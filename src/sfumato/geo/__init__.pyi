@@ -1,8 +1,4 @@
-from .city import synthetic_city as synthetic_city
 from .covering import MOST_CELLS as MOST_CELLS
-from .described import places_from as places_from
-from .even import repeat_by_weight as repeat_by_weight
-from .even import spread_evenly as spread_evenly
 from .formats import IN_DEGREES as IN_DEGREES
 from .formats import PEOPLE as PEOPLE
 from .formats import People as People
@@ -13,6 +9,7 @@ from .formats import no_files as no_files
 from .grid import Grid as Grid
 from .hexagons import Hexagons as Hexagons
 from .lattice import Lattice as Lattice
+from .lattice import places_from as places_from
 from .places import Cells as Cells
 from .places import ChosenPlaces as ChosenPlaces
 from .places import Places as Places
@@ -25,4 +22,7 @@ from .read import read_visits as read_visits
 from .read import rows_without_columns as rows_without_columns
 from .region import Polygon as Polygon
 from .region import Region as Region
+from .synthetic import repeat_by_weight as repeat_by_weight
+from .synthetic import spread_evenly as spread_evenly
+from .synthetic import synthetic_city as synthetic_city
 from .visits import Visits as Visits

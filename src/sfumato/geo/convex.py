@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Floats, readonly
 from ..core.immutable import Immutable
-from .vertex_weights import SNAP_BITS
-from .vertices import ROWS, Integers
+from .vertices import ROWS, SNAP_BITS, Integers
 
 FAR_M: Final = 9_000_000.0
 """Points farther than this from the centre are moved towards it, and from `FARTHEST_M` on to the centre."""

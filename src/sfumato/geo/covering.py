@@ -20,6 +20,8 @@ from .visits import Visits
 MOST_CELLS: Final = 10_000
 """A mechanism has a number for every pair of cells: 800 MB for 10,000 cells."""
 
+Length = float | str
+
 
 def area_of(places: Visits | Region | str, region: Region | str | None) -> Region:
     """Return the region to cover: the one named, or that of the places."""
@@ -93,9 +95,6 @@ def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
     (width, height), (wide, high) = core.size_m, region.size_m
     left = cells * (width / wide) * (height / high)
     return core if 4 < left < MOST_CELLS / 2 else None
-
-
-Length = float | str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,7 @@ from ..errors import DataError, InputError, argument, python, row_value
 from ..rounding import counted
 from .projection import Projection
 from .true_points import DISTANCES, TruePoints
-from .vertex_weights import Draw, Rounding
+from .vertices import Draw, Rounding
 from .visits import Visits
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from ..core.arrays import Floats
 from ..mechanisms import PlanarLaplace
 from .pairs import Pairs
 from .rounds import Rules, State, TrainingRound, loss_at_most
-from .targets import Target
+from .targets import Target, Utility
 from .training import Training
-from .utility import Utility
 
 if TYPE_CHECKING:
     import torch

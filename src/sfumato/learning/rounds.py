@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.immutable import CompactRepr
 from ..errors import InputError
-from .checkpoint import load, save
+from .training import load, save
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+Stop = Callable[[], bool]
+State = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,8 +62,6 @@ class Ending(Enum):
 
 
 Progress = Callable[[TrainingRound], None]
-Stop = Callable[[], bool]
-State = dict[str, Any]
 
 
 class Game(Protocol):

@@ -1,27 +1,40 @@
-"""One design of many: what a worker is sent, does and returns."""
+"""Designs of many people as jobs: file names, what a worker is sent and returns, and the workers."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+import string
 import tempfile
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+from urllib.parse import unquote_to_bytes
 
 import numpy as np
 
+from ..._system import worker_pool
 from ...core import Loss, Metric, Prior
 from ...core.guarantees import Asked
 from ...core.immutable import CompactRepr
-from ...errors import SfumatoError
+from ...errors import InputError, SfumatoError, SolverError, argument
 from ...geo import Visits
 from ...optimal import Auto, design
 from ...proofs import PlaceDistortion
 from ..mechanism_file import MechanismFile
 from ..saving import save
-from .names import stem_of
+
+_POLL_S: Final = 0.3  # how often to ask whether to stop
+_FEW: Final = 64  # designs that are handed to somebody else's executor at a time
+Stop = Callable[[], bool]
+_PLAIN: Final = frozenset(string.ascii_lowercase + string.digits + "-_@+,= .")
+_LONGEST: Final = 200  # bytes of a stem
+_DEVICES: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d) *(\.|$)")
+_HASHED: Final = "%%"  # in front of a hash; no other stem holds it
 
 
 class Job(Protocol):
@@ -193,3 +206,182 @@ def fingerprint_of(texts: list[Any], arrays: list[np.ndarray | None]) -> str:
         else:
             parts.update(f"{array.shape}\0".encode() + np.ascontiguousarray(array).tobytes())
     return parts.hexdigest()
+
+
+Results = Iterator[tuple[str, DesignDone]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DesignWorkers(CompactRepr):
+    """The makers of designs, and how many they make at a time.
+
+    Attributes:
+        processes: Worker processes, where there is no executor.
+        executor: Somebody else's.
+        in_flight: Designs that are handed out at a time; None for one more than there are processes, or 64.
+        stop: Asked between designs whether to stop; what is in flight is then waited for. None never stops.
+    """
+
+    processes: int = 1
+    executor: Executor | None = None
+    in_flight: int | None = None
+    stop: Stop | None = None
+
+    def __post_init__(self) -> None:
+        if self.processes < 1 or (self.in_flight is not None and self.in_flight < 1):
+            raise InputError("no design could be in flight.", "use whole numbers of at least 1.")
+
+    @property
+    def threads(self) -> int:
+        """The solver's threads in each design."""
+        from ...optimal.structured import cores
+
+        return cores() if self.processes == 1 and self.executor is None else 1
+
+    def results(self, jobs: Iterable[Job]) -> Results:
+        """Yield the results as they come; a few jobs are handed out at a time.
+
+        Args:
+            jobs: The designs to make.
+
+        Raises:
+            SolverError: If the workers ended.
+        """
+        stop = self.stop or (lambda: False)
+        if self.executor is not None:
+            try:
+                yield from _handed_out(deque(jobs), self.executor, self.in_flight or _FEW, stop)
+            except _LostError as error:
+                raise _ended() from error
+        elif self.processes == 1:
+            for each in jobs:
+                if stop():
+                    return
+                yield each.name, done(each)
+        else:
+            yield from _in_processes(deque(jobs), self.processes, self.in_flight or self.processes + 1, stop)
+
+
+class _LostError(Exception):
+    """Workers ended before they gave back these jobs."""
+
+    def __init__(self, jobs: list[Job]) -> None:
+        super().__init__(f"{len(jobs)} jobs were lost")
+        self.jobs = jobs
+
+
+def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Stop) -> Results:
+    """Yield results from processes of our own; a job that ends its worker is given up, and the others go on."""
+    worked = False
+    while waiting and not stop():
+        suspects: list[Job] = []
+        with worker_pool(min(processes, len(waiting))) as pool:
+            try:
+                for found in _handed_out(waiting, pool, in_flight, stop):
+                    worked = True
+                    yield found
+            except _LostError as lost:
+                suspects = lost.jobs
+        ended: list[Job] = []
+        for job in suspects:  # each alone: which of them is it?
+            if stop():
+                return
+            with worker_pool(1) as pool:
+                try:
+                    yield from _handed_out(deque([job]), pool, 1, stop)
+                    worked = True
+                except _LostError:
+                    ended.append(job)
+        if ended and not worked:
+            raise _ended()
+        for job in ended:
+            yield job.name, DesignDone(None, b"", "its worker was ended; maybe memory ran out.")
+
+
+def _handed_out(waiting: deque[Job], pool: Executor, in_flight: int, stop: Stop) -> Results:
+    running = dict[Future[DesignDone], Job]()
+    try:
+        while True:
+            stopped = stop()
+            while waiting and len(running) < in_flight and not stopped:
+                job = waiting.popleft()
+                try:
+                    running[pool.submit(done, job)] = job
+                except BrokenExecutor:
+                    raise _LostError([job, *running.values()]) from None
+            if stopped:
+                for future in [each for each in running if each.cancel()]:
+                    del running[future]
+            if not running:
+                return
+            for future in wait(running, timeout=_POLL_S, return_when=FIRST_COMPLETED).done:
+                yield running[future].name, _result(future, running)
+                del running[future]
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _result(future: Future[DesignDone], running: dict[Future[DesignDone], Job]) -> DesignDone:
+    try:
+        return future.result()
+    except BrokenExecutor:
+        raise _LostError(list(running.values())) from None
+    except Exception as error:  # noqa: BLE001  a cluster's own; the others go on
+        return DesignDone(None, b"", f"its worker failed, {type(error).__name__}: {error}.")
+
+
+def _ended() -> SolverError:
+    return SolverError(
+        "the workers ended before their designs were made.",
+        "call again: the designs that are done stay done",
+        f"use fewer {argument('processes')}, if memory ran out.",
+    )
+
+
+def stem_of(name: str) -> str:
+    """Return the stem of the file for a name; different names have different stems, also where case is ignored.
+
+    Small letters, digits and ``- _ @ + , =``, and spaces and dots inside, stay; all else is written as ``%`` and
+    two digits for each byte of UTF-8. A stem that would be too long is a hash.
+    """
+    coded = name.encode()
+    plain = [chr(byte) if chr(byte) in _PLAIN else f"%{byte:02x}" for byte in coded]
+    for end in (0, -1):
+        if plain[end] in (" ", "."):
+            plain[end] = f"%{ord(plain[end]):02x}"
+    stem = "".join(plain)
+    if _DEVICES.match(stem):  # names of devices on Windows
+        stem = f"%{ord(stem[0]):02x}{stem[1:]}"
+    return stem if len(stem) <= _LONGEST else _HASHED + hashlib.sha256(coded).hexdigest()
+
+
+def name_of(stem: str) -> str:
+    """Return the name that a stem stands for; a stem that `stem_of` does not make is a name as it is."""
+    try:
+        found = unquote_to_bytes(stem).decode()
+    except UnicodeDecodeError:
+        return stem
+    return found if found and stem_of(found) == stem else stem
+
+
+def is_hash(stem: str) -> bool:
+    """Return whether a stem is the hash of a name that is too long."""
+    return stem.startswith(_HASHED)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse what is no name.
+
+    Raises:
+        InputError: If a name is empty, is not a text, or cannot be written in UTF-8.
+    """
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"the name {name!r} is not a text.", "name each design with a text.")
+        if not name:
+            raise InputError("a name is empty.", "name each design with a text.")
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"the name {name!r} is not written in Unicode.", "use another name.") from None

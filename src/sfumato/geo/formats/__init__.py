@@ -2,15 +2,13 @@
 
 from typing import Final
 
-from .checkins import FOURSQUARE, SNAP
-from .format import Format, Wanted
+from .format import Format, RawVisits, Wanted, cleaned
 from .geojson import GEOJSON
 from .geolife import GEOLIFE
 from .google import GOOGLE
 from .gpx import GPX
 from .people import PEOPLE, People, check_people, no_files, person_at, with_people
-from .rows import RawVisits, cleaned
-from .table import ARROW, IN_DEGREES, PARQUET, TEXT, PlaceColumns, read_frame
+from .table import ARROW, FOURSQUARE, IN_DEGREES, PARQUET, SNAP, TEXT, PlaceColumns, read_frame
 
 EVERY: Final[tuple[Format, ...]] = (TEXT, PARQUET, ARROW, GEOLIFE, GPX, GEOJSON, GOOGLE, SNAP, FOURSQUARE)
 """All formats. A file is read by the first one that it matches."""

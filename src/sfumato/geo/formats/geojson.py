@@ -14,8 +14,7 @@ from ...errors import DataError
 from ...tables import Source
 from .columns import recognised
 from .crs import WGS84, Statement
-from .format import Format, Wanted
-from .rows import RawVisits
+from .format import Format, RawVisits, Wanted
 from .table import visits_of
 
 _MARKS: Final = (b'"Feature', b'"features"', b'"coordinates"')

@@ -27,10 +27,9 @@ from ...tables import (
     times,
 )
 from .crs import ReferenceSystem, UnknownSystemError, row_statements
-from .format import Format, Wanted
+from .format import Format, RawVisits, Wanted
 from .people import each_file, person_of
 from .points import degrees
-from .rows import RawVisits
 
 _GEOLIFE: Final = b"Geolife"
 _OZI: Final = b"OziExplorer Track Point File"

@@ -14,8 +14,7 @@ import numpy as np
 from ...errors import DataError
 from ...rounding import counted
 from ...tables import Source, times
-from .format import Format, Wanted
-from .rows import RawVisits
+from .format import Format, RawVisits, Wanted
 
 _MARKS: Final = (
     *(b'"latitudeE7"', b'"timelineObjects"', b'"semanticSegments"', b'"rawSignals"'),

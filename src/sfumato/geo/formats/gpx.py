@@ -11,10 +11,9 @@ import numpy as np
 
 from ...errors import DataError, row_value
 from ...tables import Source, names, times
-from .format import Format, Wanted
+from .format import Format, RawVisits, Wanted
 from .people import each_file, person_of
 from .points import degrees
-from .rows import RawVisits
 
 _POINTS: Final = ("trkpt", "rtept", "wpt")
 

@@ -13,7 +13,7 @@ from ...errors import DataError, InputError, argument
 from ...rounding import counted
 from ...tables import Source, files_below, left_out_note, readable
 from .crs import UnknownSystemError
-from .rows import RawVisits, joined
+from .format import RawVisits, joined
 
 People = Literal["one", "file", "folder", "column"]
 """A person: all rows, each file, each folder, or each name in the column of users."""

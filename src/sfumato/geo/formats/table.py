@@ -1,9 +1,10 @@
-"""Visits in a table: which columns hold them, in text, Parquet, GeoParquet, Arrow or in memory."""
+"""Visits in a table (text, Parquet, GeoParquet, Arrow or in memory), and check-ins as lines without a header."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
@@ -13,10 +14,12 @@ from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...errors import DataError, argument, row_value
 from ...tables import (
+    PARQUET_TYPE,
     ArrowFile,
     ArrowStream,
     Clocks,
     FrameTable,
+    Layout,
     OpenTable,
     ParquetTable,
     Source,
@@ -33,14 +36,23 @@ from ...tables import (
 )
 from ..visits import NAMED
 from .columns import Roles, recognised
-from .crs import WGS84, ReferenceSystem, row_statements
-from .format import Format, Wanted
-from .geometry_columns import geometry_columns
+from .crs import WGS84, ReferenceSystem, Statement, row_statements
+from .format import Format, RawVisits, Wanted
 from .points import degrees, points
-from .rows import RawVisits
 
 _DAYS_ZERO: Final = 2000
 """The last year that programs write in front of times without a day."""
+
+IN_DEGREES: Final = {b"sfumato.crs": b"EPSG:4326"}
+_OFFSET: Final = re.compile(r"(?i)\b(?:utc|gmt)\s*[+-]\s*0*[1-9]|[+-](?!00:?00)[01]\d:?[0-5]\d\b")
+_SNAP_COLUMNS: Final = ("user", "time", "lat", "lon", "location")
+_SNAP_LINE: Final = re.compile(r"[^\t]+\t(\d{4}-\d\d-\d\dT[\d:]+Z)?\t[-+\d.]*\t[-+\d.]*\t[^\t]*")
+_FOURSQUARE_COLUMNS: Final = (
+    *("user", "venue_id", "category_id", "category", "lat", "lon", "utc_offset_min", "time"),
+)
+_FOURSQUARE_LINE: Final = re.compile(
+    r"[^\t]+\t[^\t]*\t[^\t]*\t[^\t]*\t[-+\d.]+\t[-+\d.]+\t-?\d+\t[A-Z][a-z]{2} [A-Z][a-z]{2} .*"
+)
 
 
 def read_text(source: Source, wanted: Wanted) -> RawVisits:
@@ -96,7 +108,6 @@ def read_arrow(source: Source, wanted: Wanted) -> RawVisits:
     return _read_typed(ArrowFile(source), wanted)
 
 
-IN_DEGREES: Final = {b"sfumato.crs": b"EPSG:4326"}
 """The metadata of a table whose latitudes and longitudes are on WGS84, whatever its other columns say."""
 
 
@@ -208,8 +219,6 @@ def _read_typed(table: ParquetTable | ArrowFile | FrameTable, wanted: Wanted) ->
         table.load(_columns(table, places.roles, wanted)), places.roles, table.name, system=places.system
     )
 
-
-_OFFSET: Final = re.compile(r"(?i)\b(?:utc|gmt)\s*[+-]\s*0*[1-9]|[+-](?!00:?00)[01]\d:?[0-5]\d\b")
 
 TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=True)
 PARQUET: Final = Format(
@@ -340,3 +349,121 @@ def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
 
 def _example(column: Any) -> Any:
     return next((value for value in python_values(column) if value is not None), None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GeometryColumn(CompactRepr):
+    """The description of a column of geometries in the metadata of its table.
+
+    Attributes:
+        encodings: How points are encoded, such as ``"WKB"``.
+        statements: What each place states about the coordinate system, as `ReferenceSystem.of` takes it.
+    """
+
+    encodings: tuple[str, ...] = ()
+    statements: tuple[tuple[str, Statement | None], ...] = ()
+
+
+def geometry_columns(schema: Any, source: str) -> dict[str, GeometryColumn]:
+    """Return the columns that a schema declares to hold geometries, by name; the primary one is first.
+
+    Args:
+        schema: An Arrow schema, with the metadata of its fields.
+        source: What messages call the table.
+
+    Raises:
+        DataError: If the metadata are damaged.
+
+    Source:
+        GeoParquet 1.1, Parquet's types GEOMETRY and GEOGRAPHY, GeoArrow 0.2. Without a CRS the first two mean
+        WGS84, and GeoArrow an unknown one.
+    """
+    metadata: Mapping[bytes, bytes] = schema.metadata or {}
+    found: dict[str, GeometryColumn] = {}
+    geo = _object(metadata.get(b"geo", b"{}"), "'geo' metadata", source)
+    columns = geo.get("columns", {})
+    primary = geo.get("primary_column")
+    if not (isinstance(columns, dict) and isinstance(primary, str | None)) or not all(
+        isinstance(each, dict) for each in columns.values()
+    ):
+        raise _damaged("'geo' metadata", source)
+    if primary is not None:
+        found[primary] = GeometryColumn()
+    for name, each in columns.items():
+        own_crs = (("its 'geo' metadata", each["crs"]),) if "crs" in each else ()
+        found[name] = GeometryColumn((str(each.get("encoding", "WKB")),), own_crs)
+    for field in schema:
+        own: Mapping[bytes, bytes] = field.metadata or {}
+        encodings: list[str] = []
+        statements: list[tuple[str, Statement | None]] = []
+        family, _, encoding = own.get(b"ARROW:extension:name", b"").decode(errors="replace").partition(".")
+        if family in ("geoarrow", "ogc") and encoding:
+            place = f"GeoArrow metadata of the column {field.name!r}"
+            said = _object(own.get(b"ARROW:extension:metadata") or b"{}", place, source)
+            encodings.append("WKB" if encoding in ("wkb", "wkt") else encoding)
+            statements.append(("its GeoArrow metadata", said.get("crs")))
+        if PARQUET_TYPE in own:
+            kind = json.loads(own[PARQUET_TYPE])
+            encodings.append("WKB")
+            if kind.get("crs"):
+                statements.append(("its Parquet type", _of_parquet(str(kind["crs"]), metadata)))
+        if encodings:
+            old = found.get(field.name, GeometryColumn())
+            found[field.name] = GeometryColumn((*old.encodings, *encodings), (*old.statements, *statements))
+    return found
+
+
+def _of_parquet(text: str, metadata: Mapping[bytes, bytes]) -> Statement:
+    """Return what Parquet's type states, which may be ``projjson:`` and a key of the file's metadata."""
+    kind, _, key = text.partition(":")
+    return metadata.get(key.encode(), text.encode()).decode() if kind == "projjson" else text
+
+
+def _object(text: bytes, what: str, source: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise _damaged(what, source)
+    return found
+
+
+def _damaged(what: str, source: str) -> DataError:
+    return DataError(
+        f"the {what} of {source} are damaged.", "write the file again", f"name columns of numbers with {NAMED}."
+    )
+
+
+def read_snap(source: Source, _: Wanted) -> RawVisits:
+    """Read lines of user, UTC time, latitude, longitude and location, between tabs.
+
+    Source:
+        Cho, Myers, Leskovec, KDD 2011; https://snap.stanford.edu/data/loc-gowalla.html.
+    """
+    return _read(source, _SNAP_COLUMNS, ("location",))
+
+
+def read_foursquare(source: Source, _: Wanted) -> RawVisits:
+    """Read lines of user, venue, category (id and name), latitude, longitude, offset in minutes, UTC time.
+
+    Source:
+        Yang, Zhang, Zheng, Yu, IEEE Transactions on Systems, Man, and Cybernetics 45(1), 2015.
+    """
+    return _read(source, _FOURSQUARE_COLUMNS, ("venue_id", "category_id"))
+
+
+def _read(source: Source, columns: Sequence[str], as_text: Sequence[str]) -> RawVisits:
+    table = TextTable(source, Layout("\t"), columns, headless=True, quotes=False)
+    roles = Roles("lat", "lon", None, "user", "time", time_named=True)
+    return visits_of(table.load(columns, as_text=as_text), roles, str(source))
+
+
+def _begins_with(line: re.Pattern[str]) -> Callable[[Source], bool]:
+    return lambda source: any(line.fullmatch(first) for first in source.first_lines[:1])
+
+
+SNAP: Final = Format("snap", "the text files of SNAP (Gowalla, Brightkite)", read_snap, _begins_with(_SNAP_LINE))
+FOURSQUARE: Final = Format(
+    "foursquare", "the text files of Foursquare TSMC2014", read_foursquare, _begins_with(_FOURSQUARE_LINE)
+)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...files import read_mechanism_file
 from ...geo import Visits, check_skip, read_visits, synthetic_city
-from ...geo.city import is_city
+from ...geo.synthetic import is_city
 from ..maps import outline as read_outline
 from .making import Origin
 from .others import OtherDesigns

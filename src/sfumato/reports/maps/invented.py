@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.arrays import Floats, readonly
-from ...geo.city import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE
+from ...geo.synthetic import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE
 from .named import Name
 from .outline import Outline, Shape
 
