@@ -21,7 +21,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 PACKAGES = ("src/sfumato", "papers/src/sfumato_papers", "studio/src/sfumato_studio")
-# What docs/extending.md invents, and names of others: LAPACK, uv and pip have options of their own.
+# What docs/architecture.md invents, and names of others: LAPACK, uv and pip have options of their own.
 INVENTED = (
     *("median-loss", "median_loss", "MedianLossPrivacy"),
     *("truncated_geometric", "TruncatedGeometric"),

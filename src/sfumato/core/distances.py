@@ -18,8 +18,6 @@ EARTH_RADIUS_M = 6_371_008.8  # mean radius of the WGS84 ellipsoid (IUGG)
 
 _ENTRIES = 2**20  # distances that are made together
 
-KINDS = ("euclidean", "great-circle", "manhattan", "hamming", "absolute", "jaccard", "semantic")
-
 
 class Values(Protocol):
     """A set of labelled values, such as a `Space`: all that distances need to know of it."""
@@ -227,3 +225,5 @@ _FUNCTIONS: dict[str, Callable[[Values, Values], tuple[Floats, str]]] = {
     "absolute": _absolute,
     "jaccard": _jaccard,
 }
+
+KINDS = (*_FUNCTIONS, "semantic")
