@@ -28,7 +28,7 @@ from sfumato.privacy.distributions import (
     MetricDistributionPrivacy,
     ProbabilisticDistributionPrivacy,
 )
-from sfumato.privacy.point import last_step, leak
+from sfumato.privacy.point import least_epsilon, probabilistic
 
 from ..cli.conftest import runner
 
@@ -158,7 +158,7 @@ def ties():
 @pytest.mark.parametrize("name", ["differential", "probabilistic", "metric"])
 def test_ties_are_decided_in_fractions_and_in_words(name, few, monkeypatch):
     """Few pairs are compared in fractions, many in words of integers: with one pair at most only words decide."""
-    for module in (exact, leak, last_step):
+    for module in (exact, least_epsilon, probabilistic):
         monkeypatch.setattr(module, "FEW", few)
     make, of, distances, _ = NOTIONS[name]
     seen = set()

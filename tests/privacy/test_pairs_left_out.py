@@ -32,9 +32,16 @@ from sfumato.privacy import (
 )
 from sfumato.privacy.curves.errors_of_tests import errors
 from sfumato.privacy.curves.gaussian import _shifts
-from sfumato.privacy.limits import affinity_limits, divergence_limits, range_limits, ratio_limits, rho_limits
-from sfumato.privacy.point.renyi_over_order import Search
-from sfumato.privacy.search import Limits, search
+from sfumato.privacy.point.concentrated import Search
+from sfumato.privacy.search import (
+    Limits,
+    affinity_limits,
+    divergence_limits,
+    range_limits,
+    ratio_limits,
+    rho_limits,
+    search,
+)
 from sfumato.proofs import prove_metric_privacy, worst_ratios
 
 DIVERGENCES = [TOTAL_VARIATION, CHI_SQUARED, HELLINGER, KL, REVERSE_KL, Renyi(0.5), Renyi(2.0), Renyi(300.0)]

@@ -116,7 +116,7 @@ class Notion(ABC):
     Attributes:
         description: Its names, its numbers and its promise in words; two classes that find
             different numbers of one notion share it.
-        parameter: What the open parameter is called, such as ``"epsilon"``.
+        parameter: What the open parameter is called.
         on_request: Whether audits measure it only where it is named, because its number is
             that of another notion, or because it needs a choice.
     """
@@ -124,7 +124,7 @@ class Notion(ABC):
     __slots__ = ()
 
     description: ClassVar[Description]
-    parameter: ClassVar[str]
+    parameter: ClassVar[str] = "epsilon"
     on_request: ClassVar[bool] = False
 
     @final

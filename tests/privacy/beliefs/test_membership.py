@@ -187,7 +187,7 @@ def test_indistinguishable_secrets_keep_the_belief_in_the_band(matrix, p):
 
 
 def test_many_facts_at_once_are_each_of_them(monkeypatch):
-    monkeypatch.setattr("sfumato.privacy.beliefs.likelihoods._BLOCK", 8)
+    monkeypatch.setattr("sfumato.privacy.beliefs.posterior._BLOCK", 8)
     rng = np.random.default_rng(5)
     matrix, masks = rng.dirichlet(np.ones(4), 6), facts(6)
     one_by_one = max(MembershipPrivacy(Priors.all(), Events(mask[None])).measure(matrix).value for mask in masks)

@@ -240,7 +240,7 @@ def test_sets_of_reports_block_by_block(m, seed):
     matrix, maps = np.random.default_rng(seed).dirichlet(np.ones(m), 3), np.array([[1, 2, 0], [0, 0, 2]])
     sets = list(events_of(m))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.privacy.beliefs.worst_sets._BLOCK", 8)
+        patch.setattr("sfumato.privacy.beliefs.semantic._BLOCK", 8)
         found = SemanticPrivacy(maps).measure(matrix)
     assert found.value == pytest.approx(by_two_points(matrix, maps, sets), abs=1e-9)
 
@@ -249,7 +249,7 @@ def test_witness_of_a_later_block(monkeypatch):
     matrix = np.random.default_rng(3).dirichlet(np.ones(6), 4)
     notion = SemanticPrivacy(np.array([[1, 0, 3, 2], [0, 0, 0, 0]]))
     whole = notion.measure(matrix)
-    monkeypatch.setattr("sfumato.privacy.beliefs.worst_sets._BLOCK", 8)
+    monkeypatch.setattr("sfumato.privacy.beliefs.semantic._BLOCK", 8)
     assert notion.measure(matrix).value == pytest.approx(whole.value, abs=1e-14)
     assert notion.measure(matrix).witness.outputs.tolist() == whole.witness.outputs.tolist()
     assert whole.witness.outputs.max() >= 2

@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 from sfumato.divergences import Profile, hockey_stick
 from sfumato.errors import InputError
 from sfumato.privacy import GaussianPrivacy, GaussianTradeOff, LossDistribution, TradeOff, power, product
-from sfumato.privacy.curves.lattice import Factor, convolved
+from sfumato.privacy.curves.loss_distribution import Factor, convolved
 
 from ...divergences.pairs import several
 

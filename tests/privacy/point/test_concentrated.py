@@ -117,7 +117,7 @@ def test_equal_rows_single_rows_and_one_column():
 
 
 def test_what_is_left_open_is_bounded_by_the_larger_order_over_the_smaller(monkeypatch):
-    monkeypatch.setattr("sfumato.privacy.point.renyi_over_order._PASSES", 1)
+    monkeypatch.setattr("sfumato.privacy.point.concentrated._PASSES", 1)
     found = ConcentratedPrivacy().measure(normal(4, 1.0, 60))
     assert found.lower <= 0.5 * (1 + 1e-9)
     assert 0.5 <= found.upper <= 1.1

@@ -3,10 +3,11 @@
 from typing import Final
 
 from ..notion import Notion
-from .adversarial import AdversarialPrivacy, DeltaOfAdversarialPrivacy
 from .attackers import Events, Priors
 from .bands import Band, attained_band, band
 from .membership import (
+    AdversarialPrivacy,
+    DeltaOfAdversarialPrivacy,
     EventRatio,
     FallOfEventRatio,
     MembershipPrivacy,

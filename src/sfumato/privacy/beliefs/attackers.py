@@ -1,9 +1,11 @@
-"""Attackers: the priors that they may hold, and the facts about the secret that they must not learn."""
+"""Attackers: the priors that they may hold, the facts that they must not learn, and notions against them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Prior, Space
 from ...core.arrays import readonly
 from ...errors import InputError
+from ...rounding import at_most, factor_at_most
+from ..notion import Notion
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -204,3 +208,27 @@ def events_on(events: Events | None, size: int) -> Events:
             "state facts about the mechanism's secrets.",
         )
     return events
+
+
+class AgainstPriors(Notion):
+    """A notion that must hold against every prior of a set.
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+        certainty: What some report does where no value is enough.
+        limit: What no report does otherwise; ``{factor}`` stands for e to the value.
+    """
+
+    __slots__ = ()
+
+    certainty: ClassVar[str]
+    limit: ClassVar[str]
+
+    priors: Priors
+
+    def sentence(self, value: float) -> str:
+        """Return what the value promises."""
+        if math.isinf(value):
+            return f"Under {self.priors}, {self.certainty}: no {self.parameter} is enough."
+        limit = self.limit.format(factor=factor_at_most(value))
+        return f"Under {self.priors}, {limit} ({self.parameter} {at_most(value)})."

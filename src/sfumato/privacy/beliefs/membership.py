@@ -1,29 +1,22 @@
-"""Membership privacy: how much a report may raise, lower or move the belief in a fact, and its odds."""
+"""Membership and adversarial privacy: how much a report may raise or lower the belief in a fact, and its odds."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import final
 
 import numpy as np
 
 from ...core.arrays import Floats
-from ...rounding import at_most, factor_at_most, log_errors
-from ..notion import Description
-from .posterior import Odds, OfFacts, Rated, both, downward, upward
+from ...errors import InputError
+from ...rounding import at_most, factor_at_most, log_error, log_errors
+from ..notion import Description, Finding
+from ..rows import AnyMechanism, check_delta
+from .attackers import AgainstPriors, Events, Priors
+from .posterior import Chance, Odds, OfFacts, Rated, both, downward, fall, gain, posterior, rise, upward, worst
 
-POSITIVE: Final = Description(
-    "positive-membership",
-    "positive membership privacy",
-    ("epsilon",),
-    question="How much more credible can a report make a fact?",
-    promise=(
-        "no report makes a fact more than e^{epsilon} times as probable, or its absence e^{epsilon} times less"
-    ),
-    source="Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37",
-    context=("priors", "events"),
-)
+_LARGEST = 700.0  # e to this is still a float
 
 
 @final
@@ -56,34 +49,24 @@ class PositiveMembershipPrivacy(OfFacts):
         Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37.
     """
 
-    description: ClassVar[Description] = POSITIVE
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "positive-membership",
+        "positive membership privacy",
+        ("epsilon",),
+        question="How much more credible can a report make a fact?",
+        promise=(
+            "no report makes a fact more than e^{epsilon} times as probable, or its absence e^{epsilon} times less"
+        ),
+        source="Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37",
+        context=("priors", "events"),
+    )
+    certainty = "a report can make some fact certain"
+    limit = (
+        "no report makes a fact more than {factor} times as probable as it was, nor divides the probability "
+        "that it is false by more"
+    )
 
-    @staticmethod
-    def _rate(found: Odds) -> Rated:
-        return upward(found)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, a report can make some fact certain: no epsilon is enough."
-        return (
-            f"Under {self.priors}, no report makes a fact more than {factor_at_most(value)} times as probable as "
-            f"it was, nor divides the probability that it is false by more (epsilon {at_most(value)})."
-        )
-
-
-NEGATIVE: Final = Description(
-    "negative-membership",
-    "negative membership privacy",
-    ("epsilon",),
-    question="How much less credible can a report make a fact?",
-    promise=(
-        "no report makes a fact more than e^{epsilon} times less probable, or its absence e^{epsilon} times more"
-    ),
-    source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
-    context=("priors", "events"),
-)
+    _rate = staticmethod(upward)
 
 
 @final
@@ -103,33 +86,25 @@ class NegativeMembershipPrivacy(OfFacts):
         Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, 2.2.6.
     """
 
-    description: ClassVar[Description] = NEGATIVE
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "negative-membership",
+        "negative membership privacy",
+        ("epsilon",),
+        question="How much less credible can a report make a fact?",
+        promise=(
+            "no report makes a fact more than e^{epsilon} times less probable, or its absence e^{epsilon} times "
+            "more"
+        ),
+        source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
+        context=("priors", "events"),
+    )
+    certainty = "a report can rule some fact out"
+    limit = (
+        "no report divides the probability of a fact by more than {factor}, nor multiplies the probability "
+        "that it is false by more"
+    )
 
-    @staticmethod
-    def _rate(found: Odds) -> Rated:
-        return downward(found)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, a report can rule some fact out: no epsilon is enough."
-        return (
-            f"Under {self.priors}, no report divides the probability of a fact by more than "
-            f"{factor_at_most(value)}, nor multiplies the probability that it is false by more "
-            f"(epsilon {at_most(value)})."
-        )
-
-
-BOTH: Final = Description(
-    "membership",
-    "membership privacy",
-    ("epsilon",),
-    question="How much more or less credible can a report make a fact?",
-    promise="no report changes the probability of a fact, or of its absence, by more than a factor e^{epsilon}",
-    source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
-    context=("priors", "events"),
-)
+    _rate = staticmethod(downward)
 
 
 @final
@@ -152,36 +127,24 @@ class MembershipPrivacy(OfFacts):
         Li, Qardaji, Su, Wu and Yang, CCS 2013.
     """
 
-    description: ClassVar[Description] = BOTH
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "membership",
+        "membership privacy",
+        ("epsilon",),
+        question="How much more or less credible can a report make a fact?",
+        promise=(
+            "no report changes the probability of a fact, or of its absence, by more than a factor e^{epsilon}"
+        ),
+        source="Li, Qardaji, Su, Wu and Yang, CCS 2013",
+        context=("priors", "events"),
+    )
+    certainty = "a report can decide some fact"
+    limit = (
+        "no report multiplies or divides the probability that a fact is true, or that it is false, by more "
+        "than {factor}"
+    )
 
-    @staticmethod
-    def _rate(found: Odds) -> Rated:
-        return both(found)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, a report can decide some fact: no epsilon is enough."
-        return (
-            f"Under {self.priors}, no report multiplies or divides the probability that a fact is true, or that "
-            f"it is false, by more than {factor_at_most(value)} (epsilon {at_most(value)})."
-        )
-
-
-EVENT_RATIO: Final = Description(
-    "event-ratio",
-    "event ratio",
-    ("rise", "fall"),
-    question="By which factors can a report favour a fact, or its opposite?",
-    promise=(
-        "no report is more than e^{rise} times, or less than e^-{fall} times, as likely when a fact holds as when "
-        "it does not"
-    ),
-    source="Desfontaines, 2.2.6",
-    context=("priors", "events"),
-    defaults={"rise": math.inf, "fall": math.inf},
-)
+    _rate = staticmethod(both)
 
 
 @final
@@ -207,22 +170,25 @@ class EventRatio(OfFacts):
         Desfontaines, 2.2.6 (the ratio rho of the formulas there).
     """
 
-    description: ClassVar[Description] = EVENT_RATIO
-    parameter: ClassVar[str] = "rise"
-    on_request: ClassVar[bool] = True
+    description = Description(
+        "event-ratio",
+        "event ratio",
+        ("rise", "fall"),
+        question="By which factors can a report favour a fact, or its opposite?",
+        promise=(
+            "no report is more than e^{rise} times, or less than e^-{fall} times, as likely when a fact holds as "
+            "when it does not"
+        ),
+        source="Desfontaines, 2.2.6",
+        context=("priors", "events"),
+        defaults={"rise": math.inf, "fall": math.inf},
+    )
+    parameter = "rise"
+    on_request = True
+    certainty = "some report is possible only where a fact is true"
+    limit = "no report is more than {factor} times as likely where a fact is true as where it is false"
 
-    @staticmethod
-    def _rate(found: Odds) -> Rated:
-        return _rise(found)
-
-    def sentence(self, value: float) -> str:
-        """Return what the rise promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report is possible only where a fact is true: no rise is enough."
-        return (
-            f"Under {self.priors}, no report is more than {factor_at_most(value)} times as likely where a fact is "
-            f"true as where it is false (rise {at_most(value)})."
-        )
+    _rate = staticmethod(rise)
 
 
 @final
@@ -241,30 +207,170 @@ class FallOfEventRatio(OfFacts):
         Desfontaines, 2.2.6.
     """
 
-    description: ClassVar[Description] = EVENT_RATIO
-    parameter: ClassVar[str] = "fall"
-    on_request: ClassVar[bool] = True
+    description = EventRatio.description
+    parameter = "fall"
+    on_request = True
+    certainty = "some report is possible only where a fact is false"
+    limit = "no report is more than {factor} times as likely where a fact is false as where it is true"
 
-    @staticmethod
-    def _rate(found: Odds) -> Rated:
-        return _fall(found)
+    _rate = staticmethod(fall)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AdversarialPrivacy(AgainstPriors):
+    """Adversarial privacy: the least epsilon, at a given delta.
+
+    P[T | o in S] <= e**epsilon P[T] + delta   for all priors, facts T and sets S of reports
+
+    Single reports suffice. Against all priors, with rho the largest P[o|T] / P[o|not T],
+    epsilon = 2 ln(sqrt(rho) - sqrt(delta (rho - 1))) while that is positive.
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+        delta: What may be added, from 0 to 1.
+        events: The facts; every single secret if None.
+
+    Raises:
+        InputError: If delta is not between 0 and 1.
+
+    Source:
+        Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38.
+    """
+
+    description = Description(
+        "adversarial",
+        "adversarial privacy",
+        ("epsilon", "delta"),
+        question="How much more credible can a report make a fact, if delta may be added?",
+        promise="after any report a fact is at most e^{epsilon} times as probable as before, plus {delta}",
+        source="Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38",
+        context=("priors", "events"),
+        defaults={"delta": 0.0},
+    )
+
+    priors: Priors
+    delta: float = 0.0
+    events: Events | None = None
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the fact, the prior and the report that attain it."""
+        return worst(self, mechanism, self.priors, self.events, self._rate)
+
+    def _rate(self, found: Odds) -> Rated:
+        best = _nearest_chance(_peak_of_ratio(found.high, self.delta), found)
+        after = posterior(best, found.high)
+        error = log_errors(found.high, found.terms) + log_error(0.0, found.terms)
+        if self.delta == 0:
+            value = gain(best, found.high)
+            upper = value + error
+        else:
+            with np.errstate(divide="ignore"):
+                logs = np.log(best.p)
+            most = np.minimum(after * (1 + error), 1.0)
+            value, upper = self._log_ratio(after, logs), self._log_ratio(most, logs) + error + log_errors(logs)
+        return Rated(value, upper, best.p, found.high_at, np.ones(len(value), dtype=np.bool_))
+
+    def _log_ratio(self, after: Floats, log_before: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(after > self.delta, np.log(after - self.delta) - log_before, 0.0)
 
     def sentence(self, value: float) -> str:
-        """Return what the fall promises."""
+        """Return what the epsilon promises."""
         if math.isinf(value):
-            return f"Under {self.priors}, some report is possible only where a fact is false: no fall is enough."
+            return f"Under {self.priors}, some report lifts a fact from almost nothing: no epsilon is enough."
+        rest = f" plus {at_most(self.delta)}" if self.delta else ""
         return (
-            f"Under {self.priors}, no report is more than {factor_at_most(value)} times as likely where a fact is "
-            f"false as where it is true (fall {at_most(value)})."
+            f"Under {self.priors}, no report makes a fact more probable than {factor_at_most(value)} times what "
+            f"it was{rest} (epsilon {at_most(value)})."
         )
 
 
-def _rise(found: Odds) -> Rated:
-    value: Floats = np.maximum(found.high, 0.0)
-    upper = value + log_errors(value, found.terms)
-    p = (found.least.p + found.most.p) / 2
-    return Rated(value, upper, p, found.high_at, np.ones(len(value), dtype=np.bool_))
+@final
+@dataclass(frozen=True, slots=True)
+class DeltaOfAdversarialPrivacy(AgainstPriors):
+    """Adversarial privacy: the least delta, at a given epsilon.
+
+    delta = max over priors, facts T and reports o of P[T | o] - e**epsilon P[T], at least 0
+
+    Against all priors it is (sqrt(rho) - sqrt(e**epsilon))**2 / (rho - 1) where rho, the
+    largest P[o|T] / P[o|not T], exceeds e**epsilon.
+
+    Attributes:
+        priors: The beliefs against which it must hold.
+        epsilon: At least 0.
+        events: The facts; every single secret if None.
+
+    Raises:
+        InputError: If epsilon is not a number from 0 to 700.
+
+    Example:
+        >>> response = [[5 / 6, 1 / 6], [1 / 6, 5 / 6]]
+        >>> DeltaOfAdversarialPrivacy(Priors.all(), 0.5).measure(response)
+        Adversarial privacy: delta 0.226596
+
+    Source:
+        Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38.
+    """
+
+    description = AdversarialPrivacy.description
+    parameter = "delta"
+    on_request = True
+
+    priors: Priors
+    epsilon: float
+    events: Events | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.epsilon <= _LARGEST:
+            raise InputError(
+                f"epsilon {self.epsilon} is not a number from 0 to {_LARGEST:g}.", "use one such as 0.5."
+            )
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least delta, with the fact, the prior and the report that attain it."""
+        return worst(self, mechanism, self.priors, self.events, self._rate)
+
+    def _rate(self, found: Odds) -> Rated:
+        best = _nearest_chance(_peak_of_difference(found.high, self.epsilon), found)
+        value = posterior(best, found.high) - math.exp(self.epsilon) * best.p
+        error = log_errors(found.high, found.terms) + log_error(self.epsilon, found.terms)
+        return Rated(value, value + 2 * error, best.p, found.high_at, np.ones(len(value), dtype=np.bool_))
+
+    def sentence(self, value: float) -> str:
+        """Return what the delta promises."""
+        return (
+            f"Under {self.priors}, no report makes a fact more probable than {factor_at_most(self.epsilon)} times "
+            f"what it was plus {at_most(value)} (delta {at_most(value)})."
+        )
 
 
-def _fall(found: Odds) -> Rated:
-    return _rise(found.opposite).opposite
+def _peak_of_ratio(log_ratio: Floats, delta: float) -> Floats:
+    """Return the p at which (posterior - delta) / p is largest, which rises before and falls after it.
+
+    p = sqrt(delta) / (sqrt(rho - 1) (sqrt(rho) - sqrt(delta (rho - 1)))), with rho divided out
+    """
+    odds = -np.expm1(-np.maximum(log_ratio, 0.0))  # (rho - 1) / rho
+    with np.errstate(divide="ignore", invalid="ignore"):
+        peak = math.sqrt(delta) * np.exp(-log_ratio) / (np.sqrt(odds) * (1 - np.sqrt(delta * odds)))
+    return np.where(np.isnan(peak), 1.0, peak)
+
+
+def _peak_of_difference(log_ratio: Floats, epsilon: float) -> Floats:
+    """Return the p at which posterior - e**epsilon p, which is concave, is largest.
+
+    p = (sqrt(rho e**-epsilon) - 1) / (rho - 1)
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        peak = np.exp(-(log_ratio + epsilon) / 2) * np.expm1((epsilon - log_ratio) / 2) / np.expm1(-log_ratio)
+    return np.where(log_ratio > epsilon, peak, 0.0)
+
+
+def _nearest_chance(peak: Floats, found: Odds) -> Chance:
+    """Return the chances closest to the peaks within the interval of each fact."""
+    p = np.clip(peak, found.least.p, found.most.p)
+    q = np.where(p == found.least.p, found.least.q, np.where(p == found.most.p, found.most.q, 1 - p))
+    return Chance(p, q)

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import final
 
-from ...rounding import at_most, factor_at_most
-from ..notion import Description, Finding, Notion
+from ..notion import Description, Finding
 from ..rows import AnyMechanism, channel
-from .attackers import Events, Priors, events_on
-from .likelihoods import told_apart
-from .posterior import Odds, OfFacts, Rated, both, worst
-
-NOISELESS: Final = Description(
-    "noiseless",
-    "noiseless privacy",
-    ("epsilon",),
-    question=(
-        "By which factor can a report favour one value of an attribute over another, for someone who knows the "
-        "prior?"
-    ),
-    promise="no report is more than e^{epsilon} times as likely for one value of the attribute as for another",
-    source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 33",
-    context=("priors", "events"),
-)
+from .attackers import AgainstPriors, Events, Priors, events_on
+from .posterior import OfFacts, both, told_apart, worst
 
 
 @dataclass(frozen=True, slots=True)
-class NoiselessPrivacy(Notion):
+class NoiselessPrivacy(AgainstPriors):
     """Noiseless privacy: p(o | a) <= e**epsilon p(o | a') for any two values of an attribute.
 
     p(o | a) = sum over s with value a of prior(s) p(o | s) / prior(a)
@@ -46,8 +30,20 @@ class NoiselessPrivacy(Notion):
         Bhaskar, Bhowmick, Goyal, Laxman and Thakurta, ASIACRYPT 2011; Desfontaines, definition 33.
     """
 
-    description: ClassVar[Description] = NOISELESS
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "noiseless",
+        "noiseless privacy",
+        ("epsilon",),
+        question=(
+            "By which factor can a report favour one value of an attribute over another, for someone who knows "
+            "the prior?"
+        ),
+        promise="no report is more than e^{epsilon} times as likely for one value of the attribute as for another",
+        source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 33",
+        context=("priors", "events"),
+    )
+    certainty = "some report rules out a value of the secret"
+    limit = "every report is at most {factor} times as likely with one value of what is hidden as with another"
 
     priors: Priors
     events: Events | None = None
@@ -57,26 +53,6 @@ class NoiselessPrivacy(Notion):
         """Return the least epsilon, with the values, the prior and the report that attain it."""
         events = events_on(self.events, len(channel(mechanism).matrix))
         return told_apart(self, mechanism, self.priors, *events.rivals)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report rules out a value of the secret: no epsilon is enough."
-        return (
-            f"Under {self.priors}, every report is at most {factor_at_most(value)} times as likely with one value "
-            f"of what is hidden as with another (epsilon {at_most(value)})."
-        )
-
-
-A_POSTERIORI: Final = Description(
-    "aposteriori-noiseless",
-    "a posteriori noiseless privacy",
-    ("epsilon",),
-    question="By which factor does a report change the probability of a value?",
-    promise="no report changes the probability of a value of the attribute by more than a factor e^{epsilon}",
-    source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39",
-    context=("priors", "events"),
-)
 
 
 @final
@@ -98,32 +74,19 @@ class AposterioriNoiselessPrivacy(OfFacts):
         Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39.
     """
 
-    description: ClassVar[Description] = A_POSTERIORI
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "aposteriori-noiseless",
+        "a posteriori noiseless privacy",
+        ("epsilon",),
+        question="By which factor does a report change the probability of a value?",
+        promise="no report changes the probability of a value of the attribute by more than a factor e^{epsilon}",
+        source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39",
+        context=("priors", "events"),
+    )
+    certainty = "some report decides a fact"
+    limit = "a report multiplies or divides the probability of a value of what is hidden by at most {factor}"
 
-    @staticmethod
-    def _rate(found: Odds) -> Rated:
-        return both(found)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report decides a fact: no epsilon is enough."
-        return (
-            f"Under {self.priors}, a report multiplies or divides the probability of a value of what is hidden by "
-            f"at most {factor_at_most(value)} (epsilon {at_most(value)})."
-        )
-
-
-INFERENTIAL: Final = Description(
-    "inferential",
-    "inferential privacy",
-    ("epsilon",),
-    question="By which factor does a report change the odds of two values? (The epsilon of noiseless privacy.)",
-    promise="no report changes the odds between two values of the attribute by more than a factor e^{epsilon}",
-    source="Ghosh and Kleinberg, ITCS 2017",
-    context=("priors", "events"),
-)
+    _rate = staticmethod(both)
 
 
 @final
@@ -140,29 +103,19 @@ class InferentialPrivacy(NoiselessPrivacy):
         Ghosh and Kleinberg, ITCS 2017; Desfontaines, 2.2.6.
     """
 
-    description: ClassVar[Description] = INFERENTIAL
-    on_request: ClassVar[bool] = True
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report rules out a value of the secret: no epsilon is enough."
-        return (
-            f"Under {self.priors}, no report multiplies the odds between two values of what is hidden by more "
-            f"than {factor_at_most(value)} (epsilon {at_most(value)})."
-        )
-
-
-IDENTITY: Final = Description(
-    "identity",
-    "identity privacy",
-    ("epsilon",),
-    question="By which factor does a report change the odds of two people it may be about? (As for "
-    "noiseless privacy.)",
-    promise="no report changes the odds of two people it may be about by more than a factor e^{epsilon}",
-    source="Desfontaines, 2.2.6",
-    context=("priors", "events"),
-)
+    description = Description(
+        "inferential",
+        "inferential privacy",
+        ("epsilon",),
+        question=(
+            "By which factor does a report change the odds of two values? (The epsilon of noiseless privacy.)"
+        ),
+        promise="no report changes the odds between two values of the attribute by more than a factor e^{epsilon}",
+        source="Ghosh and Kleinberg, ITCS 2017",
+        context=("priors", "events"),
+    )
+    on_request = True
+    limit = "no report multiplies the odds between two values of what is hidden by more than {factor}"
 
 
 @final
@@ -177,33 +130,27 @@ class IdentityPrivacy(NoiselessPrivacy):
         Desfontaines, 2.2.6 (identity DP).
     """
 
-    description: ClassVar[Description] = IDENTITY
-    on_request: ClassVar[bool] = True
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report identifies a value against another: no epsilon is enough."
-        return (
-            f"Under {self.priors}, someone unsure between two values of what is hidden has odds, after any "
-            f"report, of at most {factor_at_most(value)} times what they were (epsilon {at_most(value)})."
-        )
-
-
-INFORMATION: Final = Description(
-    "information",
-    "information privacy",
-    ("epsilon",),
-    question="By which factor does a report change the probability of any secret?",
-    promise="no report changes the probability of any secret by more than a factor e^{epsilon}",
-    source="du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41",
-    context=("priors",),
-)
+    description = Description(
+        "identity",
+        "identity privacy",
+        ("epsilon",),
+        question="By which factor does a report change the odds of two people it may be about? (As for "
+        "noiseless privacy.)",
+        promise="no report changes the odds of two people it may be about by more than a factor e^{epsilon}",
+        source="Desfontaines, 2.2.6",
+        context=("priors", "events"),
+    )
+    on_request = True
+    certainty = "some report identifies a value against another"
+    limit = (
+        "someone unsure between two values of what is hidden has odds, after any report, of at most {factor} "
+        "times what they were"
+    )
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class InformationPrivacy(Notion):
+class InformationPrivacy(AgainstPriors):
     """Information privacy: e**-epsilon <= P[s | o] / P[s] <= e**epsilon for all secrets s.
 
     epsilon = max over s and o of |ln(p(o|s) / p(o))|
@@ -225,20 +172,20 @@ class InformationPrivacy(Notion):
         du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41.
     """
 
-    description: ClassVar[Description] = INFORMATION
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "information",
+        "information privacy",
+        ("epsilon",),
+        question="By which factor does a report change the probability of any secret?",
+        promise="no report changes the probability of any secret by more than a factor e^{epsilon}",
+        source="du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41",
+        context=("priors",),
+    )
+    certainty = "some report decides if a secret is the true one"
+    limit = "a report multiplies or divides the probability of any fact about the secret by at most {factor}"
 
     priors: Priors
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the secret, the prior and the report that attain it."""
         return worst(self, mechanism, self.priors, None, both)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report decides if a secret is the true one: no epsilon is enough."
-        return (
-            f"Under {self.priors}, a report multiplies or divides the probability of any fact about the secret by "
-            f"at most {factor_at_most(value)} (epsilon {at_most(value)})."
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,13 @@ from ...core import Space
 from ...core.arrays import Floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import InputError
-from ...rounding import at_most, factor_at_most, log_error
-from ..notion import Description, Finding, Notion, Witness
+from ...rounding import log_error
+from ..notion import Description, Finding, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
 from ..rows import AnyMechanism, channel
-from .attackers import Events, Priors, events_on
-from .likelihoods import scenarios, terms, told_apart
+from .attackers import AgainstPriors, Events, Priors, events_on
+from .posterior import scenarios, terms, told_apart
 
 
 @final
@@ -72,20 +72,9 @@ class Rivals(CompactRepr):
         return cls(facts, related)
 
 
-DESCRIPTION: Final = Description(
-    "pufferfish",
-    "Pufferfish privacy",
-    ("epsilon",),
-    question="By which factor can a report favour a fact over its rival?",
-    promise="no report is more than e^{epsilon} times as likely given one fact as given its rival",
-    source="Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35",
-    context=("priors", "rivals"),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True)
-class Pufferfish(Notion):
+class Pufferfish(AgainstPriors):
     """Pufferfish privacy: p(o | fact, prior) <= e**epsilon p(o | rival, prior).
 
     It is distribution privacy of the priors conditioned on the facts; a pair in which
@@ -110,9 +99,18 @@ class Pufferfish(Notion):
         Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35.
     """
 
-    description: ClassVar[Description] = DESCRIPTION
-    parameter: ClassVar[str] = "epsilon"
-    on_request: ClassVar[bool] = True
+    description = Description(
+        "pufferfish",
+        "Pufferfish privacy",
+        ("epsilon",),
+        question="By which factor can a report favour a fact over its rival?",
+        promise="no report is more than e^{epsilon} times as likely given one fact as given its rival",
+        source="Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35",
+        context=("priors", "rivals"),
+    )
+    on_request = True
+    certainty = "some report decides between two rival facts"
+    limit = "every report is at most {factor} times as likely if one fact is true as if its rival is"
 
     priors: Priors
     rivals: Rivals | Events | None = None
@@ -130,34 +128,10 @@ class Pufferfish(Notion):
             )
         return told_apart(self, mechanism, self.priors, self.rivals.facts, self.rivals.pairs)
 
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report decides between two rival facts: no epsilon is enough."
-        return (
-            f"Under {self.priors}, every report is at most {factor_at_most(value)} times as likely if one fact is "
-            f"true as if its rival is (epsilon {at_most(value)})."
-        )
-
-
-CAUSAL: Final = Description(
-    "causal",
-    "causal privacy",
-    ("epsilon",),
-    question="By which factor do reports change if a record is set to another value and all else stays?",
-    promise=(
-        "no report is more than e^{epsilon} times as likely after a record was set to one value as "
-        "after it was set to another"
-    ),
-    source="Desfontaines, definition 34",
-    context=("priors", "interventions"),
-    required=("interventions",),
-)
-
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CausalPrivacy(Notion, CompactRepr):
+class CausalPrivacy(AgainstPriors, CompactRepr):
     """Causal privacy: setting a record to one value or another hardly changes the reports.
 
     P[o | do(record = t)] <= e**epsilon P[o | do(record = t')],
@@ -183,8 +157,21 @@ class CausalPrivacy(Notion, CompactRepr):
         Desfontaines, definition 34; Tschantz, Sen and Datta, S&P 2020.
     """
 
-    description: ClassVar[Description] = CAUSAL
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "causal",
+        "causal privacy",
+        ("epsilon",),
+        question="By which factor do reports change if a record is set to another value and all else stays?",
+        promise=(
+            "no report is more than e^{epsilon} times as likely after a record was set to one value as "
+            "after it was set to another"
+        ),
+        source="Desfontaines, definition 34",
+        context=("priors", "interventions"),
+        required=("interventions",),
+    )
+    certainty = "some report shows how a record was set"
+    limit = "setting a record to another value makes no report more than {factor} times as likely"
 
     priors: Priors
     interventions: tuple[NDArray[np.intp], ...]
@@ -267,15 +254,6 @@ class CausalPrivacy(Notion, CompactRepr):
             for images in intervention:
                 array[np.broadcast_to(images, intervention.shape), intervention] = True
         return Relation(array, "secrets that differ in one record")
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Under {self.priors}, some report shows how a record was set: no epsilon is enough."
-        return (
-            f"Under {self.priors}, setting a record to another value makes no report more than "
-            f"{factor_at_most(value)} times as likely (epsilon {at_most(value)})."
-        )
 
 
 def _images(prior: Floats, intervention: NDArray[np.intp]) -> Floats:

@@ -6,8 +6,7 @@ from ..notion import Notion
 from .curve import Curve, FunctionTradeOff, LaplaceTradeOff
 from .gaussian import GaussianPrivacy, GaussianTradeOff
 from .loss_distribution import LossDistribution
-from .testing_region import TestingRegion
-from .trade_off import TradeOff, power, product
+from .trade_off import TestingRegion, TradeOff, power, product
 from .trade_off_privacy import TradeOffPrivacy
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (

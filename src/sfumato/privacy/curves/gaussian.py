@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, NamedTuple, Self, final
+from typing import Final, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,20 +132,6 @@ class GaussianTradeOff(Curve):
         return bisect(enough, *double(enough, fails=0.0, holds=1.0), relative=1e-14).holds
 
 
-DESCRIPTION: Final = Description(
-    "gaussian",
-    "Gaussian privacy",
-    ("mu",),
-    question="Which shift of a normal distribution is as easy to detect as the secret?",
-    promise=(
-        "telling {about} apart is at least as hard as telling two normal distributions apart whose "
-        "means differ by {mu} standard deviations"
-    ),
-    source="Dong, Roth and Su, 2022, definition 2.7",
-    context=("relation",),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianPrivacy(Notion):
@@ -165,8 +151,19 @@ class GaussianPrivacy(Notion):
         1.34898
     """
 
-    description: ClassVar[Description] = DESCRIPTION
-    parameter: ClassVar[str] = "mu"
+    description = Description(
+        "gaussian",
+        "Gaussian privacy",
+        ("mu",),
+        question="Which shift of a normal distribution is as easy to detect as the secret?",
+        promise=(
+            "telling {about} apart is at least as hard as telling two normal distributions apart whose "
+            "means differ by {mu} standard deviations"
+        ),
+        source="Dong, Roth and Su, 2022, definition 2.7",
+        context=("relation",),
+    )
+    parameter = "mu"
 
     relation: Relation | None = None
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -19,18 +19,6 @@ from ..rows import AnyMechanism, channel
 from .curve import Curve
 from .errors_of_tests import Corners, Errors, blocks, errors, tested
 from .trade_off import TradeOff
-
-DESCRIPTION: Final = Description(
-    "trade-off",
-    "trade-off privacy",
-    (),
-    question="By how much do tests tell secrets apart better than a given curve allows?",
-    promise="every test that tells {about} apart errs at least as much as the curve says",
-    source="Dong, Roth and Su, 2022, definition 2.3; Desfontaines, definition 36",
-    context=("curve", "relation"),
-    required=("curve",),
-)
-
 
 _NO_TEST: Final = "no test does better than the curve allows"
 
@@ -50,8 +38,17 @@ class TradeOffPrivacy(Notion):
         relation: The ordered pairs that count; all pairs by default.
     """
 
-    description: ClassVar[Description] = DESCRIPTION
-    parameter: ClassVar[str] = "slack"
+    description = Description(
+        "trade-off",
+        "trade-off privacy",
+        (),
+        question="By how much do tests tell secrets apart better than a given curve allows?",
+        promise="every test that tells {about} apart errs at least as much as the curve says",
+        source="Dong, Roth and Su, 2022, definition 2.3; Desfontaines, definition 36",
+        context=("curve", "relation"),
+        required=("curve",),
+    )
+    parameter = "slack"
 
     curve: Curve
     relation: Relation | None = None

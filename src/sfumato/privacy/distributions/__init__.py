@@ -5,19 +5,21 @@ from typing import Final
 from ..notion import Notion
 from .bayes_factors import BayesFactors, bayes_factors
 from .close_beliefs import WorstBeliefs, close_beliefs, worst_beliefs
-from .composition import independent_inputs, post_processed, product_channel, same_input
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
 from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
-from .family import Family
-from .family_distance import FamilyDistance
+from .family import Family, FamilyDistance
 from .preprocessing import Stability, pre_processed, stability
 from .promise import (
     Promise,
     Reason,
+    independent_inputs,
     lifted_differential_privacy,
     lifted_divergence_privacy,
     lifted_metric_privacy,
+    post_processed,
     privacy_of_points,
+    product_channel,
+    same_input,
 )
 
 NOTIONS: Final[tuple[type[Notion], ...]] = (

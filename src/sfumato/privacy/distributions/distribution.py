@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, Self, final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +19,9 @@ from ...rounding import at_least, at_most, factor_at_most, log_error, mass_error
 from ..exact import least_step
 from ..notion import Description, Finding
 from ..rows import AnyMechanism, check_delta
-from .family import Family
-from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
+from .family import Family, FamilyDistance, distance_on
 from .family_reports import (
+    ByDistance,
     OfFamily,
     add,
     at_delta,
@@ -31,22 +31,9 @@ from .family_reports import (
     finding_between,
     is_open,
     pair_witness,
+    per_unit,
     reports_of,
     with_mass,
-)
-
-DISTRIBUTION: Final = Description(
-    "distribution-privacy",
-    "distribution privacy",
-    ("epsilon", "delta"),
-    question="By which factor can a report favour one distribution of secrets over another?",
-    promise=(
-        "no set of reports is more than e^{epsilon} times as likely under one of two distributions that "
-        "a coupling of {about} joins as under the other{up_to}"
-    ),
-    source="Kawamoto and Murakami, definition 11",
-    context=("relation", "family"),
-    defaults={"delta": 0.0},
 )
 
 
@@ -77,8 +64,19 @@ class DistributionPrivacy(OfFamily):
         Kawamoto and Murakami, definition 11.
     """
 
-    description: ClassVar[Description] = DISTRIBUTION
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "distribution-privacy",
+        "distribution privacy",
+        ("epsilon", "delta"),
+        question="By which factor can a report favour one distribution of secrets over another?",
+        promise=(
+            "no set of reports is more than e^{epsilon} times as likely under one of two distributions that "
+            "a coupling of {about} joins as under the other{up_to}"
+        ),
+        source="Kawamoto and Murakami, definition 11",
+        context=("relation", "family"),
+        defaults={"delta": 0.0},
+    )
 
     family: Family
     delta: float
@@ -130,22 +128,6 @@ class DistributionPrivacy(OfFamily):
         return f"A report changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
 
 
-METRIC: Final = Description(
-    "metric-distribution-privacy",
-    "distribution privacy for a metric",
-    ("epsilon", "order", "delta"),
-    question="By which factor can a report favour one distribution over another, per unit of their distance?",
-    promise=(
-        "no set of reports is more than e^({epsilon} W) times as likely under one distribution of "
-        "secrets as under another{up_to}; W is their Wasserstein distance of order {order}{unit}"
-    ),
-    source="Kawamoto and Murakami, definition 12",
-    context=("metric",),
-    required=("metric",),
-    defaults={"delta": 0.0},
-)
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricDistributionPrivacy(ByDistance):
@@ -168,8 +150,20 @@ class MetricDistributionPrivacy(ByDistance):
         Kawamoto and Murakami, definition 12.
     """
 
-    description: ClassVar[Description] = METRIC
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "metric-distribution-privacy",
+        "distribution privacy for a metric",
+        ("epsilon", "order", "delta"),
+        question="By which factor can a report favour one distribution over another, per unit of their distance?",
+        promise=(
+            "no set of reports is more than e^({epsilon} W) times as likely under one distribution of "
+            "secrets as under another{up_to}; W is their Wasserstein distance of order {order}{unit}"
+        ),
+        source="Kawamoto and Murakami, definition 12",
+        context=("metric",),
+        required=("metric",),
+        defaults={"delta": 0.0},
+    )
 
     family: Family
     distance: FamilyDistance
@@ -275,22 +269,6 @@ class MetricDistributionPrivacy(ByDistance):
         )
 
 
-PROBABILISTIC: Final = Description(
-    "probabilistic-distribution-privacy",
-    "probabilistic distribution privacy",
-    ("epsilon", "delta"),
-    question="The same as distribution privacy, apart from reports with a total probability of delta.",
-    promise=(
-        "apart from reports that together have a probability of at most {delta}, no report is more than "
-        "e^{epsilon} times as likely under one of two distributions that a coupling of {about} joins as under "
-        "the other"
-    ),
-    source="Kawamoto and Murakami, definition 13",
-    context=("relation", "family"),
-    defaults={"delta": 0.0},
-)
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProbabilisticDistributionPrivacy(OfFamily):
@@ -313,8 +291,20 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         Kawamoto and Murakami, definition 13.
     """
 
-    description: ClassVar[Description] = PROBABILISTIC
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "probabilistic-distribution-privacy",
+        "probabilistic distribution privacy",
+        ("epsilon", "delta"),
+        question="The same as distribution privacy, apart from reports with a total probability of delta.",
+        promise=(
+            "apart from reports that together have a probability of at most {delta}, no report is more than "
+            "e^{epsilon} times as likely under one of two distributions that a coupling of {about} joins as under "
+            "the other"
+        ),
+        source="Kawamoto and Murakami, definition 13",
+        context=("relation", "family"),
+        defaults={"delta": 0.0},
+    )
 
     family: Family
     delta: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final, Self, final
+from typing import Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,22 +29,17 @@ from ...intervals import above, exact
 from ...rounding import UNIT, at_most, log_error
 from ..notion import Description, Finding
 from ..rows import AnyMechanism
-from .family import Family
-from .family_distance import ByDistance, FamilyDistance, distance_on, per_unit
-from .family_reports import RECOMPUTE, OfFamily, add, compared, finding_between, pair_witness, reports_of
-
-DIVERGENCE: Final = Description(
-    "divergence-distribution-privacy",
-    "divergence privacy of distributions",
-    ("epsilon",),
-    question="How far apart are the reports of two distributions, by a divergence?",
-    promise=(
-        "the {divergence} between the reports of two distributions that a coupling of {about} joins is "
-        "at most {epsilon}"
-    ),
-    source="Kawamoto and Murakami, definition 16",
-    context=("divergence", "relation", "family"),
-    required=("divergence",),
+from .family import Family, FamilyDistance, distance_on
+from .family_reports import (
+    RECOMPUTE,
+    ByDistance,
+    OfFamily,
+    add,
+    compared,
+    finding_between,
+    pair_witness,
+    per_unit,
+    reports_of,
 )
 
 
@@ -68,8 +63,19 @@ class DivergenceDistributionPrivacy(OfFamily):
         Kawamoto and Murakami, definition 16; Barthe and Olmedo, ICALP 2013.
     """
 
-    description: ClassVar[Description] = DIVERGENCE
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "divergence-distribution-privacy",
+        "divergence privacy of distributions",
+        ("epsilon",),
+        question="How far apart are the reports of two distributions, by a divergence?",
+        promise=(
+            "the {divergence} between the reports of two distributions that a coupling of {about} joins is "
+            "at most {epsilon}"
+        ),
+        source="Kawamoto and Murakami, definition 16",
+        context=("divergence", "relation", "family"),
+        required=("divergence",),
+    )
 
     family: Family
     divergence: Divergence
@@ -110,21 +116,6 @@ class DivergenceDistributionPrivacy(OfFamily):
         return f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}."
 
 
-DIVERGENCE_METRIC: Final = Description(
-    "divergence-metric-distribution-privacy",
-    "divergence privacy of distributions for a metric",
-    ("epsilon", "order"),
-    question="How far apart are the reports of two distributions, per unit of their distance?",
-    promise=(
-        "the {divergence} between the reports of two distributions of secrets is at most {epsilon} W; W "
-        "is their Wasserstein distance of order {order}{unit}"
-    ),
-    source="Kawamoto and Murakami, definition 17",
-    context=("divergence", "metric"),
-    required=("divergence", "metric"),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DivergenceMetricDistributionPrivacy(ByDistance):
@@ -143,8 +134,19 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         Kawamoto and Murakami, definition 17.
     """
 
-    description: ClassVar[Description] = DIVERGENCE_METRIC
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "divergence-metric-distribution-privacy",
+        "divergence privacy of distributions for a metric",
+        ("epsilon", "order"),
+        question="How far apart are the reports of two distributions, per unit of their distance?",
+        promise=(
+            "the {divergence} between the reports of two distributions of secrets is at most {epsilon} W; W "
+            "is their Wasserstein distance of order {order}{unit}"
+        ),
+        source="Kawamoto and Murakami, definition 17",
+        context=("divergence", "metric"),
+        required=("divergence", "metric"),
+    )
 
     family: Family
     divergence: Divergence

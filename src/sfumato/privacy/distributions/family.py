@@ -1,4 +1,4 @@
-"""Families of distributions that must not be told apart, which distribution privacy protects."""
+"""Families of distributions that must not be told apart, and the distances between their distributions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ...core import Metric, Prior
 from ...core.arrays import Floats, floats, readonly
 from ...core.prior import SUM_TOLERANCE
 from ...errors import InputError
-from ...transport import Coupling, lifting, optimal_lifting
+from ...escaping import plain
+from ...transport import Coupling, lifting, optimal_lifting, wasserstein
 from ..relation import Relation
 
 Distributions = Mapping[str, Prior | ArrayLike] | Sequence[Prior | ArrayLike] | Floats
@@ -299,3 +300,117 @@ def _reflexive(relation: Relation, size: int) -> NDArray[np.bool_]:
         )
     truths: NDArray[np.bool_] = relation.array | np.eye(size, dtype=np.bool_)
     return truths
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FamilyDistance:
+    """Distances between the distributions of a family.
+
+    Args:
+        array: Array (k, k) of distances; ``inf`` marks pairs that need no protection
+            from each other.
+        unit: The unit, such as ``"km"``.
+        name: What the distance is called in texts.
+
+    Attributes:
+        array: Array (k, k), an upper bound of each distance, attained up to rounding.
+        lower: Array (k, k), a lower bound; the same up to rounding.
+        ignored: Array (k, k), the mass that a Wasserstein distance left out as rounding.
+        unit: The unit.
+        name: The name.
+        ground: The metric on the secrets of a Wasserstein distance, or None.
+        order: Its order p, or None.
+
+    Raises:
+        InputError: If the array is not square, or a distance is negative.
+
+    Source:
+        Kawamoto and Murakami, definitions 8 and 12.
+    """
+
+    array: Floats
+    lower: Floats
+    ignored: Floats
+    unit: str
+    name: str
+    ground: Metric | None
+    order: float | None
+
+    def __init__(self, array: ArrayLike, unit: str = "", *, name: str = "given distance") -> None:
+        given = floats(array, "the distances of the family", shape=(None, None), infinite=True)
+        if given.shape[0] != given.shape[1] or (given < 0).any():
+            raise InputError(
+                f"the distances have shape {given.shape[0]} x {given.shape[1]}, the smallest {given.min():g}.",
+                "pass a row and a column per distribution, and distances of at least 0.",
+            )
+        self._set(given, given, np.zeros_like(given), unit, name, None, None)
+
+    @classmethod
+    def wasserstein(
+        cls, family: Family, ground: Metric, p: float = float("inf"), *, tolerance: float = 1e-12
+    ) -> FamilyDistance:
+        """Return the Wasserstein distances of the family's pairs.
+
+        Args:
+            family: The distributions. Pairs that count in neither order are put at distance ``inf``.
+            ground: The metric on the secrets.
+            p: The order; 1 is the earth mover's distance, ``inf`` the largest step.
+            tolerance: Mass that may be left out as the rounding of the distributions; it
+                stays visible in ``ignored``. 0 measures exactly the given floats.
+        """
+        size = len(family)
+        values, lower, ignored = (np.full((size, size), start) for start in (np.inf, np.inf, 0.0))
+        for array in (values, lower):
+            np.fill_diagonal(array, 0.0)
+        for i, j in np.unique(np.sort(family.pairs, axis=1), axis=0):
+            found = wasserstein(family.distributions[i], family.distributions[j], ground, p, tolerance=tolerance)
+            # The ground metric is symmetric, and so are the distances.
+            lower[[i, j], [j, i]], values[[i, j], [j, i]] = found.distance.lower, found.distance.upper
+            ignored[[i, j], [j, i]] = found.ignored
+        distance = object.__new__(cls)
+        name = f"Wasserstein distance of order {p:g} over {ground.name}"
+        distance._set(readonly(values), readonly(lower), readonly(ignored), ground.unit, name, ground, p)
+        return distance
+
+    def _set(
+        self,
+        array: Floats,
+        lower: Floats,
+        ignored: Floats,
+        unit: str,
+        name: str,
+        ground: Metric | None,
+        order: float | None,
+    ) -> None:
+        object.__setattr__(self, "array", array)
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "ignored", ignored)
+        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "ground", ground)
+        object.__setattr__(self, "order", order)
+
+    def __len__(self) -> int:
+        """The number of distributions."""
+        return len(self.array)
+
+    def __repr__(self) -> str:
+        return f"FamilyDistance between {len(self)} distributions ({plain(self.name)})"
+
+
+def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -> FamilyDistance:
+    """Return the distance for a family, made of an array or a metric on its names where one is given.
+
+    Raises:
+        InputError: If it is between another number of distributions.
+    """
+    if isinstance(distance, Metric):
+        found = FamilyDistance(distance.array, distance.unit, name=distance.name)
+    else:
+        found = distance if isinstance(distance, FamilyDistance) else FamilyDistance(distance)
+    if len(found) != len(family):
+        raise InputError(
+            f"the distance is between {len(found)} distributions, but the family has {len(family)}.",
+            "pass a row and a column per distribution; for a metric on secrets use FamilyDistance.wasserstein.",
+        )
+    return found

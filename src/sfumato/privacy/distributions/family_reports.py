@@ -1,4 +1,4 @@
-"""Reports of the distributions of a family: how far apart those of each pair are, and the pair that is worst."""
+"""Notions about the pairs of a family, and how far apart the reports of each pair are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Bracket, Mechanism
+from ...core import Bracket, Mechanism, Metric
 from ...core.arrays import Floats, numbers
 from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
@@ -17,8 +17,10 @@ from ...intervals import above, exact
 from ...rounding import log_error, mass_error
 from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows, least_factor
 from ..notion import Finding, Notion, Witness
+from ..point.metric import FAR_PAIRS, NO_PAIR
+from ..relation import Relation
 from ..rows import AnyMechanism, channel, grown
-from .family import Family
+from .family import Family, FamilyDistance
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
 _MOST = 1 << 26  # products of integers of Python that are added up: some seconds
@@ -92,6 +94,102 @@ def not_composing(a: Notion, b: Notion) -> InputError:
         f"promises of {a.title} and of {b.title} were given, which are not known to compose.",
         f"use two of the same kind, such as distribution privacy; or {RECOMPUTE}",
     )
+
+
+class ByDistance(OfFamily):
+    """A notion that lets distributions differ in proportion to their distance.
+
+    Attributes:
+        family: The distributions, and which pairs count.
+        distance: Between the distributions.
+    """
+
+    __slots__ = ()
+
+    family: Family
+    distance: FamilyDistance
+
+    @final
+    @property
+    def metric(self) -> Metric | None:
+        """The metric on the secrets, where the distance is a Wasserstein distance."""
+        return self.distance.ground
+
+    @final
+    @property
+    def ground(self) -> NDArray[Any] | None:
+        """The distances of the secrets, where the distance is a Wasserstein distance."""
+        return None if self.distance.ground is None else self.distance.ground.array
+
+    @final
+    def has_points_apart(self, order: float) -> bool:
+        """Return whether the distance is Wasserstein of an order, and all point masses at finite ones count."""
+        ground = self.distance.ground
+        if ground is None or self.distance.order != order:
+            return False
+        return self.family.missing_points(Relation(np.isfinite(ground.array))) is None
+
+    @final
+    def check_distance(self, other: ByDistance) -> None:
+        """Refuse a notion of another distance.
+
+        Raises:
+            InputError: If the distances differ.
+        """
+        a, b = self.distance, other.distance
+        if a.unit != b.unit or not np.array_equal(a.array, b.array):
+            raise InputError(
+                f"the promises are about different distances: {a.name} and {b.name}.",
+                "use the same distance for both.",
+            )
+
+    @final
+    @property
+    def order(self) -> float | None:
+        """The order of the Wasserstein distance, where it is one."""
+        return self.distance.order
+
+    @final
+    @property
+    def unit(self) -> str:
+        """The unit of the distance."""
+        return self.distance.unit
+
+    @final
+    @property
+    def unprotected(self) -> str:
+        """Sentence on the pairs that it says nothing of, at an infinite distance."""
+        if np.isfinite(self.between[0]).all():
+            return ""
+        return NO_PAIR.format("distributions") if self.vacuous else FAR_PAIRS
+
+    @final
+    @property
+    def vacuous(self) -> bool:
+        """Whether no pair of distributions is at a finite distance."""
+        return not np.isfinite(self.between[0]).any()
+
+    @final
+    @property
+    def between(self) -> tuple[Floats, Floats]:
+        """An upper and a lower bound of the distance of each pair that counts, arrays (k,)."""
+        first, second = self.family.pairs.T
+        return self.distance.array[first, second], self.distance.lower[first, second]
+
+    @final
+    def at_no_distance(self, mechanism: AnyMechanism) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return which pairs at distance 0 have equal reports and which do not, decided in fractions."""
+        together = np.flatnonzero(self.between[1] == 0)
+        pairs = self.family.distributions[self.family.pairs[together]]
+        same = np.array([same_reports(mechanism, *pair) for pair in pairs], dtype=np.bool_)
+        return together[same], together[~same]
+
+
+def per_unit(values: Floats, distances: Floats) -> Floats:
+    """Return values / distances: 0 / 0 is 0, any other value / 0 is infinite, anything / inf is 0."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        quotients = np.where(values == 0, 0.0, values / distances)
+    return np.where(np.isinf(distances), 0.0, quotients)
 
 
 def add(first: float, second: float) -> float:

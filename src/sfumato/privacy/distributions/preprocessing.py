@@ -19,12 +19,10 @@ from ...rounding import at_most, log_error
 from ...transport import wasserstein
 from ..relation import Relation
 from ..rows import AnyMechanism
-from .composition import known_everywhere
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy
-from .family import Family
-from .family_distance import FamilyDistance
+from .family import Family, FamilyDistance
 from .family_reports import reports_of, same_reports
-from .promise import PROOFS, Promise, Reason
+from .promise import PROOFS, Promise, Reason, known_everywhere
 
 _SAME: Final = 1e-12  # relative difference up to which an image is a member; it counts in epsilon
 

@@ -6,33 +6,21 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Final, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...divergences import KL, MaxDivergence, max_divergence
 from ...rounding import at_most, divergence_errors, factor_at_most, log_error, log_errors
 from ..exact import largest_range
-from ..limits import divergence_limits, range_limits, rho_limits
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, span
-from ..search import Positions, falling, search
-from .renyi_over_order import Search
+from ..search import Positions, divergence_limits, falling, range_limits, rho_limits, search
 
 _BLOCK: Final = 2**18  # entries of the rows that are looked at together
-
-
-CONCENTRATED: Final = Description(
-    "concentrated-privacy",
-    "zero-concentrated privacy",
-    ("rho",),
-    question="Are all Rényi divergences at most rho times their order?",
-    promise="the Rényi divergence of every order a > 1 between the reports of {about} is at most a times {rho}",
-    source="Bun and Steinke, TCC 2016",
-    context=("relation",),
-)
 
 
 @final
@@ -58,8 +46,18 @@ class ConcentratedPrivacy(Notion):
         Bun and Steinke, TCC 2016, definition 1.1.
     """
 
-    description: ClassVar[Description] = CONCENTRATED
-    parameter: ClassVar[str] = "rho"
+    description = Description(
+        "concentrated-privacy",
+        "zero-concentrated privacy",
+        ("rho",),
+        question="Are all Rényi divergences at most rho times their order?",
+        promise=(
+            "the Rényi divergence of every order a > 1 between the reports of {about} is at most a times {rho}"
+        ),
+        source="Bun and Steinke, TCC 2016",
+        context=("relation",),
+    )
+    parameter = "rho"
 
     relation: Relation | None = None
 
@@ -122,17 +120,6 @@ def _above(matrix: Floats, mask: Mask, known: Callable[[], float]) -> Iterator[P
     yield from falling(mask, np.flatnonzero(mask.any(axis=1)), rho_limits(matrix).of, known, size)
 
 
-BOUNDED_RANGE: Final = Description(
-    "bounded-range",
-    "bounded range",
-    ("eta",),
-    question="How far apart are the largest and the least privacy loss of two secrets?",
-    promise="over all reports the privacy loss between {about} varies by at most {eta}",
-    source="Durfee and Rogers, NeurIPS 2019",
-    context=("relation",),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class BoundedRange(Notion):
@@ -156,8 +143,16 @@ class BoundedRange(Notion):
         Durfee and Rogers, NeurIPS 2019.
     """
 
-    description: ClassVar[Description] = BOUNDED_RANGE
-    parameter: ClassVar[str] = "eta"
+    description = Description(
+        "bounded-range",
+        "bounded range",
+        ("eta",),
+        question="How far apart are the largest and the least privacy loss of two secrets?",
+        promise="over all reports the privacy loss between {about} varies by at most {eta}",
+        source="Durfee and Rogers, NeurIPS 2019",
+        context=("relation",),
+    )
+    parameter = "eta"
 
     relation: Relation | None = None
 
@@ -192,3 +187,194 @@ class BoundedRange(Notion):
             f"Between two reports, the odds of {related(self.relation)} never differ by more than a factor of "
             f"{factor_at_most(value)} (eta {at_most(value)})."
         )
+
+
+_TOLERANCE: Final = 1e-9  # relative width of what is left open
+_PASSES: Final = 60  # halvings, after which a coarser bound closes what is left
+_COARSE: Final = (0.5, 1.0, 3.0, 7.0)  # t at which all pairs are looked at
+_LEAST: Final = 1e-300
+_LIVE: Final = 2**22  # numbers that are looked at together
+
+
+class Peak(NamedTuple):
+    """The place of the largest value: the row of a block, and the order."""
+
+    row: int
+    order: float
+
+
+class Moments(NamedTuple):
+    """K(t) / t and the first two derivatives of K, arrays (k,)."""
+
+    divergence: Floats
+    mean: Floats
+    variance: Floats
+
+
+class OpenIntervals(NamedTuple):
+    """Intervals of t that are still open, and the rows that they belong to, arrays (k,)."""
+
+    row: NDArray[np.intp]
+    low: Floats
+    high: Floats
+
+    def take(self, which: NDArray[np.intp]) -> OpenIntervals:
+        """Return some of them."""
+        return OpenIntervals(self.row[which], self.low[which], self.high[which])
+
+
+class Search:
+    """The largest g of all pairs of rows that were shown, between two bounds.
+
+    With L = ln(p / q) and K(t) = ln sum of p e**(t L), the divergence of order 1 + t is
+    K(t) / t, and g(t) = K(t) / (t (1 + t)) is wanted. K is convex, its second derivative is
+    the variance of L under weights p e**(t L), and over a distance h it changes by at most
+    a factor e**(eta h), where eta is the range of L. So around a point m
+
+    K(t) <= K(m) + K'(m) (t - m) + e**(eta |t - m|) K''(m) (t - m)**2 / 2,
+
+    and whether this stays below c t (1 + t) on an interval is a question about a parabola.
+
+    Attributes:
+        value: The largest that was found.
+        upper: No g of any pair is larger, but for rounding.
+    """
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self._closed = 0.0
+
+    @property
+    def upper(self) -> float:
+        """No pair that was shown has a larger g at any t, but for rounding."""
+        return max(self._closed, self.value * (1 + _TOLERANCE))
+
+    def improve(self, p: Floats, q: Floats) -> Peak | None:
+        """Look at pairs of rows, and return where the value rose last, if it did.
+
+        Args:
+            p: Array (k, m).
+            q: Array (k, m), positive wherever p is.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            losses = np.where(p > 0, np.log(p) - np.log(q), 0.0)
+        top = np.where(p > 0, losses, -np.inf).max(axis=1)
+        span = top - np.where(p > 0, losses, np.inf).min(axis=1)
+        start = _moments(p, losses, np.zeros(len(p)))
+        peak = self._raise(start.mean, np.arange(len(p)), np.zeros(len(p)), None)
+        # By Hoeffding's lemma K(t) <= t K'(0) + t**2 span**2 / 8; and K(t) / t grows up to the largest loss.
+        most, before = np.maximum(start.mean, span**2 / 8), 0.0
+        coarse = np.zeros(len(p))
+        for after in _COARSE:
+            there = _divergences(p, losses, np.full(len(p), after))
+            peak = self._raise(there / (1 + after), np.arange(len(p)), np.full(len(p), after), peak)
+            coarse, before = np.maximum(coarse, there / (1 + before)), after
+        coarse = np.maximum(coarse, top / (1 + before))
+        rows = np.flatnonzero(np.minimum(most, coarse) > self.upper)
+        open_ = self._first(rows, span, top)
+        for _ in range(_PASSES):
+            if not len(open_.row):
+                return peak
+            rest = []
+            size = max(1, _LIVE // p.shape[1])
+            for begin in range(0, len(open_.row), size):
+                part = open_.take(np.arange(begin, min(begin + size, len(open_.row))))
+                middle = np.where(part.low > 0, (part.low + part.high) / 2, part.high)
+                found = _moments(p[part.row], losses[part.row], middle)
+                peak = self._raise(found.divergence / (1 + middle), part.row, middle, peak)
+                proved = np.where(
+                    part.low > 0,
+                    self._below_parabola(part, middle, found, span[part.row]),
+                    self._below_at_zero(part, start, span[part.row]),
+                )
+                kept = ~proved & (part.low < top[part.row] / self.upper - 1)
+                rest.append(_halved(part.take(np.flatnonzero(kept))))
+            open_ = OpenIntervals(*(np.concatenate(column) for column in zip(*rest, strict=True)))
+        self._close(p, losses, open_)
+        return peak
+
+    def _raise(self, values: Floats, rows: NDArray[np.intp], at: Floats, peak: Peak | None) -> Peak | None:
+        best = int(values.argmax())
+        if values[best] > self.value:
+            self.value = float(values[best])
+            return Peak(int(rows[best]), 1 + float(at[best]))
+        return peak
+
+    def _first(self, rows: NDArray[np.intp], span: Floats, top: Floats) -> OpenIntervals:
+        """Return intervals from 0 on, each twice as far as the last, to where g is certainly below."""
+        near = 2.0**-6 / np.maximum(span[rows], 1.0)
+        ends = np.maximum(top[rows] / max(self.upper, _LEAST), near)
+        steps = math.ceil(math.log2(float((ends / near).max(initial=1.0)))) + 1
+        edges = near[:, None] * 2.0 ** np.arange(steps)
+        low = np.concatenate([np.zeros((len(rows), 1)), edges[:, :-1]], axis=1)
+        kept = low < ends[:, None]
+        owner = np.broadcast_to(rows[:, None], low.shape)
+        return OpenIntervals(owner[kept], low[kept], edges[kept])
+
+    def _below_parabola(
+        self, part: OpenIntervals, middle: Floats, found: Moments, span: Floats
+    ) -> NDArray[np.bool_]:
+        """Return where the bound of K stays below upper * t (1 + t) on the whole interval."""
+        half, c = (part.high - part.low) / 2, self.upper
+        with np.errstate(over="ignore", invalid="ignore"):
+            bend = found.variance / 2 * np.exp(span * half) - c
+            slope = found.mean - c * (1 + 2 * middle)
+            level = middle * (found.divergence - c * (1 + middle))
+            ends = level + bend * half**2 + np.abs(slope) * half
+            inside = (bend < 0) & (np.abs(slope) < -2 * bend * half)
+            crest = level - np.divide(slope**2, 4 * bend, out=np.zeros_like(bend), where=inside)
+        return np.where(inside, crest, ends) <= 0
+
+    def _below_at_zero(self, part: OpenIntervals, start: Moments, span: Floats) -> NDArray[np.bool_]:
+        """Return where g stays below upper on an interval from 0 on: its bound there is monotone."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            bend = start.variance[part.row] / 2 * np.exp(span * part.high)
+            value = (start.mean[part.row] + part.high * bend) / (1 + part.high)
+        return np.asarray((start.mean[part.row] <= self.upper) & (value <= self.upper))
+
+    def _close(self, p: Floats, losses: Floats, open_: OpenIntervals) -> None:
+        """Bound what is left by the divergence at the larger end, which grows, over the smaller order."""
+        if len(open_.row):
+            far = _moments(p[open_.row], losses[open_.row], open_.high).divergence
+            self._closed = max(self._closed, float((far / (1 + open_.low)).max()))
+
+
+def _halved(part: OpenIntervals) -> OpenIntervals:
+    middle = (part.low + part.high) / 2
+    return OpenIntervals(
+        np.concatenate([part.row, part.row]),
+        np.concatenate([part.low, middle]),
+        np.concatenate([middle, part.high]),
+    )
+
+
+def _moments(p: Floats, losses: Floats, t: Floats) -> Moments:
+    """Return K(t) / t, at 0 its limit, with the derivatives of K.
+
+    Args:
+        p: Array (k, m).
+        losses: Array (k, m), 0 where p is.
+        t: Array (k,), at least 0.
+    """
+    exponents = t[:, None] * losses
+    weights = p * np.exp(exponents - _top(p, exponents)[:, None])
+    total = weights.sum(axis=1)
+    mean = (weights * losses).sum(axis=1) / total
+    variance = (weights * (losses - mean[:, None]) ** 2).sum(axis=1) / total
+    return Moments(np.where(t > 0, _divergences(p, losses, t), mean), mean, variance)
+
+
+def _divergences(p: Floats, losses: Floats, t: Floats) -> Floats:
+    """Return K(t) / t for t above 0, array (k,)."""
+    exponents = t[:, None] * losses
+    top = _top(p, exponents)
+    far = np.abs(exponents).max(axis=1, where=p > 0, initial=0.0) > 1
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Near 0 the sum is close to 1, and its logarithm is taken of the difference.
+        near = np.log1p((p * np.expm1(np.minimum(exponents, 1.0))).sum(axis=1)) / t
+        logs = (top + np.log((p * np.exp(exponents - top[:, None])).sum(axis=1))) / t
+    return np.asarray(np.where(far, logs, near))
+
+
+def _top(p: Floats, exponents: Floats) -> Floats:
+    return np.asarray(np.where(p > 0, exponents, -np.inf).max(axis=1))

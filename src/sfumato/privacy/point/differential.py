@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Final, final
+from typing import final
 
 import numpy as np
 
@@ -14,28 +14,11 @@ from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most, log_error, log_errors, mass_error
 from ..exact import Pair, largest_factor, largest_mass, rounded
-from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, grown, unequal
-from ..search import Top, search
+from ..search import Top, ratio_limits, search
 from .least_epsilon import Scales, largest_excess, least_epsilon
-
-DESCRIPTION: Final = Description(
-    "differential-privacy",
-    "differential privacy",
-    ("epsilon", "delta"),
-    question=(
-        "By which factor can any set of reports favour one secret over another, if its probability may also be "
-        "larger by delta?"
-    ),
-    promise=(
-        "no set of reports is more than e^{epsilon} times as likely for one of {about} as for the other{up_to}"
-    ),
-    source="Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3",
-    context=("relation",),
-    defaults={"delta": 0.0},
-)
 
 
 @final
@@ -66,8 +49,21 @@ class DifferentialPrivacy(Notion):
         Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3 and proposition 1.
     """
 
-    description: ClassVar[Description] = DESCRIPTION
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "differential-privacy",
+        "differential privacy",
+        ("epsilon", "delta"),
+        question=(
+            "By which factor can any set of reports favour one secret over another, if its probability may also "
+            "be larger by delta?"
+        ),
+        promise=(
+            "no set of reports is more than e^{epsilon} times as likely for one of {about} as for the other{up_to}"
+        ),
+        source="Dwork and Roth, definition 2.4; Kawamoto and Murakami, definition 3",
+        context=("relation",),
+        defaults={"delta": 0.0},
+    )
 
     relation: Relation | None = None
     delta: float = 0.0
@@ -134,8 +130,8 @@ class DeltaOfDifferentialPrivacy(Notion):
         Balle, Barthe and Gaboardi, NeurIPS 2018 (privacy profile).
     """
 
-    description: ClassVar[Description] = DESCRIPTION
-    parameter: ClassVar[str] = "delta"
+    description = DifferentialPrivacy.description
+    parameter = "delta"
 
     epsilon: float
     relation: Relation | None = None
@@ -193,17 +189,6 @@ def attained(matrix: Floats, pair: tuple[int, int] | None, delta: float) -> Witn
     return Witness(pair, max_divergence(matrix[pair[0]], matrix[pair[1]], delta).outputs)
 
 
-INDISTINGUISHABLE: Final = Description(
-    "indistinguishable",
-    "indistinguishable privacy",
-    ("epsilon",),
-    question="By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)",
-    promise="no report changes the odds between {about} by more than a factor e^{epsilon}",
-    source="Desfontaines, 2.2.6",
-    context=("relation",),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class IndistinguishablePrivacy(Notion):
@@ -222,9 +207,18 @@ class IndistinguishablePrivacy(Notion):
         Desfontaines, 2.2.6 and proposition 1.
     """
 
-    description: ClassVar[Description] = INDISTINGUISHABLE
-    parameter: ClassVar[str] = "epsilon"
-    on_request: ClassVar[bool] = True
+    description = Description(
+        "indistinguishable",
+        "indistinguishable privacy",
+        ("epsilon",),
+        question=(
+            "By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)"
+        ),
+        promise="no report changes the odds between {about} by more than a factor e^{epsilon}",
+        source="Desfontaines, 2.2.6",
+        context=("relation",),
+    )
+    on_request = True
 
     relation: Relation | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -26,11 +26,10 @@ from ...divergences import (
 from ...errors import InputError
 from ...rounding import at_most, divergence_errors, mass_errors
 from ..exact import Pair, largest_mass, rounded
-from ..limits import divergence_limits
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, span, unequal
-from ..search import Positions, Top, search
+from ..search import Positions, Top, divergence_limits, search
 from .least_epsilon import Scales
 from .metric import ByMetric, metric_on, protected, same_place
 
@@ -114,20 +113,6 @@ def sentence_of(divergence: Divergence, relation: Relation | None, value: float)
     return f"The {divergence.name} of what {related(relation)} report is at most {at_most(value)}."
 
 
-DIVERGENCE: Final = Description(
-    "divergence-privacy",
-    "divergence privacy",
-    ("epsilon",),
-    question=(
-        "How far apart are the reports of two secrets, by a divergence (total variation, chi-square, Hellinger)?"
-    ),
-    promise="the {divergence} between the reports of {about} is at most {epsilon}",
-    source="Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14",
-    context=("divergence", "relation"),
-    required=("divergence",),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class DivergencePrivacy(Notion):
@@ -156,8 +141,19 @@ class DivergencePrivacy(Notion):
         Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14.
     """
 
-    description: ClassVar[Description] = DIVERGENCE
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "divergence-privacy",
+        "divergence privacy",
+        ("epsilon",),
+        question=(
+            "How far apart are the reports of two secrets, by a divergence (total variation, chi-square, "
+            "Hellinger)?"
+        ),
+        promise="the {divergence} between the reports of {about} is at most {epsilon}",
+        source="Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14",
+        context=("divergence", "relation"),
+        required=("divergence",),
+    )
 
     divergence: Divergence
     relation: Relation | None = None
@@ -180,18 +176,6 @@ class DivergencePrivacy(Notion):
         return sentence_of(self.divergence, self.relation, value)
 
 
-DIVERGENCE_METRIC: Final = Description(
-    "divergence-metric-privacy",
-    "divergence privacy for a metric",
-    ("epsilon",),
-    question="How far for each unit of distance?",
-    promise="the {divergence} between the reports of {about} is at most {epsilon} per unit of distance{unit}",
-    source="Kawamoto and Murakami, definition 15",
-    context=("divergence", "metric"),
-    required=("divergence", "metric"),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class DivergenceMetricPrivacy(ByMetric):
@@ -212,8 +196,16 @@ class DivergenceMetricPrivacy(ByMetric):
         Kawamoto and Murakami, definition 15.
     """
 
-    description: ClassVar[Description] = DIVERGENCE_METRIC
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "divergence-metric-privacy",
+        "divergence privacy for a metric",
+        ("epsilon",),
+        question="How far for each unit of distance?",
+        promise="the {divergence} between the reports of {about} is at most {epsilon} per unit of distance{unit}",
+        source="Kawamoto and Murakami, definition 15",
+        context=("divergence", "metric"),
+        required=("divergence", "metric"),
+    )
 
     divergence: Divergence
     metric: Metric
@@ -269,17 +261,6 @@ class DivergenceMetricPrivacy(ByMetric):
         )
 
 
-KULLBACK_LEIBLER: Final = Description(
-    "kl-privacy",
-    "KL privacy",
-    ("epsilon",),
-    question="How large is the privacy loss on average?",
-    promise="the expected privacy loss between {about} is at most {epsilon}",
-    source="Cuff and Yu, CCS 2016; Desfontaines, 2.2.2",
-    context=("relation",),
-)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class KLPrivacy(Notion):
@@ -294,8 +275,15 @@ class KLPrivacy(Notion):
         Cuff and Yu, CCS 2016; Desfontaines, 2.2.2.
     """
 
-    description: ClassVar[Description] = KULLBACK_LEIBLER
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "kl-privacy",
+        "KL privacy",
+        ("epsilon",),
+        question="How large is the privacy loss on average?",
+        promise="the expected privacy loss between {about} is at most {epsilon}",
+        source="Cuff and Yu, CCS 2016; Desfontaines, 2.2.2",
+        context=("relation",),
+    )
 
     relation: Relation | None = None
 
@@ -306,17 +294,6 @@ class KLPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
         return sentence_of(KL, self.relation, value)
-
-
-RENYI: Final = Description(
-    "renyi-privacy",
-    "Rényi privacy",
-    ("epsilon", "order"),
-    question="How large is the exponential mean of the privacy loss, of a given order?",
-    promise="the Rényi divergence of order {order} between the reports of {about} is at most {epsilon}",
-    source="Mironov, CSF 2017, definition 4",
-    context=("relation",),
-)
 
 
 @final
@@ -335,8 +312,15 @@ class RenyiPrivacy(Notion):
         Mironov, CSF 2017, definition 4.
     """
 
-    description: ClassVar[Description] = RENYI
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "renyi-privacy",
+        "Rényi privacy",
+        ("epsilon", "order"),
+        question="How large is the exponential mean of the privacy loss, of a given order?",
+        promise="the Rényi divergence of order {order} between the reports of {about} is at most {epsilon}",
+        source="Mironov, CSF 2017, definition 4",
+        context=("relation",),
+    )
 
     order: float
     relation: Relation | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import Final, final
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from ...divergences import HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, largest_rate
-from ..limits import ratio_limits
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, Mask, channel, check_delta, unequal
-from ..search import Positions, search
+from ..search import Positions, ratio_limits, search
 from .differential import attained
 from .least_epsilon import Scales, least_epsilon
 
@@ -26,21 +25,6 @@ NO_PAIR: Final = "No pair of {} is at a finite distance, so nothing is said of a
 """What an epsilon per distance says where all distances are infinite."""
 FAR_PAIRS: Final = "Of pairs at an infinite distance nothing is said."
 """What it says where some are."""
-
-DESCRIPTION: Final = Description(
-    "metric-privacy",
-    "metric privacy",
-    ("epsilon", "delta"),
-    question="By which factor can any set of reports favour one secret over another, per unit of their distance?",
-    promise=(
-        "no set of reports is more than e^({epsilon} d) times as likely for one of {about} as for the "
-        "other{up_to}; d is their distance{unit}"
-    ),
-    source="Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6",
-    context=("metric", "relation"),
-    required=("metric",),
-    defaults={"delta": 0.0},
-)
 
 
 class ByMetric(Notion):
@@ -102,8 +86,22 @@ class MetricDifferentialPrivacy(ByMetric):
         Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6.
     """
 
-    description: ClassVar[Description] = DESCRIPTION
-    parameter: ClassVar[str] = "epsilon"
+    description = Description(
+        "metric-privacy",
+        "metric privacy",
+        ("epsilon", "delta"),
+        question=(
+            "By which factor can any set of reports favour one secret over another, per unit of their distance?"
+        ),
+        promise=(
+            "no set of reports is more than e^({epsilon} d) times as likely for one of {about} as for the "
+            "other{up_to}; d is their distance{unit}"
+        ),
+        source="Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6",
+        context=("metric", "relation"),
+        required=("metric",),
+        defaults={"delta": 0.0},
+    )
 
     metric: Metric
     delta: float = 0.0
