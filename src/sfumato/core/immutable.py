@@ -37,6 +37,12 @@ def _built(kind: type[Any], given: dict[str, Any]) -> Any:
     return kind(**given)
 
 
+def assign(frozen: object, **values: object) -> None:
+    """Set fields of a frozen dataclass while it is being made; arrays must be read-only."""
+    for name, value in values.items():
+        object.__setattr__(frozen, name, value)
+
+
 class CompactRepr:
     """A dataclass whose repr is one line: arrays by their shape, collections by their size.
 

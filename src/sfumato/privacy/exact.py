@@ -17,11 +17,10 @@ from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
 from .rows import AnyMechanism, Mask, channel, unequal
-from .search import Top
+from .search import Positions, Top
 
 Pairs = NDArray[np.intp]
-
-Positions = NDArray[np.intp]
+"""Pairs (s, t) of positions of rows, array (k, 2)."""
 
 _LEAST: Final = 2.0**-512  # smaller entries of an array would make integers of a thousand bits
 _BLOCK: Final = 1 << 18  # entries of the pairs of a block: its arrays stay in the cache
@@ -32,11 +31,9 @@ _DIGITS: Final = 53  # bits of integers that floats hold
 
 
 class IntegerRows(NamedTuple):
-    """Rows of a mechanism in a common unit.
+    """Rows of a mechanism in a common unit, array (n, m) of 64-bit or Python integers; 2**bits is probability 1.
 
-    Attributes:
-        array: Integers of 64 bits, or of Python (dtype object), array (n, m).
-        bits: 2**bits stands for probability 1; the rows of an array may sum to a little more or less.
+    The rows of an array may sum to a little more or less.
     """
 
     array: NDArray[Any]
@@ -75,13 +72,7 @@ def integer_rows(mechanism: AnyMechanism) -> IntegerRows | None:
 
 
 def masses(rows: IntegerRows, pairs: Pairs, *, alone: bool = False) -> Iterator[tuple[Pairs, NDArray[Any]]]:
-    """Yield pairs with their sums over o of max(0, p - q), exact, block after block.
-
-    Args:
-        rows: The rows.
-        pairs: The pairs (s, t), array (k, 2).
-        alone: Whether only reports count that t never makes.
-    """
+    """Yield pairs with their exact sums of max(0, p - q); with ``alone`` only of reports that q never makes."""
     for block, p, q in rows.blocks(pairs):
         yield block, (np.where(q == 0, p, 0) if alone else np.maximum(p - q, 0)).sum(axis=1)
 
@@ -90,12 +81,6 @@ def weighted_masses(rows: IntegerRows, pairs: Pairs, over: int, under: int) -> I
     """Yield pairs with their sums over o of max(0, over p - under q), exact, block after block.
 
     Where floats leave the sign of a difference open, integers decide it.
-
-    Args:
-        rows: The rows.
-        pairs: The pairs (s, t), array (k, 2).
-        over: Above 0.
-        under: At least 0.
     """
     largest = max(over, under)
     for block, p, q in rows.blocks(pairs):
@@ -113,15 +98,9 @@ def weighted_masses(rows: IntegerRows, pairs: Pairs, over: int, under: int) -> I
 def room(rows: IntegerRows, delta: float) -> Callable[[Positions], Floats]:
     """Return what tells how much of delta is left by the reports that t never makes, for rows s and all t.
 
-    The masses are added up by products of matrices in floats, in parts that floats hold: all sums are exact.
-
-    Args:
-        rows: The rows.
-        delta: From 0 to 1.
-
-    Returns:
-        From positions s, array (b,), to an array (b, n): negative exactly where the mass is above delta, zero
-        exactly where it is delta; else right to a relative 2**-48.
+    It is negative exactly where the mass is above delta, zero exactly where it is delta; else right to a relative
+    2**-48. The masses are added up by products of matrices in floats, in parts that floats hold: all sums are
+    exact.
     """
     numerator, denominator = delta.as_integer_ratio()
     whole, rest = divmod(numerator << rows.bits, denominator)
@@ -162,15 +141,9 @@ FEW: Final = 2**17
 def largest_factor(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
     """Return the largest ratio p(o|s) / p(o|s') of the pairs in a mask, at least 1.
 
-    Args:
-        mechanism: A mechanism or array.
-        top: The largest logarithm of these ratios, as a search found it.
-        mask: Ordered pairs, array (n, n).
-
-    Returns:
-        The fraction; None where it is infinite, or would take too long to find.
+    ``top`` is its logarithm as a search found it. None where it is infinite, or would take too long to find.
     """
-    return _largest(mechanism, top, mask, _ratio, Fraction(1))
+    return _largest(mechanism, top, mask, _ratio)
 
 
 def largest_range(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
@@ -180,22 +153,15 @@ def largest_range(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | N
         one, other = _ratio(p, q, unit), _ratio(q, p, unit)
         return None if one is None or other is None else one * other
 
-    return _largest(mechanism, top, mask, both, Fraction(1))
+    return _largest(mechanism, top, mask, both)
 
 
 def largest_mass(
     mechanism: AnyMechanism, top: Top, mask: Mask, *, alone: bool = False
 ) -> tuple[Fraction, Pair] | None:
-    """Return the largest excess of mass, sum over o of max(0, p(o|s) - p(o|s')), of the pairs in a mask.
+    """Return the largest sum over o of max(0, p(o|s) - p(o|s')) of the pairs in a mask, and a pair with it.
 
-    Args:
-        mechanism: A mechanism or array.
-        top: The largest of these masses, as a search found it.
-        mask: Ordered pairs, array (n, n).
-        alone: Whether only reports count that the other secret never makes.
-
-    Returns:
-        The fraction and a pair that attains it; None where it would take too long to find.
+    With ``alone`` only reports count that the other secret never makes. None where it would take too long to find.
     """
     if unequal(mechanism, mask) is None:
         return Fraction(0), None
@@ -216,14 +182,8 @@ def largest_rate(
 ) -> tuple[float, float] | None:
     """Return bounds of the largest ln(p(o|s) / p(o|s')) / d(s, s') of the pairs in a mask, at least 0.
 
-    Args:
-        mechanism: A mechanism or array.
-        top: The largest of these rates, as a search found it.
-        mask: Ordered pairs, array (n, n).
-        distances: From listed pairs (s, s') to their distances, positive and finite on the mask.
-
-    Returns:
-        A lower and an upper bound, one or two floats apart; None where that would take too long.
+    They are one or two floats apart. The distances are positive and finite on the mask. None where it would take
+    too long.
     """
     rows, pairs = _in_question(mechanism, top, mask)
     if rows is None:
@@ -247,16 +207,7 @@ def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
     """Return the least t of at least 1 with sum over o of max(0, p(o) - t q(o)) at most delta.
 
     It is the largest (p[R] - delta) / q[R] of all sets R. For a t below it, the set where p > t q gives a larger t
-    (Dinkelbach's method).
-
-    Args:
-        p: A row.
-        q: Another.
-        unit: What stands for probability 1.
-        delta: At least 0.
-
-    Returns:
-        The fraction; None where p has more than delta at reports that q never makes.
+    (Dinkelbach's method). None where p has more than delta at reports that q never makes.
     """
     scale = delta.denominator
     left = delta.numerator * unit - scale * sum(a for a, b in zip(p, q, strict=True) if not b)
@@ -275,14 +226,7 @@ def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
 def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
     """Return the least t >= 1 such that the reports with max(p/q, q/p) > t have at most delta in each row.
 
-    Args:
-        p: A row.
-        q: Another.
-        unit: What stands for probability 1.
-        delta: At least 0.
-
-    Returns:
-        The fraction; None where a row has more than delta at reports that the other never makes.
+    None where a row has more than delta at reports that the other never makes.
     """
     most = delta.numerator * unit // delta.denominator
     alone = [(a, b) for a, b in zip(p, q, strict=True) if (a == 0) != (b == 0)]
@@ -302,16 +246,10 @@ def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
 def largest_of_pairs(
     mechanism: AnyMechanism, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[float, float, Pair] | None:
-    """Return bounds of the largest ln(t) / d of some pairs, with a pair that attains it.
+    """Return bounds of the largest ln(t) / d of some pairs, t at least 1, with a pair that attains it.
 
-    Args:
-        mechanism: A mechanism or array.
-        pairs: The pairs, array (k, 2).
-        of_pair: From two rows and their unit to t, at least 1; None if it is infinite.
-        distances: The d of the pairs, positive and finite, array (k,); 1 by default.
-
-    Returns:
-        A lower bound, an upper bound and the pair, None where both bounds are 0; None if it would take too long.
+    The distances d, positive and finite, are 1 by default. The pair is None where both bounds are 0. None if it
+    would take too long.
     """
     rows = integer_rows(mechanism)
     if rows is None or len(pairs) * rows.array.shape[1] > FEW:
@@ -349,17 +287,11 @@ def rounded(value: Fraction) -> tuple[float, float]:
     return found, float_above(value - Fraction(found))
 
 
-def _largest(
-    mechanism: AnyMechanism,
-    top: Top,
-    mask: Mask,
-    of_pair: Callable[[Row, Row, int], Fraction | None],
-    least: Fraction,
-) -> Fraction | None:
+def _largest(mechanism: AnyMechanism, top: Top, mask: Mask, of_pair: OfPair) -> Fraction | None:
     rows, pairs = _in_question(mechanism, top, mask)
     if rows is None:
         return None
-    best, whole = least, rows_of(rows, pairs)
+    best, whole = Fraction(1), rows_of(rows, pairs)
     for s, t in pairs.tolist():
         found = of_pair(whole[s], whole[t], rows.unit)
         if found is None:

@@ -283,6 +283,14 @@ class Finding:
         value = Logarithm(factor)
         return cls(notion, float(value), value - log_below(factor), witness, factor)
 
+    @classmethod
+    def between(cls, notion: Notion, bounds: Bracket, witness: Witness) -> Self:
+        """Return the finding whose rounding reaches both bounds of its number."""
+        if math.isinf(bounds.value):
+            return cls(notion, bounds.value, 0.0 if math.isinf(bounds.lower) else math.inf, witness)
+        rounding = max(bounds.upper - bounds.value, bounds.value - bounds.lower)
+        return cls(notion, bounds.value, rounding, witness)
+
     @property
     def upper(self) -> float:
         """A value that the mechanism satisfies for certain: rounded up, unless it is exact."""

@@ -105,11 +105,7 @@ class Relation:
 
 
 def relation_on(relation: Relation | None, size: int) -> Relation:
-    """Return the relation, all pairs if none was given.
-
-    Raises:
-        InputError: If it is on another number of secrets.
-    """
+    """Return the relation, all pairs if None; raise an error if it is on another number of secrets."""
     if relation is None:
         return Relation.all(size)
     if relation.size != size:
@@ -126,12 +122,7 @@ def related(relation: Relation | None) -> str:
 
 
 def reach(metric: Metric, relation: Relation | None) -> Floats:
-    """Return the shortest way from each secret to each other, array (n, n), rounded up.
-
-    Args:
-        metric: The length of one step.
-        relation: The steps that count; all if None.
-    """
+    """Return the shortest way from each secret to each other by related steps, array (n, n), rounded up."""
     array = metric.array
     if relation is None and metric.triangle:
         return array

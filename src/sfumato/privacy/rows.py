@@ -19,22 +19,12 @@ AnyMechanism = Mechanism | ArrayLike
 
 
 def listed(mechanism: Randomizer | ArrayLike) -> AnyMechanism:
-    """Return the matrix of a mechanism of any kind, as its `channel` lists it; an array as it is.
-
-    Raises:
-        InputError: If there is none, or it is too large to list.
-    """
+    """Return the matrix of a mechanism of any kind, as its `channel` lists it; an array as it is."""
     return matrix_of(mechanism) if isinstance(mechanism, Randomizer) else mechanism
 
 
 class Channel(NamedTuple):
-    """The rows p(.|s) of a mechanism.
-
-    Attributes:
-        matrix: Array (n, m).
-        secrets: The n secrets.
-        observables: The m observables.
-    """
+    """The rows p(.|s) of a mechanism, array (n, m), of n secrets and m observables."""
 
     matrix: Floats
     secrets: Space
@@ -42,11 +32,7 @@ class Channel(NamedTuple):
 
 
 def channel(mechanism: AnyMechanism) -> Channel:
-    """Return the rows of a mechanism or array; the array's values are numbered from 0.
-
-    Raises:
-        InputError: If an entry is negative or not finite, or a row does not sum to one within 1e-9.
-    """
+    """Return the rows of a mechanism or of a stochastic array, whose values are numbered from 0."""
     if isinstance(mechanism, Mechanism):
         return Channel(mechanism.matrix, mechanism.secrets, mechanism.observables)
     array = floats(mechanism, "the matrix", shape=(None, None))
@@ -63,6 +49,7 @@ def rows_equal(mechanism: AnyMechanism) -> bool:
 
 
 Mask = NDArray[np.bool_]
+"""Whether each ordered pair (s, t) of n rows counts, array (n, n)."""
 
 _BEYOND: Final = 1400.0  # e to this makes any positive probability larger than 1
 
@@ -85,27 +72,16 @@ def span(matrix: Floats) -> float:
 
 
 def grown(rows: Floats, epsilon: float | Floats) -> Floats:
-    """Return e**epsilon times the rows, where 0 stays 0.
-
-    Args:
-        rows: Array (k, m).
-        epsilon: A number of at least 0 or ``inf``, or an array (k, 1) of them.
-    """
+    """Return e**epsilon times the rows, where 0 stays 0; epsilon may be infinite, or an array (k, 1)."""
     half = np.exp(np.minimum(epsilon, _BEYOND) / 2)  # in two steps: e**epsilon itself may not be a float
     with np.errstate(over="ignore"):
         return np.asarray(rows * half * half)
 
 
 def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
-    """Return sum over o of max(0, p(o|s) - e**epsilon p(o|s')) of the pairs in a mask.
+    """Return sum over o of max(0, p(o|s) - e**epsilon p(o|s')), array (n, n), zero outside the mask.
 
-    Args:
-        matrix: Array (n, m).
-        mask: Which ordered pairs are wanted, array (n, n).
-        epsilon: A number.
-
-    Returns:
-        Array (n, n), zero outside the mask. Memory stays at a few times the matrix.
+    Memory stays at a few times the matrix.
     """
     answer, ones, shared = np.zeros(mask.shape), np.ones(matrix.shape[1]), grown(matrix, epsilon)
     for s in np.flatnonzero(mask.any(axis=1)):
@@ -125,12 +101,7 @@ def largest(values: Floats, mask: Mask) -> tuple[float, tuple[int, int] | None]:
 
 
 def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
-    """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None.
-
-    Args:
-        mechanism: A mechanism or array.
-        mask: Ordered pairs, array (n, n).
-    """
+    """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None."""
     rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
     first: dict[tuple[float, ...], int] = {}
     same = np.array([first.setdefault(tuple(row), s) for s, row in enumerate(rows.tolist())])

@@ -28,6 +28,7 @@ from ..divergences import (
 from .rows import Mask
 
 Positions = NDArray[np.intp]
+"""Positions of rows, array (k,), or of pairs of them, array (k, 2)."""
 
 Values = Callable[[Positions, Positions], Floats]
 """From the pairs (s, t), two arrays (k,), to their values, array (k,)."""
@@ -41,12 +42,10 @@ _CLOSE: Final = 2**16  # pairs that rounding cannot tell from the largest, kept 
 
 
 class Limits(NamedTuple):
-    """Numbers that no value exceeds, together with its error.
+    """Numbers that no value exceeds, together with its error; infinite wherever the value is.
 
-    Attributes:
-        of: From positions of rows s, array (b,), to a bound for each pair (s, t), array (b, n). It is infinite
-            wherever the value is.
-        of_rows: A bound for each s and any t, array (n,); None where there is none that is cheap.
+    ``of`` gives a bound for each pair (s, t) of rows s, array (b, n). ``of_rows`` bounds each s and any t, array
+    (n,); None where there is none that is cheap.
     """
 
     of: Callable[[Positions], Floats]
@@ -54,14 +53,10 @@ class Limits(NamedTuple):
 
 
 class Top(NamedTuple):
-    """The largest value of some pairs.
+    """The largest value of some pairs; 0 where there are none.
 
-    Attributes:
-        value: The value; 0 where there are no pairs.
-        pair: The first pair that has it, by rows; None where there are none.
-        above: No value is larger, errors included.
-        close: The pairs that may have the largest value, by rows, array (k, 2); None where they are very many, or
-            the value is infinite.
+    ``pair`` is the first that has it, by rows. No value is larger than ``above``, errors included. ``close`` are
+    the pairs that may have the largest value, by rows; None where they are very many, or the value is infinite.
     """
 
     value: float
@@ -73,14 +68,8 @@ class Top(NamedTuple):
 def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Errors | None = None) -> Top:
     """Return the largest value of the pairs in a mask.
 
-    A pair is left out only if its limit is below a value, less its error, that another pair has: it can neither
-    be the largest nor be taken for it.
-
-    Args:
-        mask: Ordered pairs, array (n, n).
-        values: What is looked for.
-        limits: What values cannot exceed; without it all pairs are looked at.
-        errors: How far computed values may be off; not at all by default.
+    A pair is left out only if its limit is below a value, less its error, that another pair has: it can neither be
+    the largest nor be taken for it. Without limits all pairs are looked at; without errors values are exact.
     """
     found = _Found(values, errors)
     rows = np.flatnonzero(mask.any(axis=1))
@@ -103,14 +92,9 @@ def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Err
 def falling(
     mask: Mask, rows: Positions, of: Callable[[Positions], Floats], known: Callable[[], float], size: int
 ) -> Iterator[Positions]:
-    """Yield the pairs of a mask whose limit is above what is known, block after block, arrays (k, 2).
+    """Yield the pairs of a mask whose limit is above what is known, at most ``size`` of them at a time.
 
-    Args:
-        mask: Ordered pairs, array (n, n).
-        rows: The rows s to look at, in turn: each block of them is sorted from the largest limit.
-        of: See `Limits`.
-        known: Returns what is known by now.
-        size: The most pairs that are yielded together.
+    The rows are looked at in turn: each block of them is sorted from the largest limit.
     """
     step = max(1, _ENTRIES // len(mask))
     for first in range(0, len(rows), step):
@@ -222,12 +206,7 @@ _TILE: Final = (32, 2**11)  # pairs whose maxima are taken together: they stay i
 
 
 def ratio_limits(matrix: Floats, *, turned: bool = False) -> Limits:
-    """Return bounds of the largest ln(p(o|s) / p(o|t)) over o of each pair (s, t), or of (t, s).
-
-    Args:
-        matrix: Array (n, m).
-        turned: Whether the bounds are for the other order of each pair.
-    """
+    """Return bounds of the largest ln(p(o|s) / p(o|t)) over o of each pair (s, t), or if turned of (t, s)."""
     with np.errstate(divide="ignore"):
         logs = np.log(matrix[:, matrix.any(axis=0)])
     sizes = np.abs(logs[np.isfinite(logs)])
@@ -265,11 +244,7 @@ def affinity_limits(matrix: Floats, factor: float = 1.0) -> Limits:
     """Return bounds of the sum over o of max(0, p(o|s) - factor p(o|t)), by the Bhattacharyya coefficient B.
 
     With the root of (factor + 1)**2 - 4 factor B**2, which bounds the sum of |p - factor q|, it is half of the
-    root's excess over factor - 1.
-
-    Args:
-        matrix: Array (n, m).
-        factor: At least 1; ``inf`` for the mass of what only s can report.
+    root's excess over factor - 1. The factor is at least 1; ``inf`` stands for the mass of what only s can report.
     """
     if math.isinf(factor):
         alone = (matrix == 0).astype(np.float64)
@@ -285,12 +260,7 @@ def affinity_limits(matrix: Floats, factor: float = 1.0) -> Limits:
 
 
 def divergence_limits(divergence: Divergence, matrix: Floats) -> Limits | None:
-    """Return bounds of a divergence of the package; None of another.
-
-    Args:
-        divergence: The divergence.
-        matrix: Array (n, m).
-    """
+    """Return bounds of a divergence of the package; None of another."""
     if divergence == TOTAL_VARIATION:
         return affinity_limits(matrix)
     if divergence == HELLINGER:
@@ -326,9 +296,7 @@ def holds_powers(matrix: Floats, order: float) -> bool:
 def power_sums(matrix: Floats, order: float) -> Callable[[Positions], Floats]:
     """Return bounds of the sum over o of p(o|s)**a p(o|t)**(1 - a), for rows s, array (b,), and all t.
 
-    Args:
-        matrix: Array (n, m), which `holds_powers` of the order.
-        order: The order a, above 1.
+    The order a is above 1, and the matrix `holds_powers` of it.
     """
     alone = _alone(matrix)
     with np.errstate(divide="ignore"):
@@ -343,14 +311,11 @@ def power_sums(matrix: Floats, order: float) -> Callable[[Positions], Floats]:
 
 
 def rho_limits(matrix: Floats) -> Limits:
-    """Return bounds of the largest D_a / a over all orders a > 1 of each pair.
+    """Return bounds of the largest D_a / a over all orders a > 1 of each pair of rows with the same support.
 
     With K(t) = t D of order 1 + t, wanted is K(t) / (t (1 + t)). K is convex and 0 at 0: between two orders it is
     below its chord, before the first K(t) / t is at most what it is there, and after the last at most the largest
     logarithm.
-
-    Args:
-        matrix: Array (n, m), whose rows have the same support.
     """
     ends = [t for t in _ENDS if holds_powers(matrix, 1 + t)]
     sums = [power_sums(matrix, 1 + t) for t in ends]

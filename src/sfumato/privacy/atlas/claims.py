@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from ...core import DistortionPrivacy, Metric, MetricPrivacy, Prior, Space, ThresholdPrivacy, units
+from ...core.immutable import assign
 from ...core.naming import name_phrase
 from ...divergences import named
 from ...errors import InputError
@@ -188,9 +189,7 @@ class Claim:
             if name == "epsilon" and unit is not None and isinstance(given, str):
                 given = units.parse(given, per=True, unit=unit, what=name)
             numbers[name] = _checked(word, name, given)
-        object.__setattr__(self, "notion", notion)
-        object.__setattr__(self, "numbers", MappingProxyType(numbers))
-        object.__setattr__(self, "context", MappingProxyType(context))
+        assign(self, notion=notion, numbers=MappingProxyType(numbers), context=MappingProxyType(context))
 
     @classmethod
     def of(cls, given: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:

@@ -44,14 +44,7 @@ class Property(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counterexample:
-    """Mechanisms that satisfy a notion, and one made from them that does not.
-
-    Attributes:
-        says: What happens, in words.
-        notion: The notion, with its priors and facts.
-        before: The mechanisms, arrays (secrets, observables).
-        after: The mechanism made from them.
-    """
+    """Mechanisms that satisfy a notion, and one made from them that does not; ``says`` what happens."""
 
     says: str
     notion: Notion
@@ -85,11 +78,7 @@ def _bits(size: int) -> tuple[list[tuple[int, ...]], Space, Priors, Events]:
 
 
 def parity(key: str) -> Counterexample:
-    """Return two mechanisms that say nothing about the first of two bits, and together all.
-
-    Args:
-        key: The notion that is shown not to compose.
-    """
+    """Return two mechanisms that say nothing about the first of two bits by a notion, and together all."""
     secrets, _, priors, first = _bits(2)
     both, second = _answers(secrets, lambda word: word[0] ^ word[1]), _answers(secrets, lambda word: word[1])
     notions: dict[str, Notion] = {

@@ -195,11 +195,7 @@ class Events:
 
 
 def events_on(events: Events | None, size: int) -> Events:
-    """Return the facts, every single value if none were given.
-
-    Raises:
-        InputError: If they are about another number of secrets.
-    """
+    """Return the facts, every single value if None; raise an error if they are about another number of secrets."""
     if events is None:
         return Events.singletons(size)
     if events.size != size:
@@ -211,12 +207,10 @@ def events_on(events: Events | None, size: int) -> Events:
 
 
 class AgainstPriors(Notion):
-    """A notion that must hold against every prior of a set.
+    """A notion that must hold against every prior of a set, with its sentence in two halves.
 
-    Attributes:
-        priors: The beliefs against which it must hold.
-        certainty: What some report does where no value is enough.
-        limit: What no report does otherwise; ``{factor}`` stands for e to the value.
+    ``certainty`` says what some report does where no value is enough. ``limit`` says what no report does
+    otherwise; its ``{factor}`` is e to the value.
     """
 
     __slots__ = ()

@@ -32,17 +32,11 @@ class Chance(NamedTuple):
 
 
 class Odds(NamedTuple):
-    """The likelihood ratios rho_o = P[o | T] / P[o | not T] of k facts T, at their extremes.
+    """Extremes of the likelihood ratios rho_o = P[o | T] / P[o | not T] of k facts T, arrays (k,).
 
-    Attributes:
-        high: Array (k,), the largest ln rho_o over reports; 0 where nothing can be learned.
-        low: Array (k,), the least.
-        high_at: Array (k,), the report of the largest.
-        low_at: Array (k,), the report of the least.
-        least: The least prior probability of each fact.
-        most: The largest.
-        terms: How many products each likelihood adds up.
-        prior: The prior; None where any may be held.
+    ``high`` and ``low`` are the largest and least ln rho_o, 0 where nothing can be learned; ``high_at`` and
+    ``low_at`` are the reports that have them. ``least`` and ``most`` bound the prior probability of each fact.
+    Each likelihood adds up ``terms`` products. ``prior`` is None where any may be held.
     """
 
     high: Floats
@@ -108,14 +102,10 @@ _LARGEST_EXPONENT = 700.0
 
 
 class Rated(NamedTuple):
-    """A quantity of each fact; arrays (k,).
+    """A quantity of each fact, arrays (k,): as computed, and not less than the truth.
 
-    Attributes:
-        value: As computed.
-        upper: Not less than the truth.
-        p: The prior probability of the fact at which the value is attained or approached.
-        output: The report.
-        raised: Whether the report makes the fact more probable (else less).
+    ``p`` is the prior probability of the fact at which the value is attained or approached, ``output`` the report,
+    and ``raised`` whether the report makes the fact more probable (else less).
     """
 
     value: Floats
@@ -261,13 +251,10 @@ _BLOCK = 2**22  # numbers held at a time
 
 
 class Likelihoods(NamedTuple):
-    """P[o | fact] of k facts, or its range where the distribution of the secrets may be any.
+    """P[o | fact] of k facts between ``low`` and ``high``, arrays (k, m); the same where a prior is given.
 
-    Attributes:
-        low: Array (k, m), the least that P[o | fact] can be.
-        high: Array (k, m), the largest; the same numbers where a prior is given.
-        mass: Array (k,), the prior probability of each fact; NaN where any may be held.
-        possible: Which facts the prior holds possible.
+    ``mass`` is the prior probability of each fact, NaN where any may be held; ``possible`` says which facts the
+    prior holds possible.
     """
 
     low: Floats
@@ -279,8 +266,7 @@ class Likelihoods(NamedTuple):
 def scenarios(priors: Priors, matrix: Floats) -> tuple[Prior | None, ...]:
     """Return the priors to be looked at one by one; None stands for any.
 
-    Raises:
-        InputError: If a prior is on another number of secrets, or a probability is too small for doubles.
+    Refuses a prior on another number of secrets, and probabilities too small for doubles.
     """
     smallest = float(matrix[matrix > 0].min())
     for prior in priors.listed:
@@ -306,17 +292,10 @@ def terms(prior: Prior | None) -> int:
 def likelihoods(
     matrix: Floats, prior: Prior | None, masks: NDArray[np.bool_], *, filled: bool = False
 ) -> Likelihoods:
-    """Return the likelihoods of each fact.
+    """Return the likelihoods of each fact, masks (k, n), under a prior; None for any.
 
-    Args:
-        matrix: Array (n, m), rows p(.|s).
-        prior: The prior; None for any.
-        masks: Boolean array (k, n) of facts.
-        filled: Whether a fact of prior probability 0 may gain some, as where an interval
-            of its probability is given. It must then be true of one secret only.
-
-    Raises:
-        InputError: If such a fact is true of several secrets.
+    With ``filled`` a fact of prior probability 0 may gain some, as where an interval of its probability is given.
+    It is refused if it is true of several secrets.
     """
     if prior is None:
         return _free(matrix, masks)
@@ -371,15 +350,9 @@ def told_apart(
 ) -> Finding:
     """Return the largest ln(P[o | fact] / P[o | rival]), with the facts, the prior and the report.
 
-    Facts that a prior holds impossible are not compared under it. Where the prior may
-    be any, point masses attain the extremes, because rivals share no secret.
-
-    Args:
-        notion: The notion that is measured.
-        mechanism: The mechanism.
-        priors: The beliefs; the probability of facts does not matter.
-        facts: Boolean array (k, n).
-        rivals: Boolean array (k, k), symmetric.
+    The probability of facts, array (k, n), does not matter; ``rivals`` is symmetric, array (k, k). Facts that a
+    prior holds impossible are not compared under it. Where the prior may be any, point masses attain the extremes,
+    because rivals share no secret.
     """
     matrix = channel(mechanism).matrix
     filled = priors.interval is not None

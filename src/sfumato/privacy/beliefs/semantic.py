@@ -108,11 +108,7 @@ class SemanticPrivacy(Notion, CompactRepr):
         return cls(np.array(rows, dtype=np.intp).reshape(len(rows), len(space)), sets)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the prior, the secret and the set of reports that attain it.
-
-        Raises:
-            InputError: If sets of more than 20 used observables would have to be tried.
-        """
+        """Return the least epsilon, with the prior, the secret and the set of reports that attain it."""
         matrix, used = self._used(mechanism)
         best = _Best(0.0, None, used[:0])
         if self.maps is None:
@@ -259,18 +255,11 @@ def _attained(matrix: Floats, mapping: NDArray[np.intp], outputs: NDArray[np.int
 
 
 def worst_set(rows: Floats, possible: NDArray[np.bool_]) -> tuple[float, NDArray[np.intp]]:
-    """Return the largest ln p(S|s) / p(S|t) over two rows and a set S of columns that the default can make.
+    """Return the largest ln p(S|s) / p(S|t) over two rows and a set S with a ``possible`` column, and S.
 
-    The best S takes the columns whose ratio p(o|s) / p(o|t) is above a threshold, and
-    one that the default makes, if none of them is. All thresholds are tried, by sums of
+    No column is zero everywhere in the mechanism. The best S takes the columns whose ratio p(o|s) / p(o|t) is
+    above a threshold, and one that the default makes, if none of them is. All thresholds are tried, by sums of
     numbers that are not negative. The proof is in docs/proofs/bayesian-notions.md.
-
-    Args:
-        rows: Array (n, m), no column zero everywhere in the mechanism.
-        possible: Which columns the default makes, array (m,).
-
-    Returns:
-        The logarithm, at least 0 and ``inf`` if some ratio is, and the columns of S.
     """
     best, chosen = 1.0, np.flatnonzero(possible)[:1]
     for s, row in enumerate(rows):
@@ -313,17 +302,9 @@ _BLOCK = 2**22  # numbers per block
 
 
 def subset_sums(columns: Floats) -> Iterator[tuple[int, Floats]]:
-    """Yield the sums of every subset of columns.
+    """Yield the sums of every subset of columns in blocks: the first subset and sums, array (subsets, n).
 
-    A subset is an integer whose bit j says whether column j belongs to it. Every sum is
-    built by additions only.
-
-    Args:
-        columns: Array (n, m).
-
-    Yields:
-        The number of the block's first subset, and the sums of it and the following
-        ones, array (subsets, n).
+    A subset is an integer whose bit j says whether column j belongs to it. Every sum is built by additions only.
     """
     n, m = columns.shape
     inner = min(m, max(0, (_BLOCK // max(1, n)).bit_length() - 1))

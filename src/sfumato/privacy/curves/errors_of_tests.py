@@ -44,12 +44,7 @@ class Errors(NamedTuple):
 
 
 def errors(p: Floats, q: Floats) -> Errors:
-    """Return the error rates of the tests that reject p on the outputs of largest q/p.
-
-    Args:
-        p: Array (..., m), the distributions of the null hypothesis.
-        q: Array (..., m), those of the alternative.
-    """
+    """Return the error rates of the tests that reject p on the outputs of largest q/p, of arrays (..., m)."""
     order = np.argsort(_keys(p, q), axis=-1)
     null = np.take_along_axis(p, order, axis=-1)
     alternative = np.take_along_axis(q, order, axis=-1)
@@ -62,12 +57,7 @@ def in_order(null: Floats, alternative: Floats) -> Errors:
 
 
 def blocks(matrix: Floats, pairs: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-    """Yield the pairs, array (c, 2), with their rows, two arrays (c, m), in blocks.
-
-    Args:
-        matrix: Array (n, m).
-        pairs: Array (k, 2) of positions of rows.
-    """
+    """Yield the pairs, array (c, 2), with their rows, two arrays (c, m), in blocks."""
     size = max(1, _BLOCK // matrix.shape[1])
     for start in range(0, len(pairs), size):
         block = pairs[start : start + size]
@@ -81,14 +71,7 @@ def rejected(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:
 
 
 def tested(rows: Floats, pair: NDArray[np.intp], found: Errors, vertex: int) -> Witness:
-    """Return the witness of a test between two rows.
-
-    Args:
-        rows: Array (n, m).
-        pair: The positions of the two rows.
-        found: The error rates of their tests, arrays (m + 1,).
-        vertex: Which test.
-    """
+    """Return the witness of a test, one of the vertices of the error rates, arrays (m + 1,), of two rows."""
     first, second = (int(position) for position in pair)
     return Witness(
         (first, second),
@@ -121,11 +104,7 @@ _Point = tuple[float, float, float, float]
 
 
 def envelope(points: Errors) -> Errors:
-    """Return the vertices of the lower convex envelope, by rising type I error.
-
-    Args:
-        points: Four arrays (k,); the points of at least one whole curve are among them.
-    """
+    """Return the vertices of the lower convex envelope of points (k,), among which those of a whole curve are."""
     order = np.lexsort((points.betas, -points.confidences, points.alphas))
     hull: list[_Point] = []
     for here in zip(*(values[order].tolist() for values in points), strict=True):
@@ -168,11 +147,7 @@ _SAME: Final = 2.0**-40  # differences of type II errors that count as rounding
 
 
 def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
-    """Return the vertices of the polygon through points and the ends (0, 1) and (1, 0).
-
-    Raises:
-        InputError: If the points do not lie on one trade-off function.
-    """
+    """Return the vertices of the polygon through points and (0, 1) and (1, 0); they must lie on one curve."""
     x, y = _checked(alphas, betas)
     if x[0] > 0:
         x, y = np.concatenate([[0.0], x]), np.concatenate([[1.0], y])
@@ -196,11 +171,8 @@ def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
 def below(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     """Return the vertices of a curve below all trade-off functions that reach the points.
 
-    After a point no such function falls faster than from (0, 1) to it, and before a point
-    none is flatter than from it to (1, 0). The proof is in docs/proofs/trade-off.md.
-
-    Raises:
-        InputError: If the arrays are not the errors of tests.
+    After a point no such function falls faster than from (0, 1) to it, and before a point none is flatter than
+    from it to (1, 0). The proof is in docs/proofs/trade-off.md.
     """
     x, y = _checked(alphas, betas)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -258,9 +230,7 @@ _END: Final = (Fraction(1), Fraction(0))
 def of_points(alphas: Sequence[float] | Floats, betas: Sequence[float] | Floats) -> Enclosure | None:
     """Return the corners of the largest convex curve below points and (1, 0); floats count as what they are.
 
-    Args:
-        alphas: Type I errors, array (k,).
-        betas: Type II errors there; above 1 - alpha they count as that.
+    A type II error above 1 - alpha counts as that.
     """
     if len(alphas) > _MOST:
         return None

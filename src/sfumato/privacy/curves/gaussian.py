@@ -30,12 +30,7 @@ QUANTILE_ERROR: Final = 16 * UNIT
 
 
 def quantile(probability: Floats, complement: Floats) -> Floats:
-    """Return the standard normal quantile, to a small relative error even near 0 and 1.
-
-    Args:
-        probability: Array of probabilities.
-        complement: One minus them, computed without cancellation.
-    """
+    """Return the normal quantile, to a small relative error near 0 and 1; the complement has no cancellation."""
     z = ndtri(np.minimum(probability, complement))
     return np.asarray(np.where(probability <= complement, z, -z))
 
@@ -168,14 +163,7 @@ class GaussianPrivacy(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least mu, with the pair and the test that need it.
-
-        Args:
-            mechanism: A mechanism, or its array (secrets, observables).
-
-        Raises:
-            InputError: If the array is not a mechanism, or the relation has another size.
-        """
+        """Return the least mu, with the pair and the test that need it."""
         rows = channel(mechanism).matrix
         related = relation_on(self.relation, len(rows)).array
         unordered = np.triu(related | related.T)
@@ -257,14 +245,9 @@ class Net(NamedTuple):
     """Few rows, such that every row is near one of them.
 
     The mu of Gaussian privacy obeys the triangle inequality, so mu(s, t) is at most the mu of the centres of s and
-    t, plus that of s and its centre, plus that of t and its centre.
-
-    Rows that are possible for different outputs have an infinite mu.
-
-    Attributes:
-        centre: Array (n,), the number of the centre of each row.
-        radius: Array (n,), the mu of each row and its centre.
-        between: Array (k, k), the mu of the centres.
+    t, plus that of s and its centre, plus that of t and its centre. ``centre`` and ``radius`` are the number of
+    the centre of each row and its mu, arrays (n,); ``between`` is the mu of the centres, array (k, k), infinite
+    for rows that are possible for different outputs.
     """
 
     centre: NDArray[np.intp]
@@ -280,12 +263,8 @@ class Net(NamedTuple):
 def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
     """Return a net of rows: again and again the row joins that is farthest from all centres.
 
-    Args:
-        rows: Array (n, m).
-        shifts: From pairs of rows with the same possible outputs, array (k, 2), to the mu of each.
-
-    Source:
-        Dong, Roth and Su, 2022, theorem 2.14, whose proof shows the triangle inequality.
+    ``shifts`` gives the mu of pairs of rows with the same possible outputs. The triangle inequality is in the
+    proof of Dong, Roth and Su, 2022, theorem 2.14.
     """
     roots, most = np.sqrt(rows), math.ceil(_CENTRES * math.sqrt(len(rows)))
     support = np.unique(rows > 0, axis=0, return_inverse=True)[1].ravel()

@@ -14,6 +14,7 @@ from scipy.special import log_ndtr, logsumexp
 
 from ...core.arrays import Floats, readonly
 from ...core.bisection import bisect
+from ...core.immutable import assign
 from ...divergences import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT, power
@@ -81,7 +82,7 @@ class LossDistribution:
         masses, losses = first[seen], log_ratios(first[seen], second[seen])
         shift = 32 * UNIT * (1 + float(np.max(np.abs(losses), initial=0.0)))
         start, lattice, exact = split(masses, losses, spacing, shift)
-        _set(
+        assign(
             self,
             spacing=spacing,
             masses=readonly(lattice),
@@ -123,7 +124,7 @@ class LossDistribution:
         result = object.__new__(cls)
         # The logarithm of 0 is not taken; 2**-53 is among what may be lost.
         kept = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in given)
-        _set(
+        assign(
             result,
             spacing=spacing,
             masses=readonly(masses),
@@ -206,11 +207,6 @@ class LossDistribution:
         return self.infinite + float(np.sum(terms))
 
 
-def _set(target: LossDistribution, **fields: object) -> None:
-    for name, value in fields.items():
-        object.__setattr__(target, name, value)
-
-
 def _check(parts: list[tuple[LossDistribution, int]]) -> None:
     if not parts:
         raise InputError("nothing was given to compose.", "pass at least one distribution with its count.")
@@ -287,17 +283,10 @@ def added_by_splits(
 ) -> float:
     """Return a bound of what the splits have added to delta at an epsilon.
 
-    The moves of a loss are independent, each within an interval of one spacing, so that
-    their sum is sub-Gaussian of deviation s = spacing sqrt(splits) / 2. A move adds something
-    only where it crosses epsilon, which few losses are near enough to do.
-
-    Args:
-        masses: Array (k,), after the splits.
-        losses: Array (k,), rising.
-        spacing: The distance of the points.
-        splits: How many splits each loss has gone through.
-        lost: How much mass may be at the wrong place.
-        epsilon: Where delta is asked for.
+    The moves of a loss are independent, each within an interval of one spacing, so that their sum is sub-Gaussian
+    of deviation s = spacing sqrt(splits) / 2. A move adds something only where it crosses epsilon, which few
+    losses are near enough to do. The masses are those after the splits, of rising losses; ``lost`` may be at the
+    wrong place.
     """
     if splits == 0:
         return 0.0
@@ -317,13 +306,7 @@ def added_by_splits(
 
 
 class Factor(NamedTuple):
-    """A lattice variable and how many independent copies of it are added.
-
-    Attributes:
-        masses: Array (k,), not negative, of sum at most one.
-        first: The lattice point of the first mass.
-        copies: How many copies.
-    """
+    """Independent copies of a lattice variable: masses of sum at most one, and the point of the first."""
 
     masses: Floats
     first: int
@@ -331,21 +314,10 @@ class Factor(NamedTuple):
 
 
 def convolved(factors: list[Factor], first: int, size: int) -> tuple[Floats, float]:
-    """Return the masses of the sum on a window of the lattice, and a bound of their error.
+    """Return the masses of the sum on a window of the lattice, and a bound of the sum of their absolute errors.
 
-    Masses outside the window are either missing or have been added to one inside.
-
-    Args:
-        factors: The variables.
-        first: The first point of the window.
-        size: The number of its points.
-
-    Returns:
-        Array (size,) of masses, and a bound of the sum of their absolute errors by rounding.
-
-    Source:
-        Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2; the bound is
-        derived in docs/proofs/trade-off.md.
+    Masses outside the window are either missing or have been added to one inside. The bound is derived in
+    docs/proofs/trade-off.md from Higham, Accuracy and Stability of Numerical Algorithms, theorem 24.2.
     """
     length = 2 ** max(1, math.ceil(math.log2(size)))
     level = 16 * UNIT * math.log2(length)

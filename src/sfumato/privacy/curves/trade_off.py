@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.arrays import Floats, numbers, readonly
+from ...core.immutable import assign
 from ...divergences import Profile, Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
@@ -94,12 +95,9 @@ class TradeOff(Curve):
         vertices = in_order(null, alternative)
         # Of the points above alpha 0 and right of beta 0 only the ends are vertices.
         start = int(null[0] == 0)
-        for name, values in zip(Errors._fields, vertices, strict=True):
-            object.__setattr__(self, name, readonly(values[start:]))
-        object.__setattr__(self, "null", readonly(null))
-        object.__setattr__(self, "alternative", readonly(alternative))
-        object.__setattr__(self, "promise", None)
-        object.__setattr__(self, "corners", partial(of_rows, first, second))
+        assign(self, **{name: readonly(values[start:]) for name, values in vertices._asdict().items()})
+        assign(self, null=readonly(null), alternative=readonly(alternative), promise=None)
+        assign(self, corners=partial(of_rows, first, second))
 
     @classmethod
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
@@ -221,7 +219,7 @@ class TradeOff(Curve):
         lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
         kept = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
         curve = cls(np.array([0.0, *kept, delta]), np.array([delta, *kept[::-1], 0.0]))
-        object.__setattr__(curve, "promise", (epsilon, delta))
+        assign(curve, promise=(epsilon, delta))
         return curve._with(partial(of_promise, epsilon, delta))
 
     def __repr__(self) -> str:
@@ -279,7 +277,7 @@ class TradeOff(Curve):
         return max(0.0, float(gaps[worst])), float(self.alphas[worst])
 
     def _with(self, corners: MakeCorners) -> Self:
-        object.__setattr__(self, "corners", corners)
+        assign(self, corners=corners)
         return self
 
     @property

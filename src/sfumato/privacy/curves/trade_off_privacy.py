@@ -54,14 +54,7 @@ class TradeOffPrivacy(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least slack, with the pair and the test that need it.
-
-        Args:
-            mechanism: A mechanism, or its array (secrets, observables).
-
-        Raises:
-            InputError: If the array is not a mechanism, or the relation has another size.
-        """
+        """Return the least slack, with the pair and the test that need it."""
         rows = channel(mechanism).matrix
         top, witness = -math.inf, Witness(note=_NO_TEST)
         # A relative error of alpha moves a convex f <= 1 by no more than that.
@@ -86,13 +79,10 @@ class TradeOffPrivacy(Notion):
         return Finding(self, max(0.0, top), min(rounding, max(0.0, top + rounding)), witness)
 
     def _exact(self, mechanism: AnyMechanism, near: Pairs) -> Finding | None:
-        """Return the least slack in fractions; None of a curve without corners, or where it would take too long.
+        """Return the least slack in fractions, of the pairs that come within rounding of the curve, or beyond.
 
-        The curve of an epsilon and a delta is kept where that promise is, in both orders of each pair.
-
-        Args:
-            mechanism: A mechanism, or its array.
-            near: The pairs that come within rounding of the curve, or beyond, array (k, 2).
+        None of a curve without corners, or where it would take too long. The curve of an epsilon and a delta is
+        kept where that promise is, in both orders of each pair.
         """
         if not isinstance(self.curve, TradeOff):
             return None
@@ -133,20 +123,11 @@ _UNEVEN: Final = 2.0**-44  # by which the sum of a row may differ from 1: floats
 
 
 def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -> tuple[Fraction, Pair] | None:
-    """Return by how much tests between rows beat a trade-off function f.
+    """Return the largest f(a) - T(p, q)(a) of a trade-off function f, at least 0, and a pair that attains it.
 
-    f is the largest of the lines c - k a through its edges. Below such a line T(p, q) falls by at most
-    c - 1 + sum over o of max(0, q(o) - k p(o)), which a test attains: no test needs to be sorted. Rows of an array
-    count as divided by their exact sums.
-
-    Args:
-        mechanism: A mechanism or array.
-        pairs: The pairs (s, t) of rows p and q, array (k, 2).
-        corners: The corners of f.
-
-    Returns:
-        The largest f(a) - T(p, q)(a), at least 0, and a pair that attains it; None where an array has no rows that
-        sum to 1 up to rounding, or it would take too long.
+    f is the largest of the lines c - k a through its edges. Below such a line T(p, q) falls by at most c - 1 + sum
+    over o of max(0, q(o) - k p(o)), which a test attains: no test needs to be sorted. Rows of an array count as
+    divided by their exact sums. None where these are not 1 up to rounding, or it would take too long.
     """
     rows = integer_rows(mechanism)
     if rows is None or not rows.holds(len(pairs) * max(1, len(corners) - 1)):

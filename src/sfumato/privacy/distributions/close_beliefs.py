@@ -247,12 +247,7 @@ def _log(value: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ball:
-    """All distributions within total variation tau of a centre.
-
-    Attributes:
-        centre: Array (n,).
-        radius: tau, from 0 to 1.
-    """
+    """All distributions within total variation ``radius`` of a centre, array (n,)."""
 
     centre: Floats
     radius: float
@@ -260,11 +255,7 @@ class Ball:
     def highest(self, scores: Floats) -> Floats:
         """Return the distribution of the ball with the largest expected score, array (n,).
 
-        A fractional knapsack: mass tau leaves the values of least score and goes to one of
-        the largest.
-
-        Args:
-            scores: Array (n,).
+        A fractional knapsack: mass tau leaves the values of least score and goes to one of the largest.
         """
         order = np.argsort(scores, kind="stable")
         mass = self.centre[order]
@@ -283,14 +274,7 @@ class Ball:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Excess:
-    """Results of the search.
-
-    Attributes:
-        value: The largest hockey-stick divergence found.
-        first: The distribution of the first ball that attains it.
-        second: The distribution of the second ball.
-        bound: No distributions of the balls exceed it, rounding included.
-    """
+    """The largest hockey-stick divergence of a search, two distributions that attain it, and a proved bound."""
 
     value: float
     first: Floats
@@ -303,16 +287,9 @@ def largest_excess(
 ) -> Excess:
     """Return the largest of max over R of A#(l0)[R] - e**epsilon A#(l1)[R], for l0 and l1 in two balls.
 
-    The search ends when a value above ``enough`` is found, when the bound is at most
-    ``enough`` or is attained up to rounding, or after a number of nodes.
-
-    Args:
-        matrix: Array (n, m).
-        first: Where l0 lives.
-        second: Where l1 lives.
-        epsilon: At most 600, so that its exponential is a float.
-        enough: The excess of which it is asked whether it is exceeded.
-        most_nodes: At most this many sets of decided reports are bounded.
+    The search ends when a value above ``enough`` is found, when the bound is at most ``enough`` or is attained up
+    to rounding, or after ``most_nodes`` sets of decided reports. Epsilon is at most 600: its exponential is a
+    float.
     """
     search = _Search(matrix, first, second, epsilon)
     undecided = np.full(matrix.shape[1], -1, dtype=np.int8)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Self, final
 
 import numpy as np
@@ -13,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Metric
 from ...core.arrays import Floats, readonly
+from ...core.immutable import assign
 from ...divergences import log_ratios, max_divergence
 from ...errors import InputError
 from ...rounding import at_least, at_most, factor_at_most, log_error, mass_error
-from ..exact import least_step
+from ..exact import least_factor, least_step
 from ..notion import Description, Finding
 from ..rows import AnyMechanism, check_delta
 from .family import Family, FamilyDistance, distance_on
@@ -24,11 +26,9 @@ from .family_reports import (
     ByDistance,
     OfFamily,
     add,
-    at_delta,
     decided,
     epsilon_below,
     epsilons,
-    finding_between,
     is_open,
     pair_witness,
     per_unit,
@@ -82,9 +82,8 @@ class DistributionPrivacy(OfFamily):
     delta: float
 
     def __init__(self, family: Family, delta: float = 0.0) -> None:
-        object.__setattr__(self, "family", family)
         check_delta(delta)
-        object.__setattr__(self, "delta", float(delta))
+        assign(self, family=family, delta=float(delta))
 
     def __repr__(self) -> str:
         return f"DistributionPrivacy({self.family!r}, delta={self.delta:g})"
@@ -109,12 +108,12 @@ class DistributionPrivacy(OfFamily):
         below = epsilon_below(p, q, self.delta, self.family.size)
         found = Bracket(below, float(values[worst]), float(uppers.max()))
         if is_open(found):
-            exact = decided(mechanism, self.family, at_delta(self.delta))
+            exact = decided(mechanism, self.family, partial(least_factor, delta=Fraction(self.delta)))
             if exact is not None:
                 found, worst = exact
                 p, q = rows[self.family.pairs[worst]]
         witness = pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
-        return finding_between(self, found, witness)
+        return Finding.between(self, found, witness)
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -170,10 +169,8 @@ class MetricDistributionPrivacy(ByDistance):
     delta: float
 
     def __init__(self, family: Family, distance: FamilyDistance | Metric | ArrayLike, delta: float = 0.0) -> None:
-        object.__setattr__(self, "family", family)
-        object.__setattr__(self, "distance", distance_on(family, distance))
         check_delta(delta)
-        object.__setattr__(self, "delta", float(delta))
+        assign(self, family=family, distance=distance_on(family, distance), delta=float(delta))
 
     @classmethod
     def wasserstein(
@@ -229,7 +226,7 @@ class MetricDistributionPrivacy(ByDistance):
                 found, worst = decisions
                 p, q = rows[pairs[worst]]
         witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
-        return finding_between(self, found, witness)
+        return Finding.between(self, found, witness)
 
     def _decided(self, mechanism: AnyMechanism, same: NDArray[np.intp]) -> tuple[Bracket, int] | None:
         """Return the least epsilon in fractions, but for pairs with the same reports, and which pair attains it.
@@ -240,8 +237,9 @@ class MetricDistributionPrivacy(ByDistance):
         far[same] = near[same] = math.inf
         if ((near == 0) & (far > 0)).any():
             return None
-        found = decided(mechanism, self.family, at_delta(self.delta), far)
-        most = found if (far == near).all() else decided(mechanism, self.family, at_delta(self.delta), near)
+        factor = partial(least_factor, delta=Fraction(self.delta))
+        found = decided(mechanism, self.family, factor, far)
+        most = found if (far == near).all() else decided(mechanism, self.family, factor, near)
         if found is None or most is None:
             return None
         return Bracket(found[0].lower, found[0].lower, most[0].upper), found[1]
@@ -310,9 +308,8 @@ class ProbabilisticDistributionPrivacy(OfFamily):
     delta: float
 
     def __init__(self, family: Family, delta: float) -> None:
-        object.__setattr__(self, "family", family)
         check_delta(delta)
-        object.__setattr__(self, "delta", float(delta))
+        assign(self, family=family, delta=float(delta))
 
     def __repr__(self) -> str:
         return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
@@ -346,8 +343,7 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         witness = pair_witness(family, worst, readonly(aside))
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
         if found[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
-            allowed = Fraction(self.delta)
-            exact = decided(mechanism, family, lambda p, q, unit: least_step(p, q, unit, allowed))
+            exact = decided(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
             if exact is not None:
                 bounds, worst = exact
                 witness = pair_witness(
@@ -355,7 +351,7 @@ class ProbabilisticDistributionPrivacy(OfFamily):
                     worst,
                     readonly(_beyond(rows[family.pairs[worst, 0]], rows[family.pairs[worst, 1]], bounds.value)),
                 )
-        return finding_between(self, bounds, witness)
+        return Finding.between(self, bounds, witness)
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""

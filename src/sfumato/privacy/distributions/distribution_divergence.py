@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...core import Bracket, Metric
 from ...core.arrays import Floats
+from ...core.immutable import assign
 from ...divergences import (
     CHI_SQUARED,
     HELLINGER,
@@ -36,7 +37,6 @@ from .family_reports import (
     OfFamily,
     add,
     compared,
-    finding_between,
     pair_witness,
     per_unit,
     reports_of,
@@ -109,7 +109,7 @@ class DivergenceDistributionPrivacy(OfFamily):
         worst = int(np.argmax(values))
         value, error = float(values[worst]), float(errors[worst])
         bounds = Bracket(value - error, value, float((values + errors).max()))
-        return finding_between(self, bounds, pair_witness(self.family, worst))
+        return Finding.between(self, bounds, pair_witness(self.family, worst))
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -155,9 +155,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
     def __init__(
         self, family: Family, divergence: Divergence, distance: FamilyDistance | Metric | ArrayLike
     ) -> None:
-        object.__setattr__(self, "family", family)
-        object.__setattr__(self, "divergence", divergence)
-        object.__setattr__(self, "distance", distance_on(family, distance))
+        assign(self, family=family, divergence=divergence, distance=distance_on(family, distance))
 
     @classmethod
     def wasserstein(
@@ -209,7 +207,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         worst = int(np.argmax(values))
         below = float(per_unit(lowers, far)[worst]) * (1 - 2.0**-51)
         bounds = Bracket(below, float(values[worst]), float(uppers.max()))
-        return finding_between(self, bounds, pair_witness(family, worst))
+        return Finding.between(self, bounds, pair_witness(family, worst))
 
     def sentence(self, value: float) -> str:
         """Return what this epsilon promises, in words."""
@@ -271,15 +269,7 @@ _STEP = 2.0**-10
 def divergence_error(divergence: Divergence, value: float, p: Floats, q: Floats, terms: int) -> float:
     """Return the most by which a computed divergence may be off; ``inf`` where that is not known.
 
-    Args:
-        divergence: The divergence.
-        value: What it computed.
-        p: Array (m,), whose entries add up ``terms`` products each.
-        q: Array (m,), likewise.
-        terms: How many products.
-
-    Raises:
-        InputError: If it is an approximate max divergence, which distribution privacy measures.
+    The entries of p and q, arrays (m,), add up ``terms`` products each. An approximate max divergence is refused.
     """
     if np.isinf(value):
         return 0.0

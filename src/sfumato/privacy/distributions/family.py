@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Metric, Prior
 from ...core.arrays import Floats, floats, readonly
+from ...core.immutable import assign
 from ...core.prior import SUM_TOLERANCE
 from ...errors import InputError
 from ...escaping import plain
@@ -65,7 +66,16 @@ class Family:
             chosen, how = _all_pairs(len(names)), _ANY
         else:
             chosen, how = _positions(names, pairs), "the given list"
-        self._set(names, rows, chosen, how)
+        assign(
+            self,
+            names=names,
+            distributions=rows,
+            pairs=readonly(chosen),
+            lifted_from=None,
+            outside=readonly(np.zeros(len(chosen))),
+            _chosen=how,
+            _optimal=None,
+        )
 
     @classmethod
     def lifted(cls, distributions: Distributions, relation: Relation, *, tolerance: float = _ROUNDING) -> Family:
@@ -158,27 +168,17 @@ class Family:
                 "widen the relation, or list the pairs that must look alike.",
             )
         family = object.__new__(cls)
-        chosen = np.array(list(found), dtype=np.intp)
-        family._set(names, rows, chosen, how, relation, np.array(list(found.values())), optimal)
+        assign(
+            family,
+            names=names,
+            distributions=rows,
+            pairs=readonly(np.array(list(found), dtype=np.intp)),
+            lifted_from=relation,
+            outside=readonly(np.array(list(found.values()))),
+            _chosen=how,
+            _optimal=optimal,
+        )
         return family
-
-    def _set(
-        self,
-        names: tuple[str, ...],
-        rows: Floats,
-        pairs: NDArray[np.intp],
-        how: str,
-        relation: Relation | None = None,
-        outside: Floats | None = None,
-        optimal: tuple[Metric | Floats, float] | None = None,
-    ) -> None:
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "distributions", rows)
-        object.__setattr__(self, "pairs", readonly(pairs))
-        object.__setattr__(self, "lifted_from", relation)
-        object.__setattr__(self, "outside", readonly(np.zeros(len(pairs)) if outside is None else outside))
-        object.__setattr__(self, "_chosen", how)
-        object.__setattr__(self, "_optimal", optimal)
 
     def __len__(self) -> int:
         """The number of distributions."""
@@ -343,7 +343,16 @@ class FamilyDistance:
                 f"the distances have shape {given.shape[0]} x {given.shape[1]}, the smallest {given.min():g}.",
                 "pass a row and a column per distribution, and distances of at least 0.",
             )
-        self._set(given, given, np.zeros_like(given), unit, name, None, None)
+        assign(
+            self,
+            array=given,
+            lower=given,
+            ignored=np.zeros_like(given),
+            unit=unit,
+            name=name,
+            ground=None,
+            order=None,
+        )
 
     @classmethod
     def wasserstein(
@@ -368,27 +377,17 @@ class FamilyDistance:
             lower[[i, j], [j, i]], values[[i, j], [j, i]] = found.distance.lower, found.distance.upper
             ignored[[i, j], [j, i]] = found.ignored
         distance = object.__new__(cls)
-        name = f"Wasserstein distance of order {p:g} over {ground.name}"
-        distance._set(readonly(values), readonly(lower), readonly(ignored), ground.unit, name, ground, p)
+        assign(
+            distance,
+            array=readonly(values),
+            lower=readonly(lower),
+            ignored=readonly(ignored),
+            unit=ground.unit,
+            name=f"Wasserstein distance of order {p:g} over {ground.name}",
+            ground=ground,
+            order=p,
+        )
         return distance
-
-    def _set(
-        self,
-        array: Floats,
-        lower: Floats,
-        ignored: Floats,
-        unit: str,
-        name: str,
-        ground: Metric | None,
-        order: float | None,
-    ) -> None:
-        object.__setattr__(self, "array", array)
-        object.__setattr__(self, "lower", lower)
-        object.__setattr__(self, "ignored", ignored)
-        object.__setattr__(self, "unit", unit)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "ground", ground)
-        object.__setattr__(self, "order", order)
 
     def __len__(self) -> int:
         """The number of distributions."""
@@ -399,11 +398,7 @@ class FamilyDistance:
 
 
 def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -> FamilyDistance:
-    """Return the distance for a family, made of an array or a metric on its names where one is given.
-
-    Raises:
-        InputError: If it is between another number of distributions.
-    """
+    """Return the distance for a family, made of an array or a metric on its names where one is given."""
     if isinstance(distance, Metric):
         found = FamilyDistance(distance.array, distance.unit, name=distance.name)
     else:

@@ -15,8 +15,8 @@ from ...divergences import Divergence, HockeyStick, MaxDivergence
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import log_error, mass_error
-from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows, least_factor
-from ..notion import Finding, Notion, Witness
+from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows
+from ..notion import Notion, Witness
 from ..point.metric import FAR_PAIRS, NO_PAIR
 from ..relation import Relation
 from ..rows import AnyMechanism, channel, grown
@@ -53,20 +53,12 @@ class OfFamily(Notion):
         return None
 
     def together(self, other: Self, _first: float, _second: float) -> tuple[Self, float]:
-        """Return the notion of two reports together, and its value, from the two values.
-
-        Raises:
-            InputError: If the other is about other pairs, another distance or divergence, or does not compose.
-        """
+        """Return the notion of two reports together and its value; an error if they do not compose."""
         raise not_composing(self, other)
 
     @final
     def check_pairs(self, other: OfFamily) -> None:
-        """Refuse a notion about other pairs.
-
-        Raises:
-            InputError: If the families differ.
-        """
+        """Refuse a notion about other pairs."""
         if not self.family.same_pairs_as(other.family):
             raise InputError(
                 f"the promises are about different families: {self.family!r} and {other.family!r}.",
@@ -74,11 +66,7 @@ class OfFamily(Notion):
             )
 
     def check_processing(self) -> None:
-        """Refuse the notion if post-processing can break it, or is not known to be safe.
-
-        Raises:
-            InputError: If it is refused.
-        """
+        """Refuse the notion if post-processing can break it, or is not known to be safe."""
 
     @final
     @property
@@ -97,12 +85,7 @@ def not_composing(a: Notion, b: Notion) -> InputError:
 
 
 class ByDistance(OfFamily):
-    """A notion that lets distributions differ in proportion to their distance.
-
-    Attributes:
-        family: The distributions, and which pairs count.
-        distance: Between the distributions.
-    """
+    """A notion that lets distributions differ in proportion to their distance."""
 
     __slots__ = ()
 
@@ -131,11 +114,7 @@ class ByDistance(OfFamily):
 
     @final
     def check_distance(self, other: ByDistance) -> None:
-        """Refuse a notion of another distance.
-
-        Raises:
-            InputError: If the distances differ.
-        """
+        """Refuse a notion of another distance."""
         a, b = self.distance, other.distance
         if a.unit != b.unit or not np.array_equal(a.array, b.array):
             raise InputError(
@@ -205,8 +184,7 @@ def with_mass(delta: float, more: float) -> float:
 def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
     """Return the distribution of the report under each distribution of the secret, array (k, m).
 
-    Raises:
-        InputError: If the sizes differ, or a report's probability is too small for floats.
+    Refuses other sizes, and probabilities of reports too small for floats.
     """
     matrix = channel(mechanism).matrix
     if len(matrix) != distributions.shape[1]:
@@ -232,14 +210,7 @@ def compared(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> F
 
 
 def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) -> tuple[Floats, Floats]:
-    """Return for each pair the least epsilon, at least 0, and one that suffices for certain.
-
-    Args:
-        rows: Array (k, m) of distributions, each a sum of ``terms`` products.
-        pairs: Array (c, 2).
-        delta: The delta that is allowed.
-        terms: How many products each entry adds up.
-    """
+    """Return for each pair of sums of ``terms`` products the least epsilon and one that suffices for certain."""
     value = np.maximum(compared(MaxDivergence(delta), rows, pairs), 0.0)
     if delta == 0:
         return value, np.array([v + log_error(v, terms) for v in value])
@@ -286,14 +257,8 @@ def decided(
 ) -> tuple[Bracket, int] | None:
     """Return the largest ln(t) / d of the pairs of a family between bounds, and which pair attains it.
 
-    Args:
-        mechanism: A mechanism or array.
-        family: The distributions and pairs.
-        of_pair: From two rows of integers, and what stands for probability 1, to t; None if it is infinite.
-        distances: The d of the pairs, array (c,); 1 by default. Pairs at an infinite one do not count.
-
-    Returns:
-        None if it would take too long.
+    The distances d, array (c,), are 1 by default; pairs at an infinite one do not count. None if it would take too
+    long.
     """
     whole = integer_rows(mechanism)
     counted = np.arange(len(family.pairs)) if distances is None else np.flatnonzero(np.isfinite(distances))
@@ -326,12 +291,6 @@ def _lifted(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
     return np.concatenate(parts, axis=1).tolist(), under * whole.unit
 
 
-def at_delta(delta: float) -> OfPair:
-    """Return what gives the least factor of two rows at a delta."""
-    allowed = Fraction(delta)
-    return lambda p, q, unit: least_factor(p, q, unit, allowed)
-
-
 def is_open(found: Bracket) -> bool:
     """Return whether rounding leaves it open if any epsilon is enough, or if 0 is."""
     return (math.isinf(found.upper) and not math.isinf(found.lower)) or found.lower <= 0 < found.upper < _TINY
@@ -359,11 +318,3 @@ def pair_witness(family: Family, worst: int, outputs: NDArray[np.intp] | None = 
     i, j = (int(position) for position in family.pairs[worst])
     chosen = np.empty(0, dtype=np.intp) if outputs is None else outputs
     return Witness((i, j), chosen, names=(str(family.names[i]), str(family.names[j])))
-
-
-def finding_between(notion: Notion, found: Bracket, witness: Witness) -> Finding:
-    """Return the finding whose rounding reaches both bounds of its number."""
-    if math.isinf(found.value):
-        return Finding(notion, found.value, 0.0 if math.isinf(found.lower) else math.inf, witness)
-    rounding = max(found.upper - found.value, found.value - found.lower)
-    return Finding(notion, found.value, rounding, witness)

@@ -96,11 +96,7 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
 
 
 def images_of(source: Family, transform: AnyMechanism, size: int) -> Floats:
-    """Return the distributions behind the transformation, array (k, size).
-
-    Raises:
-        InputError: If the transformation has another number of outputs.
-    """
+    """Return the distributions behind a transformation of so many outputs, array (k, size)."""
     images = reports_of(transform, source.distributions)
     if images.shape[1] != size:
         raise InputError(
@@ -111,11 +107,7 @@ def images_of(source: Family, transform: AnyMechanism, size: int) -> Floats:
 
 
 def members_of(source: Family, images: Floats, target: Family) -> tuple[NDArray[np.intp], float]:
-    """Return which member of the target each image is, and the largest relative difference.
-
-    Raises:
-        InputError: If an image is not a member.
-    """
+    """Return which member of the target each image is, and the largest relative difference."""
     members, largest = [], 0.0
     for name, image in zip(source.names, images, strict=True):
         nearest = int(np.argmin(np.abs(image - target.distributions).sum(axis=1)))
@@ -190,11 +182,7 @@ def pre_processed(
 def after_steps(delta: float, exponents: Sequence[float], missed: float = 0.0, slack: float = 0.0) -> float:
     """Return (delta (1 + e**e1 + e**(e1 + e2) + ...) + missed) e**slack, rounded up and at most 1.
 
-    Args:
-        delta: The delta of each step.
-        exponents: The exponent of each step.
-        missed: Mass that counts once.
-        slack: What rounding may have added to the logarithms.
+    ``missed`` is mass that counts once, ``slack`` what rounding may have added to the logarithms.
     """
 
     def total() -> Interval:

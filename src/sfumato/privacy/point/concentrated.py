@@ -250,12 +250,7 @@ class Search:
         return max(self._closed, self.value * (1 + _TOLERANCE))
 
     def improve(self, p: Floats, q: Floats) -> Peak | None:
-        """Look at pairs of rows, and return where the value rose last, if it did.
-
-        Args:
-            p: Array (k, m).
-            q: Array (k, m), positive wherever p is.
-        """
+        """Return where pairs of rows, q positive wherever p is, raised the value last, if they did."""
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = np.where(p > 0, np.log(p) - np.log(q), 0.0)
         top = np.where(p > 0, losses, -np.inf).max(axis=1)
@@ -349,13 +344,7 @@ def _halved(part: OpenIntervals) -> OpenIntervals:
 
 
 def _moments(p: Floats, losses: Floats, t: Floats) -> Moments:
-    """Return K(t) / t, at 0 its limit, with the derivatives of K.
-
-    Args:
-        p: Array (k, m).
-        losses: Array (k, m), 0 where p is.
-        t: Array (k,), at least 0.
-    """
+    """Return K(t) / t, at 0 its limit, with the derivatives of K, for t of at least 0, array (k,)."""
     exponents = t[:, None] * losses
     weights = p * np.exp(exponents - _top(p, exponents)[:, None])
     total = weights.sum(axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, final
@@ -37,11 +38,7 @@ _BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 
 
 def check_divergence(divergence: Divergence, precision: float) -> None:
-    """Refuse a divergence that has notions of its own, and a precision that is none.
-
-    Raises:
-        InputError: If either was given.
-    """
+    """Refuse a divergence that has notions of its own, and a precision that is none."""
     if isinstance(divergence, MaxDivergence) or (isinstance(divergence, Renyi) and math.isinf(divergence.order)):
         raise InputError(
             f"the {divergence.name} is what differential and metric privacy bound.",
@@ -49,35 +46,6 @@ def check_divergence(divergence: Divergence, precision: float) -> None:
         )
     if not precision >= 0:
         raise InputError(f"a precision of {precision} was given.", "pass a small number, such as 1e-12.")
-
-
-def measured(
-    notion: Notion,
-    divergence: Divergence,
-    relation: Relation | None,
-    mechanism: AnyMechanism,
-    precision: float = math.inf,
-) -> Finding:
-    """Return the largest divergence of related rows, with the pair; see `DivergencePrivacy` for the precision."""
-    matrix = channel(mechanism).matrix
-    mask = relation_on(relation, len(matrix)).array
-    top = search(
-        mask,
-        lambda s, t: divergence.rows(matrix[s], matrix[t]),
-        divergence_limits(divergence, matrix),
-        lambda values, _s, _t: errors_of(divergence, values, matrix, precision),
-    )
-    value, pair = top.value, top.pair
-    rounding = 0.0 if math.isinf(value) or pair is None else top.above - value
-    if is_known(divergence) and unequal(mechanism, mask) is None:
-        value, rounding = 0.0, 0.0
-    elif divergence == TOTAL_VARIATION:
-        exact = _variation(mechanism, top, mask)
-        if exact is not None:
-            value, rounding = rounded(exact[0])
-            pair = exact[1] or pair
-    most = 1.0 if divergence in (TOTAL_VARIATION, HELLINGER) else math.inf
-    return Finding(notion, min(value, most), rounding, Witness(pair), most=most)
 
 
 def is_known(divergence: Divergence) -> bool:
@@ -106,16 +74,54 @@ def errors_of(divergence: Divergence, values: Floats, matrix: Floats, precision:
     return np.where(np.isinf(values), 0.0, precision * (1 + np.where(np.isinf(values), 0.0, values)))
 
 
-def sentence_of(divergence: Divergence, relation: Relation | None, value: float) -> str:
-    """Return what a largest divergence promises, in words."""
-    if math.isinf(value):
-        return f"The {divergence.name} of what {related(relation)} report has no bound."
-    return f"The {divergence.name} of what {related(relation)} report is at most {at_most(value)}."
+class OfRelatedRows(Notion):
+    """A notion of the largest divergence of related rows."""
+
+    __slots__ = ()
+
+    relation: Relation | None
+
+    @property
+    @abstractmethod
+    def _divergence(self) -> tuple[Divergence, float]:
+        """The divergence and its precision; see `DivergencePrivacy`."""
+
+    @final
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the largest divergence of related rows, with the pair."""
+        divergence, precision = self._divergence
+        matrix = channel(mechanism).matrix
+        mask = relation_on(self.relation, len(matrix)).array
+        top = search(
+            mask,
+            lambda s, t: divergence.rows(matrix[s], matrix[t]),
+            divergence_limits(divergence, matrix),
+            lambda values, _s, _t: errors_of(divergence, values, matrix, precision),
+        )
+        value, pair = top.value, top.pair
+        rounding = 0.0 if math.isinf(value) or pair is None else top.above - value
+        if is_known(divergence) and unequal(mechanism, mask) is None:
+            value, rounding = 0.0, 0.0
+        elif divergence == TOTAL_VARIATION:
+            exact = _variation(mechanism, top, mask)
+            if exact is not None:
+                value, rounding = rounded(exact[0])
+                pair = exact[1] or pair
+        most = 1.0 if divergence in (TOTAL_VARIATION, HELLINGER) else math.inf
+        return Finding(self, min(value, most), rounding, Witness(pair), most=most)
+
+    @final
+    def sentence(self, value: float) -> str:
+        """Return what a largest divergence promises."""
+        name = self._divergence[0].name
+        if math.isinf(value):
+            return f"The {name} of what {related(self.relation)} report has no bound."
+        return f"The {name} of what {related(self.relation)} report is at most {at_most(value)}."
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class DivergencePrivacy(Notion):
+class DivergencePrivacy(OfRelatedRows):
     """Privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon for related (s, s').
 
     Each ordered pair of the relation counts for itself; on a symmetric relation this is
@@ -167,13 +173,9 @@ class DivergencePrivacy(Notion):
             )
         check_divergence(self.divergence, self.precision)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence of related rows, with the pair."""
-        return measured(self, self.divergence, self.relation, mechanism, self.precision)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        return sentence_of(self.divergence, self.relation, value)
+    @property
+    def _divergence(self) -> tuple[Divergence, float]:
+        return self.divergence, self.precision
 
 
 @final
@@ -263,7 +265,7 @@ class DivergenceMetricPrivacy(ByMetric):
 
 @final
 @dataclass(frozen=True, slots=True)
-class KLPrivacy(Notion):
+class KLPrivacy(OfRelatedRows):
     """Kullback-Leibler privacy: the privacy loss of related secrets is at most epsilon nats on average.
 
     sum over o of p(o|s) ln(p(o|s) / p(o|s')) <= epsilon for all related (s, s')
@@ -287,18 +289,14 @@ class KLPrivacy(Notion):
 
     relation: Relation | None = None
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence of related rows in nats, with the pair."""
-        return measured(self, KL, self.relation, mechanism)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        return sentence_of(KL, self.relation, value)
+    @property
+    def _divergence(self) -> tuple[Divergence, float]:
+        return KL, math.inf
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class RenyiPrivacy(Notion):
+class RenyiPrivacy(OfRelatedRows):
     """Renyi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
 
     Attributes:
@@ -328,10 +326,6 @@ class RenyiPrivacy(Notion):
     def __post_init__(self) -> None:
         Renyi(self.order)
 
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence of related rows in nats, with the pair."""
-        return measured(self, Renyi(self.order), self.relation, mechanism)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        return sentence_of(Renyi(self.order), self.relation, value)
+    @property
+    def _divergence(self) -> tuple[Divergence, float]:
+        return Renyi(self.order), math.inf

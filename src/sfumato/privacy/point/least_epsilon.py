@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -37,13 +38,7 @@ _TINY: Final = 2.0**-20  # an epsilon that rounding alone may make positive
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scales:
-    """Positive numbers that the epsilon of each pair is multiplied by, such as distances.
-
-    Attributes:
-        of: From listed pairs (s, t), two arrays (k,), to their scales, array (k,).
-        least: The least of the pairs that count.
-        most: The largest of them.
-    """
+    """Positive numbers that the epsilon of each pair is multiplied by, such as distances, and their range."""
 
     of: Callable[[Positions, Positions], Floats]
     least: float = 1.0
@@ -76,13 +71,7 @@ class Scales:
 
 
 class LeastEpsilon(NamedTuple):
-    """The least epsilon at a delta.
-
-    Attributes:
-        value: At least 0.
-        pair: The pair that needs it; None where 0 is enough.
-        rounding: The most by which it may be off.
-    """
+    """The least epsilon at a delta, the pair that needs it (None where 0 is enough), and how far it may be off."""
 
     value: float
     pair: Pair
@@ -90,13 +79,7 @@ class LeastEpsilon(NamedTuple):
 
 
 def largest_ratio(matrix: Floats, mask: Mask, scales: Scales) -> Top:
-    """Return the largest ln(p(o|s) / p(o|t)) over its scale, of the pairs in a mask.
-
-    Args:
-        matrix: Array (n, m).
-        mask: The ordered pairs, array (n, n).
-        scales: What it is divided by.
-    """
+    """Return the largest ln(p(o|s) / p(o|t)) over its scale, of the pairs in a mask."""
 
     def values(s: Positions, t: Positions) -> Floats:
         with np.errstate(over="ignore"):
@@ -110,12 +93,7 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
 
     Integers decide whether any epsilon is enough: it is where the mass of what one secret alone reports is at most
     delta. Pairs of which it is almost delta need what their shared reports do; floats find what the others need.
-
-    Args:
-        mechanism: A mechanism or array.
-        mask: The ordered pairs, array (n, n).
-        scales: What epsilon is multiplied by; positive and finite on the mask.
-        delta: Above 0, at most 1.
+    Scales are positive and finite on the mask; delta is above 0.
     """
     matrix = channel(mechanism).matrix
     slack = inversion_error(matrix.shape[1], span(matrix))
@@ -173,10 +151,8 @@ def _near_zero(
         return found
     if mass[0] <= delta or mass[1] is None:
         return LeastEpsilon(0.0, None, 0.0)
-    pair, allowed = np.array([mass[1]]), Fraction(delta)
-    needed = largest_of_pairs(
-        mechanism, pair, lambda p, q, unit: least_factor(p, q, unit, allowed), scales.of(*pair.T)
-    )
+    pair = np.array([mass[1]])
+    needed = largest_of_pairs(mechanism, pair, partial(least_factor, delta=Fraction(delta)), scales.of(*pair.T))
     if needed is None:
         return found
     half = max((found.value + found.rounding) / 2, needed[1])
@@ -186,10 +162,7 @@ def _near_zero(
 def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
     """Return the largest sum over o of max(0, p(o|s) - e**epsilon p(o|t)), of the pairs in a mask.
 
-    Args:
-        matrix: Array (n, m).
-        mask: The ordered pairs, array (n, n).
-        epsilon: At least 0; ``inf`` leaves what only s can report.
+    An infinite epsilon leaves what only s can report.
     """
     others, ones = grown(matrix, epsilon), np.ones(matrix.shape[1])
 
@@ -268,13 +241,10 @@ _ROUNDED: Final = 2.0**-47  # relative error of a quotient of floats, its logari
 
 
 class Leaks(NamedTuple):
-    """Leaks of the pairs of secrets, compared with a delta in integers.
+    """Leaks of the pairs of secrets, the mass of reports that s alone makes, compared with a delta in integers.
 
-    Attributes:
-        beyond: The pair with the largest leak, where that is above delta; else None.
-        pairs: The pairs (s, t) of which s alone makes reports of almost delta or exactly delta, array (k, 2).
-        room: How much less it is, array (k,): 0 exactly where it is delta.
-        others: The other pairs of the mask, array (n, n).
+    ``beyond`` is the pair with the largest leak, where that is above delta. ``pairs`` leak almost or exactly
+    delta, and ``room`` is how much less: 0 exactly where it is delta. ``others`` is the mask of the other pairs.
     """
 
     beyond: Pair
@@ -284,14 +254,7 @@ class Leaks(NamedTuple):
 
 
 def leaks(rows: IntegerRows, mask: Mask, delta: float, slack: float) -> Leaks:
-    """Return which pairs of a mask leak more than delta, or about delta.
-
-    Args:
-        rows: The rows.
-        mask: The ordered pairs, array (n, n).
-        delta: Above 0, at most 1.
-        slack: How far below delta a leak is about delta.
-    """
+    """Return which pairs of a mask leak more than delta, above 0, or less by no more than a slack."""
     others, worst, beyond = mask.copy(), 0.0, None
     pairs, rooms = [np.empty((0, 2), dtype=np.intp)], [np.empty(0)]
     if not (rows.array == 0).any():
@@ -316,12 +279,6 @@ def needed_at(rows: IntegerRows, found: Leaks, distances: Floats, delta: float) 
 
     A pair that leaks all of delta needs the largest ratio of the reports that both make. With room r it needs no
     more, and at least (p(o|s) - r) / p(o|t) of each of these. Where few pairs are in question, fractions decide.
-
-    Args:
-        rows: The rows.
-        found: The pairs, none of which leaks more than delta.
-        distances: What the epsilon of each pair is multiplied by, array (k,).
-        delta: The delta.
     """
     matrix, width = rows.array.astype(np.float64), rows.array.shape[1]
     limits = shared_limits(rows)[found.pairs[:, 0]] / distances * (1 + _ROUNDED)
@@ -340,11 +297,8 @@ def needed_at(rows: IntegerRows, found: Leaks, distances: Floats, delta: float) 
     if len(near) == 0:
         return 0.0, skipped, None
     if len(near) * width <= FEW:
-        allowed, pairs = Fraction(delta), found.pairs[near]
-        chosen = rows_of(rows, pairs)
-        least = largest_of_rows(
-            chosen, rows.unit, pairs, lambda p, q, unit: least_factor(p, q, unit, allowed), distances[near]
-        )
+        pairs, factor = found.pairs[near], partial(least_factor, delta=Fraction(delta))
+        least = largest_of_rows(rows_of(rows, pairs), rows.unit, pairs, factor, distances[near])
         return least[0], max(least[1], skipped), least[2]
     first = found.pairs[near[0]]
     return lower, max(float(highs.max()), skipped), (int(first[0]), int(first[1]))
@@ -353,11 +307,7 @@ def needed_at(rows: IntegerRows, found: Leaks, distances: Floats, delta: float) 
 def shared_limits(rows: IntegerRows, *, turned: bool = False) -> Floats:
     """Return what no ln(p(o|s) / p(o|t)) of a report that both make exceeds for any t, array (n,).
 
-    It is 0 only where no such ratio is above 1 in integers.
-
-    Args:
-        rows: The rows.
-        turned: Whether the bounds are for ln(p(o|t) / p(o|s)).
+    It is 0 only where no such ratio is above 1 in integers. ``turned`` stands for the inverse ratios.
     """
     array, matrix = rows.array, rows.array.astype(np.float64)
     used = array > 0

@@ -28,11 +28,7 @@ FAR_PAIRS: Final = "Of pairs at an infinite distance nothing is said."
 
 
 class ByMetric(Notion):
-    """A notion whose epsilon counts per distance of secrets, and says nothing of those infinitely far apart.
-
-    Attributes:
-        metric: The distances, on the mechanism's secrets.
-    """
+    """A notion whose epsilon counts per distance of secrets, and says nothing of those infinitely far apart."""
 
     __slots__ = ()
 
@@ -190,11 +186,7 @@ class MetricDifferentialPrivacy(ByMetric):
 
 
 def metric_on(metric: Metric, size: int) -> Metric:
-    """Return the metric.
-
-    Raises:
-        InputError: If it is on another number of secrets.
-    """
+    """Return the metric; raise an error if it is on another number of secrets."""
     if len(metric) != size:
         raise InputError(
             f"the metric is on {len(metric)} values, but the mechanism has {size} secrets.",

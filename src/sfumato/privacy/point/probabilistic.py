@@ -6,17 +6,19 @@ import math
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Final, NamedTuple, final
 
 import numpy as np
 
+from ...core import Bracket
 from ...core.arrays import Floats
 from ...rounding import at_least, at_most, factor_at_most, float_above, float_below, log_errors, mass_error
-from ..exact import FEW, IntegerRows, Pair, Positions, integer_rows, largest_of_pairs, least_step
+from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step
 from ..notion import Description, Finding, Notion, Witness
 from ..relation import Relation, related, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
-from ..search import ratio_limits
+from ..search import Positions, ratio_limits
 from .least_epsilon import leaks, shared_limits
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
@@ -77,15 +79,11 @@ class ProbabilisticDifferentialPrivacy(Notion):
         """Return the least epsilon; the witness is the pair with the set V just below it."""
         matrix = channel(mechanism).matrix
         array = relation_on(self.relation, len(matrix)).array
-        lower, value, upper, pair = last_step(mechanism, array, self.delta)
+        bounds, pair = last_step(mechanism, array, self.delta)
         if pair is None:
-            return Finding(self, 0.0, upper, Witness())
-        outputs = np.flatnonzero(log_sizes(matrix[pair[0]], matrix[pair[1]]) >= value - log_error(matrix))
-        if math.isinf(value):
-            rounding = 0.0 if math.isinf(lower) else math.inf
-        else:
-            rounding = max(upper - value, value - lower)
-        return Finding(self, value, rounding, Witness(pair, outputs))
+            return Finding(self, 0.0, bounds.upper, Witness())
+        outputs = np.flatnonzero(log_sizes(matrix[pair[0]], matrix[pair[1]]) >= bounds.value - log_error(matrix))
+        return Finding.between(self, bounds, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
         """Return what the epsilon promises."""
@@ -185,14 +183,8 @@ def _exact_masses(
 ) -> tuple[Fraction, Fraction, Pair] | None:
     """Return bounds of the largest max(p[V], q[V]) of the related pairs, the same if exact, and the first pair.
 
-    Args:
-        mechanism: A mechanism or array.
-        array: The relation, array (n, n).
-        epsilon: V are the reports with |ln(p/q)| above it.
-        error: How far computed logarithms may be off; not asked at epsilon 0, where V are the reports that differ.
-
-    Returns:
-        None where it would take too long.
+    V are the reports with |ln(p/q)| above epsilon, where logarithms may be off by ``error``; at epsilon 0 those
+    that differ. None where it would take too long.
     """
     rows, matrix, pairs = integer_rows(mechanism), channel(mechanism).matrix, np.argwhere(np.triu(array | array.T))
     if rows is None or not rows.holds(2 * len(pairs)):
@@ -214,39 +206,20 @@ _SMALL: Final = 2.0**-64  # stands for a logarithm that is not 0, and that float
 _ENTRIES: Final = 2**20  # entries of pairs that are looked at together
 
 
-class LastStep(NamedTuple):
-    """The least epsilon of all pairs.
-
-    Attributes:
-        lower: A lower bound.
-        value: The epsilon.
-        upper: An upper bound.
-        pair: The pair that needs it; None where 0 is enough.
-    """
-
-    lower: float
-    value: float
-    upper: float
-    pair: Pair
-
-
-def last_step(mechanism: AnyMechanism, array: Mask, delta: float) -> LastStep:
+def last_step(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[Bracket, Pair]:
     """Return the least epsilon such that the reports with |ln(p/q)| above it have at most delta in each row.
 
-    Args:
-        mechanism: A mechanism or array.
-        array: The relation, array (n, n).
-        delta: From 0 to 1.
+    It stands between two bounds, with the pair that needs it; None where 0 is enough.
     """
     exact = _in_integers(mechanism, array, delta) if delta else None
     if exact is not None:
         below, above, pair = exact
-        return LastStep(below, below, above, pair)
+        return Bracket(below, below, above), pair
     matrix = channel(mechanism).matrix
     slack, error = mass_error(1.0, matrix.shape[1]) if delta else 0.0, log_error(matrix)
     steps = _last_steps(matrix, array, (delta, max(0.0, delta - slack), delta + slack))
     value, above, below = (step.epsilon for step in steps)
-    return LastStep(below - error, value, above + error, steps[0].pair)
+    return Bracket(below - error, value, above + error), steps[0].pair
 
 
 def log_sizes(p: Floats, q: Floats) -> Floats:
@@ -279,15 +252,8 @@ def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[fl
     """Return bounds of the least epsilon of the related pairs and the pair that needs it, from exact masses.
 
     Only pairs matter whose reports beyond the largest epsilon so far have more than delta; of these the ratios are
-    sorted. Those near the largest are solved again in fractions, where they are few.
-
-    Args:
-        mechanism: A mechanism or array.
-        array: The relation, array (n, n).
-        delta: Above 0.
-
-    Returns:
-        None where it would take too long.
+    sorted. Those near the largest are solved again in fractions, where they are few. None where it would take too
+    long.
     """
     rows, matrix = integer_rows(mechanism), channel(mechanism).matrix
     unordered = np.triu(array | array.T)
@@ -320,7 +286,7 @@ def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[fl
     if best.epsilon == 0:
         return 0.0, 0.0, None
     if len(near) * width <= FEW:
-        return largest_of_pairs(mechanism, near, lambda p, q, unit: least_step(p, q, unit, allowed))
+        return largest_of_pairs(mechanism, near, partial(least_step, delta=allowed))
     return max(0.0, best.epsilon - error), best.epsilon + error, best.pair
 
 

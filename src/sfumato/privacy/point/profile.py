@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats, numbers, readonly
+from ...core.immutable import assign
 from ...errors import InputError
 from ...rounding import inversion_error, mass_error
 from ..relation import Relation, relation_on
@@ -60,12 +62,15 @@ class PrivacyProfile:
         matrix = channel(mechanism).matrix
         mask = relation_on(relation, len(matrix)).array
         lines = _envelope(matrix, mask)
-        object.__setattr__(self, "epsilons", readonly(np.array([line.epsilon for line in lines])))
-        object.__setattr__(self, "deltas", readonly(np.array([line.delta for line in lines])))
-        object.__setattr__(self, "slopes", readonly(np.array([line.slope for line in lines])))
-        pairs = [(-1, -1) if line.pair is None else line.pair for line in lines]
-        object.__setattr__(self, "pairs", readonly(np.array(pairs, dtype=np.intp)))
-        object.__setattr__(self, "rounding", 2 * inversion_error(matrix.shape[1], span(matrix)))
+        epsilons, deltas, slopes, pairs = zip(*lines, strict=True)
+        assign(
+            self,
+            epsilons=readonly(np.array(epsilons)),
+            deltas=readonly(np.array(deltas)),
+            slopes=readonly(np.array(slopes)),
+            pairs=readonly(np.array([pair or (-1, -1) for pair in pairs], dtype=np.intp)),
+            rounding=2 * inversion_error(matrix.shape[1], span(matrix)),
+        )
 
     def __repr__(self) -> str:
         return f"PrivacyProfile of {len(self.epsilons)} lines, delta {self.deltas[0]:.4g} at epsilon 0"
@@ -141,8 +146,7 @@ class PrivacyProfile:
         return best
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """One line of the profile, by its value and fall at one epsilon."""
 
     epsilon: float
@@ -151,8 +155,7 @@ class _Line:
     pair: tuple[int, int] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Node:
+class _Node(NamedTuple):
     """The largest line at an epsilon, and for each pair a value that its profile does not exceed there."""
 
     line: _Line
