@@ -16,7 +16,7 @@ from ..core.weights import ONE_WORD
 from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
-from .rows import AnyMechanism, Mask, channel, unequal
+from .rows import AnyMechanism, Mask, channel, unequal_pair
 from .search import Positions, Top
 
 Pairs = NDArray[np.intp]
@@ -163,7 +163,7 @@ def largest_mass(
 
     With ``alone`` only reports count that the other secret never makes. None where it would take too long to find.
     """
-    if unequal(mechanism, mask) is None:
+    if unequal_pair(mechanism, mask) is None:
         return Fraction(0), None
     rows = integer_rows(mechanism)
     pairs = np.argwhere(mask) if top.close is None else top.close
@@ -281,7 +281,7 @@ def largest_of_rows(
     return found
 
 
-def rounded(value: Fraction) -> tuple[float, float]:
+def round_down(value: Fraction) -> tuple[float, float]:
     """Return the float just below a fraction and how far it may be off: 0 where it is the fraction."""
     found = float_below(value)
     return found, float_above(value - Fraction(found))
@@ -303,7 +303,7 @@ def _largest(mechanism: AnyMechanism, top: Top, mask: Mask, of_pair: OfPair) -> 
 def _in_question(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[IntegerRows | None, Pairs]:
     """Return the rows, None where they are too many, and the pairs that may have the largest value."""
     rows = integer_rows(mechanism)
-    if unequal(mechanism, mask) is None:
+    if unequal_pair(mechanism, mask) is None:
         return rows, np.empty((0, 2), dtype=np.intp)
     if rows is None or top.close is None or len(top.close) * rows.array.shape[1] > FEW:
         return None, np.empty((0, 2), dtype=np.intp)

@@ -6,7 +6,7 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import ClassVar, Self, final
@@ -89,7 +89,8 @@ class Description(CompactRepr):
 
     key: str
     title: str
-    numbers: tuple[str, ...]
+    numbers: tuple[str, ...] = ("epsilon",)
+    _: KW_ONLY
     question: str
     promise: str
     source: str
@@ -220,13 +221,10 @@ class Notion(ABC):
 
     @final
     def measure(self, mechanism: Randomizer | ArrayLike) -> Finding:
-        """Return the least value of the parameter that the mechanism satisfies.
+        """Return the least value of the parameter that a mechanism or array (secrets, observables) satisfies.
 
-        Where the rows are equal, reports tell nothing and the value is 0, whatever floats make of it.
-
-        Args:
-            mechanism: A mechanism, or its array (secrets, observables). Of a tupling or a family its `channel`
-                is measured.
+        Where the rows are equal, reports tell nothing and the value is 0, whatever floats make of it. Of a tupling
+        or a family its `channel` is measured.
 
         Raises:
             InputError: If its matrix cannot be listed, the array is not a mechanism, sizes do not fit those of the

@@ -14,6 +14,7 @@ from ..core.arrays import Floats, readonly
 from ..core.metric import hops, shortest_paths
 from ..errors import InputError
 from ..escaping import plain
+from .rows import AnyMechanism, Mask, channel
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,13 +65,7 @@ class Relation:
     def of_pairs(
         cls, space: Space, pairs: Iterable[tuple[Hashable, Hashable]], *, symmetric: bool = True
     ) -> Relation:
-        """Return the relation of named pairs.
-
-        Args:
-            space: The secrets.
-            pairs: Pairs of labels.
-            symmetric: Whether each pair counts in both orders.
-        """
+        """Return the relation of named pairs, each in both orders if symmetric."""
         array = np.zeros((len(space), len(space)), dtype=np.bool_)
         for first, second in pairs:
             array[space.position(first), space.position(second)] = True
@@ -114,6 +109,12 @@ def relation_on(relation: Relation | None, size: int) -> Relation:
             "use a relation on the mechanism's secrets.",
         )
     return relation
+
+
+def related_rows(mechanism: AnyMechanism, relation: Relation | None) -> tuple[Floats, Mask]:
+    """Return the rows of a mechanism, array (n, m), and which ordered pairs of them are related."""
+    matrix = channel(mechanism).matrix
+    return matrix, relation_on(relation, len(matrix)).array
 
 
 def related(relation: Relation | None) -> str:

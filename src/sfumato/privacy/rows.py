@@ -71,7 +71,7 @@ def span(matrix: Floats) -> float:
     return -math.log(float(matrix[matrix > 0].min()))
 
 
-def grown(rows: Floats, epsilon: float | Floats) -> Floats:
+def scale_by_exp(rows: Floats, epsilon: float | Floats) -> Floats:
     """Return e**epsilon times the rows, where 0 stays 0; epsilon may be infinite, or an array (k, 1)."""
     half = np.exp(np.minimum(epsilon, _BEYOND) / 2)  # in two steps: e**epsilon itself may not be a float
     with np.errstate(over="ignore"):
@@ -83,7 +83,7 @@ def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
 
     Memory stays at a few times the matrix.
     """
-    answer, ones, shared = np.zeros(mask.shape), np.ones(matrix.shape[1]), grown(matrix, epsilon)
+    answer, ones, shared = np.zeros(mask.shape), np.ones(matrix.shape[1]), scale_by_exp(matrix, epsilon)
     for s in np.flatnonzero(mask.any(axis=1)):
         targets = np.flatnonzero(mask[s])
         others = shared[targets]
@@ -100,7 +100,7 @@ def largest(values: Floats, mask: Mask) -> tuple[float, tuple[int, int] | None]:
     return float(values[s, t]), (int(s), int(t))
 
 
-def unequal(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
+def unequal_pair(mechanism: AnyMechanism, mask: Mask) -> tuple[int, int] | None:
     """Return a pair of the mask whose rows differ, in the integers of a mechanism, or None."""
     rows = mechanism.weights if isinstance(mechanism, Mechanism) else channel(mechanism).matrix
     first: dict[tuple[float, ...], int] = {}

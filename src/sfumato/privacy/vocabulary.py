@@ -37,11 +37,7 @@ VOCABULARY: Final[dict[str, Description]] = {
 
 
 def described(key: str) -> Description:
-    """Return the description of a notion.
-
-    Raises:
-        InputError: If no notion has that key.
-    """
+    """Return the description of a notion; an unknown key is an error."""
     if key not in VOCABULARY:
         raise InputError(f"no notion of privacy is called {key!r}.", f"the notions are {', '.join(VOCABULARY)}.")
     return VOCABULARY[key]

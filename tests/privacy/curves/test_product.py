@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 from sfumato.divergences import Profile, hockey_stick
 from sfumato.errors import InputError
 from sfumato.privacy import GaussianPrivacy, GaussianTradeOff, LossDistribution, TradeOff, power, product
-from sfumato.privacy.curves.loss_distribution import Factor, convolved
+from sfumato.privacy.curves.loss_distribution import Factor, convolve
 
 from ...divergences.pairs import several
 
@@ -164,11 +164,11 @@ def test_transform_is_the_convolution_within_its_bound(first, second):
     a, b = np.array(first), np.array(second)
     a, b = a / max(1.0, a.sum()), b / max(1.0, b.sum())
     direct = np.convolve(np.convolve(a, a), b)
-    found, error = convolved([Factor(a, -4, 2), Factor(b, 3, 1)], -5, len(direct))
+    found, error = convolve([Factor(a, -4, 2), Factor(b, 3, 1)], -5, len(direct))
     assert np.abs(found - direct).sum() <= error < 1e-11
     # On a window that is too short what is outside is added or missing: nothing else.
     size = max(1, len(direct) // 2)
-    part, error = convolved([Factor(a, -4, 2), Factor(b, 3, 1)], -5, size)
+    part, error = convolve([Factor(a, -4, 2), Factor(b, 3, 1)], -5, size)
     assert (part >= direct[:size] - error).all()
     assert part.sum() <= direct.sum() + error
 

@@ -193,11 +193,7 @@ class Claim:
 
     @classmethod
     def of(cls, given: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:
-        """Return what a guarantee or a finding claims; a finding claims its proved upper value.
-
-        Raises:
-            InputError: If the finding promises nothing.
-        """
+        """Return what a guarantee or a finding claims; a finding claims its upper value, if it is finite."""
         if isinstance(given, Claim):
             return given
         if isinstance(given, ThresholdPrivacy):

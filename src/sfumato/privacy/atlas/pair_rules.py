@@ -1,4 +1,4 @@
-"""Numbers of implications about pairs of secrets: steps, metrics, and couplings of distributions."""
+"""Numbers of implications about pairs of secrets: steps, metrics, couplings, divergences and trade-off curves."""
 
 from __future__ import annotations
 
@@ -7,16 +7,36 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from ...core import Metric
 from ...core.arrays import Floats
 from ...divergences import NAMED, Divergence
-from ...intervals import above, exact
+from ...intervals import Interval, above, exact, least, normal
+from ...rounding import mass_error
+from ..curves.curve import LaplaceTradeOff
+from ..curves.gaussian import GaussianTradeOff
+from ..curves.trade_off import TradeOff
 from ..distributions.distribution_divergence import jointly_convex, quasi_convex
 from ..distributions.family import Family
 from ..relation import Relation, largest_over, largest_ratio, reach
 from .claims import Claim, covers, divergence_name
 from .edge import Changes, Goal, Refusal
+
+_CONVEX: Final = frozenset(
+    {
+        "KL divergence",
+        "reverse KL divergence",
+        "total variation",
+        "chi-square divergence",
+        "squared Hellinger distance",
+    }
+)
+_SUMS: Final = ("hockey-stick divergence",)  # names that begin so, with an order or an epsilon
+_QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
+_NAMES = "KL, reverse KL, total variation, chi-square or squared Hellinger is needed"
+_TIE: Final = 2.0**-44
+"""More than what `TradeOff` takes for one ratio, as a difference of logarithms, relative to the largest one."""
 
 
 def groups(claim: Claim, goal: Goal) -> Changes:
@@ -162,19 +182,6 @@ def family_to_probabilistic(claim: Claim, goal: Goal) -> Changes:
     return to_probabilistic(claim, goal) if both else Refusal("pairs in both orders are needed")
 
 
-_CONVEX: Final = frozenset(
-    {
-        "KL divergence",
-        "reverse KL divergence",
-        "total variation",
-        "chi-square divergence",
-        "squared Hellinger distance",
-    }
-)
-_SUMS: Final = ("hockey-stick divergence",)  # names that begin so, with an order or an epsilon
-_QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
-
-
 def _known(divergence: object, check: Callable[[Divergence], bool]) -> bool:
     """Return whether a divergence, given by name or as an object, is known to pass a check of convexity."""
     if isinstance(divergence, Divergence):
@@ -195,3 +202,270 @@ def lift_convex_divergence(claim: Claim, _goal: Goal) -> Changes:
     if not _known(claim.context["divergence"], jointly_convex):
         return Refusal("a divergence that is known to be jointly convex is needed, such as KL")
     return {"order": 1.0}
+
+
+def _chord(epsilon: Interval, f: str) -> Interval:
+    """Return the largest divergence of two distributions whose ratios lie within e^(+-epsilon).
+
+    It is the mean of the generator at the two ends, (f(e^epsilon) + e^epsilon f(e^-epsilon)) / (1 + e^epsilon).
+    """
+    half = epsilon / 2
+    forms = {
+        "KL divergence": lambda: epsilon * half.tanh(),
+        "reverse KL divergence": lambda: epsilon * half.tanh(),
+        "total variation": lambda: half.tanh(),
+        "chi-square divergence": lambda: 4 * half.sinh() ** 2,
+        "squared Hellinger distance": lambda: 1 - 1 / half.cosh(),
+    }
+    return forms[f]()
+
+
+def largest_kl(claim: Claim) -> float:
+    """Return epsilon tanh(epsilon / 2), which KL privacy and zero-concentrated privacy share."""
+    return above(lambda: _chord(exact(claim["epsilon"]), "KL divergence"))
+
+
+def to_divergence(claim: Claim, goal: Goal) -> Changes:
+    """Return the largest value of the goal's divergence."""
+    divergence = goal.context("divergence")
+    if divergence is None:
+        return Refusal("the divergence must be given: divergence=")
+    try:
+        value = above(lambda: _chord(exact(claim["epsilon"]), divergence_name(divergence)))
+    except KeyError:
+        return Refusal(_NAMES)
+    return {"epsilon": value, "divergence": divergence}
+
+
+def _variation_above(divergence: str, value: float) -> float | None:
+    """Return an upper bound of the total variation from that of a divergence; None if none is known."""
+    x = exact(value)
+    match divergence:
+        case "KL divergence" | "reverse KL divergence":
+            return min(above(lambda: (x / 2).sqrt()), above(lambda: (1 - (-x).exp()).sqrt()))
+        case "total variation":
+            return value
+        case "chi-square divergence":
+            return above(lambda: x.sqrt() / 2 if x <= 1 else x / (1 + x))
+        case "squared Hellinger distance":
+            return above(lambda: (x * (2 - x)).sqrt()) if value <= 1 else 1.0
+    return None
+
+
+def to_variation(claim: Claim, _goal: Goal) -> Changes:
+    """Return the delta at epsilon 0, a bound of the total variation."""
+    name = divergence_name(claim.context.get("divergence", "KL divergence"))
+    delta = _variation_above(name, claim["epsilon"])
+    return Refusal(_NAMES) if delta is None else {"epsilon": 0.0, "delta": min(delta, 1.0)}
+
+
+def as_variation(claim: Claim, goal: Goal) -> Changes:
+    """Return the total variation, which is the delta at epsilon 0."""
+    divergence = goal.context("divergence")
+    if divergence is None or divergence_name(divergence) != "total variation":
+        return Refusal("total variation is needed: divergence='total variation'")
+    if claim["epsilon"] > 0:
+        return Refusal("epsilon = 0 is needed")
+    return {"epsilon": claim["delta"], "divergence": divergence}
+
+
+def kl_as_divergence(_claim: Claim, goal: Goal) -> Changes:
+    """Return the KL divergence where the goal is about it."""
+    divergence = goal.context("divergence")
+    if divergence is None or divergence_name(divergence) != "KL divergence":
+        return Refusal("the KL divergence is needed: divergence='KL divergence'")
+    return {"divergence": divergence}
+
+
+def divergence_as_kl(claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes of a claim about the KL divergence."""
+    return (
+        {}
+        if divergence_name(claim.context["divergence"]) == "KL divergence"
+        else Refusal("the KL divergence is needed")
+    )
+
+
+def to_renyi(claim: Claim, goal: Goal) -> Changes:
+    """Return the largest Rényi divergence of the goal's order."""
+    order = goal.number("order")
+    if order is None:
+        return Refusal("the order must be given: order=")
+    epsilon = exact(claim["epsilon"])
+
+    def value() -> Interval:
+        a = exact(order)
+        ends = (a * epsilon).exp() + ((1 - a) * epsilon).exp()
+        return (ends / (1 + epsilon.exp())).log() / (a - 1)
+
+    if math.isinf(order):
+        return {"order": order}
+    return {"epsilon": largest_kl(claim) if order == 1 else above(value), "order": order}
+
+
+def smaller_order(claim: Claim, goal: Goal) -> Changes:
+    """Return the goal's order of the Rényi divergence, where it is smaller."""
+    order = goal.number("order")
+    if order is None or order >= claim["order"]:
+        return Refusal("a smaller order must be given: order=")
+    return {"order": order}
+
+
+def top_order(claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes of a claim about the order inf."""
+    return {} if math.isinf(claim["order"]) else Refusal("the order inf is needed")
+
+
+def _tail(a: Interval, loss: Interval, delta: Interval) -> Interval:
+    """Return the epsilon of (epsilon, delta) that a Rényi divergence ``loss`` of order ``a`` gives."""
+    return loss + ((a - 1) / a).log() - (delta.log() + a.log()) / (a - 1)
+
+
+def _spent(a: Interval, loss: Interval, epsilon: Interval) -> Interval:
+    """Return the delta at epsilon that a Rényi divergence ``loss`` of order ``a`` gives."""
+    return ((a - 1) * (loss - epsilon) - (a - 1).log() + a * (1 - 1 / a).log()).exp()
+
+
+def _from_orders(goal: Goal, loss: Callable[[Interval], Interval], order: float) -> Changes:
+    delta, epsilon = goal.number("delta"), goal.number("epsilon")
+    a = exact(order)
+    if epsilon is not None:
+        return {"epsilon": epsilon, "delta": min(above(lambda: _spent(a, loss(a), exact(epsilon))), 1.0)}
+    if delta is None or delta == 0:
+        return Refusal("a delta above 0 or an epsilon must be given: delta= or epsilon=")
+    return {"epsilon": max(above(lambda: _tail(a, loss(a), exact(delta))), 0.0), "delta": delta}
+
+
+def renyi_to_dp(claim: Claim, goal: Goal) -> Changes:
+    """Return epsilon at the goal's delta, or delta at its epsilon."""
+    order = claim["order"]
+    if order == 1 or math.isinf(order):
+        return Refusal("an order above 1 and below inf is needed")
+    return _from_orders(goal, lambda _a: exact(claim["epsilon"]), order)
+
+
+def concentrated_to_renyi(claim: Claim, goal: Goal) -> Changes:
+    """Return rho times the goal's order."""
+    order = goal.number("order")
+    if order is None or math.isinf(order):
+        return Refusal("a finite order must be given: order=")
+    return {"epsilon": above(lambda: exact(claim["rho"]) * exact(order)), "order": order}
+
+
+def concentrated_to_dp(claim: Claim, goal: Goal) -> Changes:
+    """Return the least epsilon at the goal's delta, or delta at its epsilon, over the orders."""
+    rho = claim["rho"]
+    if rho == 0:
+        return {"epsilon": 0.0}
+    delta, epsilon = goal.number("delta"), goal.number("epsilon")
+    unit = math.ldexp(1.0, max(0, math.frexp(rho)[1] - 1))  # a power of two: exact, and nothing overflows
+    scaled = rho / unit
+
+    def badness(log_excess: float) -> float:
+        a = 1 + math.exp(log_excess)
+        if epsilon is not None:
+            return (a - 1) * (a * scaled - epsilon / unit) + (a * math.log1p(-1 / a) - math.log(a - 1)) / unit
+        spent = math.log(delta) if delta else 0.0
+        return a * scaled + (math.log1p(-1 / a) - (spent + math.log(a)) / (a - 1)) / unit
+
+    best = minimize_scalar(badness, bounds=(-12.0, 25.0), method="bounded")
+    order = 1 + math.exp(float(best.x))
+    return _from_orders(goal, lambda a: a * exact(rho), order)
+
+
+def to_curve(claim: Claim, _goal: Goal) -> Changes:
+    """Return the curve of (epsilon, delta)."""
+    # A slightly larger epsilon makes up for the rounding of the curve, and is not taken for 0.
+    epsilon = claim["epsilon"] and claim["epsilon"] * (1 + _TIE) + _TIE
+    return {"curve": TradeOff.of_epsilon(epsilon, claim["delta"])}
+
+
+def _merged(curve: TradeOff) -> float:
+    """Return by how much the logarithms of ratios that the curve merged may differ."""
+    kept = (curve.null > 0) & (curve.alternative > 0)
+    logs = np.abs(np.log(curve.null[kept]) - np.log(curve.alternative[kept]))
+    return _TIE * max(1.0, float(logs.max(initial=0.0)))
+
+
+def _of_laplace(shift: float, epsilon: float | None, delta: float) -> Changes:
+    """Return the epsilon and the delta of Laplace noise, one of which is given."""
+    x = exact(shift)
+    if epsilon is None:
+        value = above(lambda: x + 2 * (1 - exact(min(delta, 1.0))).log()) if 0 < delta < 1 else shift * (delta < 1)
+        return {"epsilon": max(0.0, value), "delta": min(delta, 1.0)}
+    spent = 0.0 if epsilon >= shift else above(lambda: 1 - ((exact(epsilon) - x) / 2).exp())
+    return {"epsilon": epsilon, "delta": min(max(spent, 0.0), 1.0)}
+
+
+def curve_to_dp(claim: Claim, goal: Goal) -> Changes:
+    """Return delta at the goal's epsilon, or epsilon at its delta, with the rounding of the curve added."""
+    curve, epsilon, delta = claim.context["curve"], goal.number("epsilon"), goal.number("delta")
+    if epsilon is None and delta is None:
+        epsilon = 0.0
+    if isinstance(curve, LaplaceTradeOff) and math.isfinite(curve.epsilon):
+        return _of_laplace(curve.epsilon, epsilon, delta or 0.0)
+    if not isinstance(curve, TradeOff):
+        return Refusal("a TradeOff is needed: TradeOff.below of points of it; a normal curve is Gaussian privacy")
+    # In both orders, since a relation may count a pair in one.
+    profiles = (curve.profile, curve.inverse.profile)
+    slack = _merged(curve)
+    if epsilon is None:
+        wanted = max(0.0, float(delta or 0.0))
+        found = max(0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles))
+        if math.isinf(found):
+            return Refusal(f"the curve gives no epsilon at delta {wanted:g}: pass a larger delta or an epsilon")
+        return {"epsilon": found * (1 + 2.0**-40) + slack, "delta": wanted}
+    spent = max(float(profile.delta(max(0.0, epsilon - slack))) for profile in profiles)
+    spent += (mass_error(spent, len(curve.null)) if spent else 0.0) + (2 * slack if epsilon < slack else 0.0)
+    return {"epsilon": epsilon, "delta": min(spent, 1.0)}
+
+
+def curve_to_gaussian(claim: Claim, _goal: Goal) -> Changes:
+    """Return the mu of a normal curve."""
+    curve = claim.context["curve"]
+    if not isinstance(curve, GaussianTradeOff):
+        return Refusal("a GaussianTradeOff is needed; for other curves convert to differential privacy first")
+    return {"mu": curve.mu}
+
+
+def gaussian_to_curve(claim: Claim, _goal: Goal) -> Changes:
+    """Return the normal curve of a mu."""
+    return {"curve": GaussianTradeOff(claim["mu"])}
+
+
+def dp_to_gaussian(claim: Claim, _goal: Goal) -> Changes:
+    """Return the mu at which both errors are those of randomised response."""
+    epsilon = claim["epsilon"]
+    if epsilon == 0:
+        return {"mu": 0.0}
+    guess = GaussianTradeOff.of_epsilon(epsilon).mu
+    # Phi(-mu / 2) is the least error of both kinds, 1 / (1 + e^epsilon) for randomised response.
+    mu = least(guess, lambda mu: normal(-mu / 2) <= 1 / (1 + exact(epsilon).exp()))
+    if math.isinf(mu):
+        return Refusal(f"no mu could be proved for epsilon {epsilon:g}; it is too large")
+    return {"mu": mu}
+
+
+def _delta(epsilon: Interval, mu: Interval) -> Interval:
+    return normal(mu / 2 - epsilon / mu) - epsilon.exp() * normal(-mu / 2 - epsilon / mu)
+
+
+def gaussian_to_dp(claim: Claim, goal: Goal) -> Changes:
+    """Return delta at the goal's epsilon, or epsilon at its delta."""
+    mu, epsilon, delta = claim["mu"], goal.number("epsilon"), goal.number("delta")
+    if mu == 0:
+        return {"epsilon": 0.0}
+    if epsilon is None and delta is None:
+        epsilon = 0.0
+    if epsilon is not None:
+        found = above(lambda: _delta(exact(epsilon), exact(mu)))
+        return {"epsilon": epsilon, "delta": min(max(found, 0.0), 1.0)}
+    if delta is None or delta == 0:
+        return Refusal("an epsilon or a delta above 0 must be given: epsilon= or delta=")
+    guess = GaussianTradeOff(mu).epsilon(min(delta, 1.0))
+    value = guess if guess == 0 else least(guess, lambda e: _delta(e, exact(mu)) <= exact(delta))
+    if guess == 0 and not above(lambda: _delta(exact(0.0), exact(mu))) <= delta:
+        value = least(2.0**-40, lambda e: _delta(e, exact(mu)) <= exact(delta))
+    if math.isinf(value):
+        return Refusal(f"no epsilon could be proved at delta {delta:g}")
+    return {"epsilon": value, "delta": delta}

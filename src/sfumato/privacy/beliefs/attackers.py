@@ -59,11 +59,8 @@ class Priors:
     def between(cls, low: float, high: float, *given: Prior) -> Priors:
         """Return the priors that give each fact a probability from ``low`` to ``high``.
 
-        Args:
-            low: The least prior probability of the fact.
-            high: The largest.
-            *given: Priors that fix the distribution of the secrets where the fact is
-                true and where it is false; without them it may be any.
+        Given priors fix the distribution of the secrets where the fact is true and where it is false; without them
+        it may be any.
 
         Source:
             Tramer, Huang, Ayday and Hubaux, CCS 2015 (bounded priors).
@@ -152,12 +149,7 @@ class Events:
 
     @classmethod
     def partition(cls, space: Space, values: Mapping[Hashable, Hashable]) -> Events:
-        """Return the values of an attribute.
-
-        Args:
-            space: The secrets.
-            values: The attribute's value of every label.
-        """
+        """Return the values of an attribute, given for every label of a space."""
         missing = [label for label in space.labels if label not in values]
         if missing:
             raise InputError(f"the attribute says nothing about {missing[0]!r}.", "give every label a value.")
@@ -180,11 +172,7 @@ class Events:
 
     @property
     def rivals(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The facts and their opposites, and which of them are compared with which.
-
-        Returns:
-            Boolean arrays (f, n) of facts and (f, f), symmetric, of pairs.
-        """
+        """The facts and their opposites, array (f, n), and which are compared, array (f, f), symmetric."""
         k = len(self)
         if self.attribute:
             return self.masks, ~np.eye(k, dtype=np.bool_)

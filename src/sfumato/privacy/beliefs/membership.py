@@ -52,7 +52,6 @@ class PositiveMembershipPrivacy(OfFacts):
     description = Description(
         "positive-membership",
         "positive membership privacy",
-        ("epsilon",),
         question="How much more credible can a report make a fact?",
         promise=(
             "no report makes a fact more than e^{epsilon} times as probable, or its absence e^{epsilon} times less"
@@ -89,7 +88,6 @@ class NegativeMembershipPrivacy(OfFacts):
     description = Description(
         "negative-membership",
         "negative membership privacy",
-        ("epsilon",),
         question="How much less credible can a report make a fact?",
         promise=(
             "no report makes a fact more than e^{epsilon} times less probable, or its absence e^{epsilon} times "
@@ -130,7 +128,6 @@ class MembershipPrivacy(OfFacts):
     description = Description(
         "membership",
         "membership privacy",
-        ("epsilon",),
         question="How much more or less credible can a report make a fact?",
         promise=(
             "no report changes the probability of a fact, or of its absence, by more than a factor e^{epsilon}"

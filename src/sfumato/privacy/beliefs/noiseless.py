@@ -8,7 +8,7 @@ from typing import final
 from ..notion import Description, Finding
 from ..rows import AnyMechanism, channel
 from .attackers import AgainstPriors, Events, Priors, events_on
-from .posterior import OfFacts, both, told_apart, worst
+from .posterior import OfFacts, both, compare_rivals, worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,6 @@ class NoiselessPrivacy(AgainstPriors):
     description = Description(
         "noiseless",
         "noiseless privacy",
-        ("epsilon",),
         question=(
             "By which factor can a report favour one value of an attribute over another, for someone who knows "
             "the prior?"
@@ -52,7 +51,7 @@ class NoiselessPrivacy(AgainstPriors):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the values, the prior and the report that attain it."""
         events = events_on(self.events, len(channel(mechanism).matrix))
-        return told_apart(self, mechanism, self.priors, *events.rivals)
+        return compare_rivals(self, mechanism, self.priors, *events.rivals)
 
 
 @final
@@ -77,7 +76,6 @@ class AposterioriNoiselessPrivacy(OfFacts):
     description = Description(
         "aposteriori-noiseless",
         "a posteriori noiseless privacy",
-        ("epsilon",),
         question="By which factor does a report change the probability of a value?",
         promise="no report changes the probability of a value of the attribute by more than a factor e^{epsilon}",
         source="Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39",
@@ -106,7 +104,6 @@ class InferentialPrivacy(NoiselessPrivacy):
     description = Description(
         "inferential",
         "inferential privacy",
-        ("epsilon",),
         question=(
             "By which factor does a report change the odds of two values? (The epsilon of noiseless privacy.)"
         ),
@@ -133,7 +130,6 @@ class IdentityPrivacy(NoiselessPrivacy):
     description = Description(
         "identity",
         "identity privacy",
-        ("epsilon",),
         question="By which factor does a report change the odds of two people it may be about? (As for "
         "noiseless privacy.)",
         promise="no report changes the odds of two people it may be about by more than a factor e^{epsilon}",
@@ -175,7 +171,6 @@ class InformationPrivacy(AgainstPriors):
     description = Description(
         "information",
         "information privacy",
-        ("epsilon",),
         question="By which factor does a report change the probability of any secret?",
         promise="no report changes the probability of any secret by more than a factor e^{epsilon}",
         source="du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41",

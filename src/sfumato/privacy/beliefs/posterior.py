@@ -345,7 +345,7 @@ def blocks(count: int, width: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def told_apart(
+def compare_rivals(
     notion: Notion, mechanism: AnyMechanism, priors: Priors, facts: NDArray[np.bool_], rivals: NDArray[np.bool_]
 ) -> Finding:
     """Return the largest ln(P[o | fact] / P[o | rival]), with the facts, the prior and the report.

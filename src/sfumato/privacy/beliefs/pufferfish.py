@@ -20,7 +20,7 @@ from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
 from ..rows import AnyMechanism, channel
 from .attackers import AgainstPriors, Events, Priors, events_on
-from .posterior import scenarios, terms, told_apart
+from .posterior import compare_rivals, scenarios, terms
 
 
 @final
@@ -102,7 +102,6 @@ class Pufferfish(AgainstPriors):
     description = Description(
         "pufferfish",
         "Pufferfish privacy",
-        ("epsilon",),
         question="By which factor can a report favour a fact over its rival?",
         promise="no report is more than e^{epsilon} times as likely given one fact as given its rival",
         source="Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35",
@@ -119,14 +118,14 @@ class Pufferfish(AgainstPriors):
         """Return the least epsilon, with the facts, the prior and the report that attain it."""
         if not isinstance(self.rivals, Rivals):
             events = events_on(self.rivals, len(channel(mechanism).matrix))
-            return told_apart(self, mechanism, self.priors, *events.rivals)
+            return compare_rivals(self, mechanism, self.priors, *events.rivals)
         n, size = len(channel(mechanism).matrix), self.rivals.facts.shape[1]
         if n != size:
             raise InputError(
                 f"the facts are about {size} secrets, but the mechanism has {n}.",
                 "state facts about the mechanism's secrets.",
             )
-        return told_apart(self, mechanism, self.priors, self.rivals.facts, self.rivals.pairs)
+        return compare_rivals(self, mechanism, self.priors, self.rivals.facts, self.rivals.pairs)
 
 
 @final
@@ -160,7 +159,6 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     description = Description(
         "causal",
         "causal privacy",
-        ("epsilon",),
         question="By which factor do reports change if a record is set to another value and all else stays?",
         promise=(
             "no report is more than e^{epsilon} times as likely after a record was set to one value as "
@@ -200,12 +198,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     def of_records(cls, space: Space, priors: Priors) -> CausalPrivacy:
         """Return the notion for secrets that are tuples of records: each may be set to any of its values.
 
-        Args:
-            space: All combinations of the records' values, as tuples.
-            priors: Given priors, or all.
-
-        Raises:
-            InputError: If a label is not a tuple of the common length, or a combination is missing.
+        The space holds all combinations of the records' values, as tuples of one length.
         """
         labels = [label if isinstance(label, tuple) else (label,) for label in space.labels]
         if len({len(label) for label in labels}) != 1:

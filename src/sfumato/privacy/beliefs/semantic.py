@@ -65,7 +65,6 @@ class SemanticPrivacy(Notion, CompactRepr):
     description = Description(
         "semantic",
         "semantic privacy",
-        ("epsilon",),
         question="How much does it matter to anyone's beliefs that a person's record was used?",
         promise=(
             "whatever was reported, beliefs differ by at most {epsilon} from those after a report without the "

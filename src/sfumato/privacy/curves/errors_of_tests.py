@@ -64,18 +64,18 @@ def blocks(matrix: Floats, pairs: NDArray[np.intp]) -> Iterator[tuple[NDArray[np
         yield block, matrix[block[:, 0]], matrix[block[:, 1]]
 
 
-def rejected(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:
+def rejection_set(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:
     """Return the positions of the first ``count`` outputs in the order of ``errors``, rising."""
     order = np.argsort(_keys(p, q), axis=-1)[:count]
     return np.sort(order[(p[order] > 0) | (q[order] > 0)])
 
 
-def tested(rows: Floats, pair: NDArray[np.intp], found: Errors, vertex: int) -> Witness:
+def witness_of_test(rows: Floats, pair: NDArray[np.intp], found: Errors, vertex: int) -> Witness:
     """Return the witness of a test, one of the vertices of the error rates, arrays (m + 1,), of two rows."""
     first, second = (int(position) for position in pair)
     return Witness(
         (first, second),
-        rejected(rows[first], rows[second], vertex),
+        rejection_set(rows[first], rows[second], vertex),
         note=f"a test with errors {found.alphas[vertex]:.4g} and {found.betas[vertex]:.4g}",
     )
 
@@ -281,7 +281,7 @@ def of_curves(curves: Sequence[MakeCorners]) -> Enclosure | None:
     return below, above
 
 
-def inverted(make: MakeCorners) -> Enclosure | None:
+def invert(make: MakeCorners) -> Enclosure | None:
     """Return the corners of the inverse of a curve."""
     found = make()
     if found is None:

@@ -16,11 +16,11 @@ from ...core.bisection import bisect, double
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, relation_on
-from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon
+from ..relation import Relation, related_rows
+from ..rows import AnyMechanism, Mask, check_delta, check_epsilon
 from ..search import Positions, falling
 from .curve import Curve
-from .errors_of_tests import Errors, blocks, errors, tested
+from .errors_of_tests import Errors, blocks, errors, witness_of_test
 
 LARGEST: Final = 38.5
 """No float above 0 has a quantile further out."""
@@ -70,9 +70,6 @@ class GaussianTradeOff(Curve):
         """Return the least mu that every mechanism of epsilon-differential privacy has.
 
         mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response.
-
-        Raises:
-            InputError: If epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
@@ -93,9 +90,6 @@ class GaussianTradeOff(Curve):
         """Return the least delta that goes with an epsilon of at least 0, rounded up.
 
         delta = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
-
-        Raises:
-            InputError: If epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         if self.mu == 0 or math.isinf(epsilon):
@@ -110,11 +104,7 @@ class GaussianTradeOff(Curve):
         return min(1.0, math.nextafter(delta, 1.0))
 
     def epsilon(self, delta: float) -> float:
-        """Return an epsilon of at least 0 that goes with a delta: the least one, rounded up.
-
-        Raises:
-            InputError: If delta is not between 0 and 1.
-        """
+        """Return an epsilon of at least 0 that goes with a delta from 0 to 1: the least one, rounded up."""
         check_delta(delta)
         if self.delta(0.0) <= delta:
             return 0.0
@@ -164,8 +154,7 @@ class GaussianPrivacy(Notion):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least mu, with the pair and the test that need it."""
-        rows = channel(mechanism).matrix
-        related = relation_on(self.relation, len(rows)).array
+        rows, related = related_rows(mechanism, self.relation)
         unordered = np.triu(related | related.T)
         alone = _told_apart(rows > 0, unordered)
         if alone is not None:
@@ -212,7 +201,7 @@ class _Largest:
             if shifts[worst, vertex] > self.value:
                 self.value = float(shifts[worst, vertex])
                 of_pair = Errors(*(rates[worst] for rates in found))
-                self.witness = tested(self.rows, block[worst], of_pair, int(vertex))
+                self.witness = witness_of_test(self.rows, block[worst], of_pair, int(vertex))
 
 
 def _shifts(found: Errors) -> Floats:

@@ -97,11 +97,8 @@ class LossDistribution:
     def of(cls, curve: TradeOff, spacing: float = 1e-4) -> Self:
         """Return the loss of the alternative against the null hypothesis of a trade-off function.
 
-        Its upper bounds hold for every pair whose trade-off function lies above the curve.
-
-        Args:
-            curve: The trade-off function; ``curve.inverse`` gives the other order.
-            spacing: The distance of the points of the lattice, in nats.
+        Its upper bounds hold for every pair whose trade-off function lies above the curve. ``curve.inverse`` gives
+        the other order.
         """
         return cls(curve.alternative, curve.null, spacing)
 
@@ -109,18 +106,13 @@ class LossDistribution:
     def composed(cls, parts: Iterable[tuple[LossDistribution, int]]) -> LossDistribution:
         """Return the loss of independent draws: of each distribution, as many as its count says.
 
-        Args:
-            parts: Distributions on lattices of the same spacing, with counts of at least 1.
-
-        Raises:
-            InputError: If there is none, the spacings differ, a count is not positive, or
-                the lattice would be too large.
+        Refuses an empty list, different spacings, counts below 1, and a lattice that would be too large.
         """
         given = list(parts)
         _check(given)
         first, size = _window(given)
         spacing = given[0][0].spacing
-        masses, error = convolved([Factor(part.masses, part.first, count) for part, count in given], first, size)
+        masses, error = convolve([Factor(part.masses, part.first, count) for part, count in given], first, size)
         result = object.__new__(cls)
         # The logarithm of 0 is not taken; 2**-53 is among what may be lost.
         kept = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in given)
@@ -147,33 +139,19 @@ class LossDistribution:
         return self.spacing * np.arange(self.first, self.first + len(self.masses), dtype=np.float64)
 
     def delta_upper(self, epsilon: float) -> float:
-        """Return a delta that is large enough for an epsilon, proved: at most 1.
-
-        Args:
-            epsilon: Any number.
-        """
+        """Return a delta that is large enough for an epsilon, proved: at most 1."""
         return min(1.0, self._delta(epsilon - self.shift) + self.lost)
 
     def delta_lower(self, epsilon: float) -> float:
-        """Return a delta that is not more than enough for an epsilon, proved: at least 0.
-
-        Args:
-            epsilon: Any number.
-        """
+        """Return a delta that is not more than enough for an epsilon, proved: at least 0."""
         at = epsilon + self.shift
-        added = added_by_splits(self.masses, self.losses, self.spacing, self.splits, self.lost, at)
+        added = excess_of_splits(self.masses, self.losses, self.spacing, self.splits, self.lost, at)
         return max(0.0, self._delta(at) - added - self.lost)
 
     def epsilon_upper(self, delta: float) -> float:
-        """Return an epsilon of at least 0 that is large enough for a delta, proved.
+        """Return an epsilon of at least 0 that is large enough for a delta from 0 to 1, proved.
 
         It is ``inf`` where delta is no more than the mass of infinite losses and what was lost.
-
-        Args:
-            delta: From 0 to 1.
-
-        Raises:
-            InputError: If delta is not between 0 and 1.
         """
         _check_delta(delta)
         end = float(self.losses[-1]) + self.spacing + self.shift
@@ -184,14 +162,7 @@ class LossDistribution:
         return bisect(lambda at: self.delta_upper(at) <= delta, fails=0.0, holds=end, relative=1e-14).holds
 
     def epsilon_lower(self, delta: float) -> float:
-        """Return an epsilon that is not more than enough for a delta, proved: at least 0.
-
-        Args:
-            delta: From 0 to 1.
-
-        Raises:
-            InputError: If delta is not between 0 and 1.
-        """
+        """Return an epsilon that is not more than enough for a delta from 0 to 1, proved: at least 0."""
         _check_delta(delta)
         end = float(self.losses[-1]) + self.spacing
         if self.delta_lower(0.0) <= delta:
@@ -278,7 +249,7 @@ def split(masses: Floats, losses: Floats, spacing: float, shift: float) -> tuple
     return first, lattice, bool(((offset == 0) | (offset == spacing)).all())
 
 
-def added_by_splits(
+def excess_of_splits(
     masses: Floats, losses: Floats, spacing: float, splits: int, lost: float, epsilon: float
 ) -> float:
     """Return a bound of what the splits have added to delta at an epsilon.
@@ -313,7 +284,7 @@ class Factor(NamedTuple):
     copies: int
 
 
-def convolved(factors: list[Factor], first: int, size: int) -> tuple[Floats, float]:
+def convolve(factors: list[Factor], first: int, size: int) -> tuple[Floats, float]:
     """Return the masses of the sum on a window of the lattice, and a bound of the sum of their absolute errors.
 
     Masses outside the window are either missing or have been added to one inside. The bound is derived in

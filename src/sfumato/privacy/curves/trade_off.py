@@ -27,7 +27,7 @@ from .errors_of_tests import (
     envelope,
     errors,
     in_order,
-    inverted,
+    invert,
     of_curves,
     of_mechanism,
     of_points,
@@ -103,14 +103,7 @@ class TradeOff(Curve):
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
         """Return the largest trade-off function that a mechanism keeps: it is f-DP for this f.
 
-        It is the lower convex envelope of the trade-off functions of all related pairs.
-
-        Args:
-            mechanism: A mechanism, or its array (secrets, observables).
-            relation: The ordered pairs that count; all pairs by default.
-
-        Raises:
-            InputError: If the array is not a mechanism, or the relation has another size.
+        It is the lower convex envelope of the trade-off functions of all related pairs, by default all.
 
         Source:
             Dong, Roth and Su, definition 2.3 and proposition 2.4.
@@ -123,14 +116,7 @@ class TradeOff(Curve):
 
     @classmethod
     def lowest(cls, curves: Iterable[Self]) -> Self:
-        """Return the largest trade-off function that lies below all given ones.
-
-        Args:
-            curves: At least one trade-off function.
-
-        Raises:
-            InputError: If there is none.
-        """
+        """Return the largest trade-off function that lies below all given ones, of which there must be one."""
         given = list(curves)
         if not given:
             raise InputError("no trade-off function was given.", "pass at least one.")
@@ -141,17 +127,10 @@ class TradeOff(Curve):
 
     @classmethod
     def through(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
-        """Return the polygon through points of a trade-off function: it lies nowhere below it.
+        """Return the polygon through points of a trade-off function, alphas rising: it lies nowhere below it.
 
-        Use it to ask for a curve that is known at some points: a mechanism that keeps the
-        polygon keeps the curve.
-
-        Args:
-            alphas: Type I errors, rising, array (k,).
-            betas: The curve there, array (k,).
-
-        Raises:
-            InputError: If the points do not lie on one trade-off function.
+        Use it to ask for a curve that is known at some points: a mechanism that keeps the polygon keeps the curve.
+        Points that do not lie on one trade-off function are refused.
         """
         found = cls(*_pair(through(alphas, betas)))
         return found._with(partial(of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
@@ -160,12 +139,8 @@ class TradeOff(Curve):
     def of_vertices(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
         """Return the trade-off function with given vertices.
 
-        Args:
-            alphas: Type I errors, from 0 to 1, array (v,); the same twice where the curve falls at once.
-            betas: Type II errors there, from at most 1 to 0, array (v,).
-
-        Raises:
-            InputError: If they are not the vertices of a convex curve from 0 to 1.
+        The alphas rise from 0 to 1, the same twice where the curve falls at once; the betas fall from at most 1 to
+        0. Others, and those of a curve that is not convex, are refused.
         """
         x, y = numbers(alphas, "alphas"), numbers(betas, "betas")
         shaped = x.ndim == 1 and x.shape == y.shape and len(x) > 1
@@ -183,17 +158,10 @@ class TradeOff(Curve):
 
     @classmethod
     def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
-        """Return a curve that lies nowhere above any trade-off function that reaches some points.
+        """Return a curve that lies nowhere above any trade-off function that reaches some points, alphas rising.
 
-        Use it to promise what is known at some points only: whatever keeps type II errors
-        of at least ``betas`` there keeps this curve everywhere. The points need not be convex.
-
-        Args:
-            alphas: Type I errors, rising, array (k,).
-            betas: Type II errors that the best tests do not fall below, array (k,).
-
-        Raises:
-            InputError: If the arrays are not the errors of tests.
+        Use it to promise what is known at some points only: whatever keeps type II errors of at least ``betas``
+        there keeps this curve everywhere. The points need not be convex.
         """
         lines = below(alphas, betas)
         return cls(*_pair(lines))._with(partial(of_points, lines.alphas, lines.betas))
@@ -203,13 +171,6 @@ class TradeOff(Curve):
         """Return f_(epsilon, delta), which says the same as (epsilon, delta)-differential privacy.
 
         f(a) = max(0, 1 - delta - e**epsilon a, e**-epsilon (1 - delta - a))
-
-        Args:
-            epsilon: At least 0.
-            delta: From 0 to 1.
-
-        Raises:
-            InputError: If epsilon or delta is out of range.
 
         Source:
             Wasserman and Zhou, 2010, theorem 2.4; Dong, Roth and Su, proposition 2.5.
@@ -238,7 +199,7 @@ class TradeOff(Curve):
     @property
     def inverse(self) -> Self:
         """The trade-off function of the exchanged pair, T(q, p): the inverse function of T(p, q)."""
-        return type(self)(self.alternative, self.null)._with(partial(inverted, self.corners))
+        return type(self)(self.alternative, self.null)._with(partial(invert, self.corners))
 
     @property
     def symmetrised(self) -> Self:
@@ -264,14 +225,7 @@ class TradeOff(Curve):
         return float(np.sum(np.diff(self.alphas) * (self.betas[:-1] + self.betas[1:])) / 2)
 
     def shortfall(self, other: Self) -> tuple[float, float]:
-        """Return by how much this curve falls short of another one, and at which type I error.
-
-        Args:
-            other: The curve that this one should not lie below.
-
-        Returns:
-            The largest ``other(a) - self(a)``, at least 0, and the a that attains it.
-        """
+        """Return the largest ``other(a) - self(a)``, at least 0, and the type I error a that attains it."""
         gaps = other.gaps(self._vertices)
         worst = int(np.argmax(gaps))
         return max(0.0, float(gaps[worst])), float(self.alphas[worst])
@@ -428,25 +382,14 @@ class TestingRegion:
 
         1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta, and the same for (1 - a, 1 - b)
 
-        A mechanism has the guarantee where its region lies ``within`` this one. That
-        a + b >= 2 (1 - delta) / (1 + e**epsilon) follows from it, but not the reverse.
-
-        Raises:
-            InputError: If epsilon is negative, or delta not between 0 and 1.
+        A mechanism has the guarantee where its region lies ``within`` this one. That a + b >= 2 (1 - delta) / (1 +
+        e**epsilon) follows from it, but not the reverse.
         """
         return cls(TradeOff.of_epsilon(epsilon, delta))
 
     @classmethod
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
-        """Return the least region with a lower edge that holds the tests of all related pairs.
-
-        Args:
-            mechanism: A mechanism, or its array (secrets, observables).
-            relation: The ordered pairs that count; all pairs by default.
-
-        Raises:
-            InputError: If the array is not a mechanism, or the relation has another size.
-        """
+        """Return the least region with a lower edge that holds the tests of all related pairs, by default all."""
         return cls(TradeOff.of(mechanism, relation))
 
     def __repr__(self) -> str:
@@ -467,16 +410,7 @@ class TestingRegion:
         return 1 - 2 * self.lower.area
 
     def contains(self, false_alarm: float, missed_detection: float, tolerance: float = 0.0) -> bool:
-        """Return whether some test has these errors.
-
-        Args:
-            false_alarm: From 0 to 1.
-            missed_detection: From 0 to 1.
-            tolerance: By how much the missed detections may lie outside.
-
-        Raises:
-            InputError: If an error is not between 0 and 1.
-        """
+        """Return whether some test has these errors, from 0 to 1; missed detections may be off by a tolerance."""
         if not (0 <= false_alarm <= 1 and 0 <= missed_detection <= 1):
             raise InputError(
                 f"the errors ({false_alarm}, {missed_detection}) are not probabilities.", "pass two from 0 to 1."
@@ -486,10 +420,8 @@ class TestingRegion:
         return least - tolerance <= missed_detection <= most + tolerance
 
     def within(self, other: TestingRegion, tolerance: float = 1e-12) -> bool:
-        """Return whether every test of this region lies in the other one.
+        """Return whether every test of this region lies in another one, such as that of a guarantee.
 
-        Args:
-            other: The region to lie in, such as that of a guarantee.
-            tolerance: By how much a missed detection may be too small: the rounding of the rows.
+        A missed detection may be too small by a tolerance: the rounding of the rows.
         """
         return self.lower.shortfall(other.lower)[0] <= tolerance

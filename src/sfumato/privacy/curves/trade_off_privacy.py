@@ -17,7 +17,7 @@ from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel
 from .curve import Curve
-from .errors_of_tests import Corners, Errors, blocks, errors, tested
+from .errors_of_tests import Corners, Errors, blocks, errors, witness_of_test
 from .trade_off import TradeOff
 
 _NO_TEST: Final = "no test does better than the curve allows"
@@ -71,7 +71,7 @@ class TradeOffPrivacy(Notion):
             top = float(gaps[worst, vertex])
             if top > 0:
                 of_pair = Errors(*(rates[worst] for rates in found))
-                witness = tested(rows, pairs[worst], of_pair, int(vertex))
+                witness = witness_of_test(rows, pairs[worst], of_pair, int(vertex))
         if -rounding < top <= rounding:
             exact = self._exact(mechanism, np.concatenate(near))
             if exact is not None:
@@ -104,7 +104,7 @@ class TradeOffPrivacy(Notion):
         value = float_below(below[0])
         pair = np.array(above[1])
         found = errors(*matrix[pair])
-        witness = tested(matrix, pair, found, int(self.curve.gaps(found).argmax()))
+        witness = witness_of_test(matrix, pair, found, int(self.curve.gaps(found).argmax()))
         return Finding(self, value, float_above(above[0] - Fraction(value)), witness)
 
     def sentence(self, value: float) -> str:

@@ -153,13 +153,11 @@ def worst_beliefs(
     reports_of(listing, family.distributions)  # sizes, and probabilities too small for floats
     matrix = channel(listing).matrix
     balls = [Ball(row, radius) for row in family.distributions]
-    single = [_by_single_reports(matrix, balls[i], balls[j]) for i, j in family.pairs]
-    if delta == 0:
-        answers = [(answer.beliefs, answer.upper) for answer in single]
-    else:
+    answers = [_by_single_reports(matrix, balls[i], balls[j]) for i, j in family.pairs]
+    if delta:
         answers = [
-            _by_sets(matrix, balls[i], balls[j], delta, answer.upper, most_nodes)
-            for (i, j), answer in zip(family.pairs, single, strict=True)
+            _by_sets(matrix, balls[i], balls[j], delta, upper, most_nodes)
+            for (i, j), (_, upper) in zip(family.pairs, answers, strict=True)
         ]
     lowers = [_needed(matrix, beliefs, delta) for beliefs, _ in answers]
     worst, upper = int(np.argmax(lowers)), max(answer[1] for answer in answers)
@@ -172,13 +170,7 @@ def worst_beliefs(
     return WorstBeliefs(epsilon, (i, j), first, second, shown.outputs, radius, delta, closed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Single:
-    beliefs: tuple[Floats, Floats]
-    upper: float
-
-
-def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> _Single:
+def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> tuple[tuple[Floats, Floats], float]:
     """Return the worst beliefs for the max divergence, and a bound of it that rounding cannot pass."""
     best, upper, beliefs = -math.inf, 0.0, (first.centre, second.centre)
     error = 0.0 if first.radius == 0 else 8 * (len(matrix) + 4) * UNIT
@@ -195,7 +187,7 @@ def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> _Single:
         value = _log(high) - _log(low) if high > 0 else -math.inf
         if value > best:
             best, beliefs = value, (one, two)
-    return _Single(beliefs, upper)
+    return beliefs, upper
 
 
 def _by_sets(
@@ -272,19 +264,9 @@ class Ball:
         return self.highest(-scores)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Excess:
-    """The largest hockey-stick divergence of a search, two distributions that attain it, and a proved bound."""
-
-    value: float
-    first: Floats
-    second: Floats
-    bound: float
-
-
 def largest_excess(
     matrix: Floats, first: Ball, second: Ball, epsilon: float, enough: float, most_nodes: int
-) -> Excess:
+) -> _Search:
     """Return the largest of max over R of A#(l0)[R] - e**epsilon A#(l1)[R], for l0 and l1 in two balls.
 
     The search ends when a value above ``enough`` is found, when the bound is at most ``enough`` or is attained up
@@ -304,18 +286,19 @@ def largest_excess(
             child[where] = choice
             heapq.heappush(queue, (-search.look(child), nodes, child))
             nodes += 1
-    return Excess(search.value, search.first, search.second, -queue[0][0])
+    search.bound = -queue[0][0]
+    return search
 
 
 class _Search:
-    """The balls, what each report can differ by at most and at least, and the best pair so far."""
+    """The balls, what each report can differ by at most and at least, the best pair so far, and a proved bound."""
 
     def __init__(self, matrix: Floats, first: Ball, second: Ball, epsilon: float) -> None:
         self.matrix, self.balls, self.factor = matrix, (first, second), math.exp(epsilon)
         self.relative = 8 * (sum(matrix.shape) + 8) * UNIT
         # Mass that a knapsack moved is a difference of sums: it errs absolutely.
         self.moved = [0.0 if ball.radius == 0 else 8 * (len(matrix) + 4) * UNIT for ball in self.balls]
-        self.error = 0.0
+        self.error, self.bound = 0.0, math.inf
         highs, lows = np.empty(matrix.shape[1]), np.empty(matrix.shape[1])
         for o, column in enumerate(matrix.T):
             most, least = first.highest(column) @ column, first.lowest(column) @ column

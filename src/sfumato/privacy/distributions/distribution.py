@@ -26,7 +26,7 @@ from .family_reports import (
     ByDistance,
     OfFamily,
     add,
-    decided,
+    decide_in_fractions,
     epsilon_below,
     epsilons,
     is_open,
@@ -108,7 +108,7 @@ class DistributionPrivacy(OfFamily):
         below = epsilon_below(p, q, self.delta, self.family.size)
         found = Bracket(below, float(values[worst]), float(uppers.max()))
         if is_open(found):
-            exact = decided(mechanism, self.family, partial(least_factor, delta=Fraction(self.delta)))
+            exact = decide_in_fractions(mechanism, self.family, partial(least_factor, delta=Fraction(self.delta)))
             if exact is not None:
                 found, worst = exact
                 p, q = rows[self.family.pairs[worst]]
@@ -238,8 +238,8 @@ class MetricDistributionPrivacy(ByDistance):
         if ((near == 0) & (far > 0)).any():
             return None
         factor = partial(least_factor, delta=Fraction(self.delta))
-        found = decided(mechanism, self.family, factor, far)
-        most = found if (far == near).all() else decided(mechanism, self.family, factor, near)
+        found = decide_in_fractions(mechanism, self.family, factor, far)
+        most = found if (far == near).all() else decide_in_fractions(mechanism, self.family, factor, near)
         if found is None or most is None:
             return None
         return Bracket(found[0].lower, found[0].lower, most[0].upper), found[1]
@@ -343,7 +343,7 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         witness = pair_witness(family, worst, readonly(aside))
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
         if found[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
-            exact = decided(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
+            exact = decide_in_fractions(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
             if exact is not None:
                 bounds, worst = exact
                 witness = pair_witness(

@@ -36,8 +36,8 @@ from .family_reports import (
     ByDistance,
     OfFamily,
     add,
-    compared,
     pair_witness,
+    pairwise_divergences,
     per_unit,
     reports_of,
 )
@@ -66,7 +66,6 @@ class DivergenceDistributionPrivacy(OfFamily):
     description = Description(
         "divergence-distribution-privacy",
         "divergence privacy of distributions",
-        ("epsilon",),
         question="How far apart are the reports of two distributions, by a divergence?",
         promise=(
             "the {divergence} between the reports of two distributions that a coupling of {about} joins is "
@@ -104,7 +103,7 @@ class DivergenceDistributionPrivacy(OfFamily):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of the pairs, with the pair."""
         rows = reports_of(mechanism, self.family.distributions)
-        values = compared(self.divergence, rows, self.family.pairs)
+        values = pairwise_divergences(self.divergence, rows, self.family.pairs)
         errors = _errors(self.divergence, values, rows, self.family)
         worst = int(np.argmax(values))
         value, error = float(values[worst]), float(errors[worst])
@@ -197,7 +196,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         """
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
-        values = compared(self.divergence, rows, pairs)
+        values = pairwise_divergences(self.divergence, rows, pairs)
         errors = _errors(self.divergence, values, rows, family)
         lowers, uppers = np.maximum(values - errors, 0.0), values + errors
         far, near = self.between

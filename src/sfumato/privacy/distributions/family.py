@@ -204,21 +204,13 @@ class Family:
         return int(self.distributions.shape[1])
 
     def position(self, name: str) -> int:
-        """Return the position of a distribution.
-
-        Raises:
-            InputError: If there is none of that name.
-        """
+        """Return the position of a distribution by its name."""
         return _position(self.names, name)
 
     def coupling(self, pair: int) -> Coupling:
-        """Return the coupling that puts a pair in the lifting: its support is within the relation.
+        """Return the coupling that puts a pair, by its position, in the lifting: its support is in the relation.
 
-        Args:
-            pair: Position in ``pairs``.
-
-        Raises:
-            InputError: If the family was not lifted from a relation.
+        A family that was not lifted from a relation is refused.
         """
         if self.lifted_from is None:
             raise InputError(f"the {self!r} was not lifted from a relation.", "make it by Family.lifted.")

@@ -19,7 +19,7 @@ from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows
 from ..notion import Notion, Witness
 from ..point.metric import FAR_PAIRS, NO_PAIR
 from ..relation import Relation
-from ..rows import AnyMechanism, channel, grown
+from ..rows import AnyMechanism, channel, scale_by_exp
 from .family import Family, FamilyDistance
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
@@ -202,7 +202,7 @@ def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
     return lifted
 
 
-def compared(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> Floats:
+def pairwise_divergences(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Return the divergence of each pair of rows, array (c,), in blocks of bounded memory."""
     step = max(1, _BLOCK // rows.shape[1])
     blocks = [pairs[start : start + step] for start in range(0, len(pairs), step)]
@@ -211,7 +211,7 @@ def compared(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> F
 
 def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) -> tuple[Floats, Floats]:
     """Return for each pair of sums of ``terms`` products the least epsilon and one that suffices for certain."""
-    value = np.maximum(compared(MaxDivergence(delta), rows, pairs), 0.0)
+    value = np.maximum(pairwise_divergences(MaxDivergence(delta), rows, pairs), 0.0)
     if delta == 0:
         return value, np.array([v + log_error(v, terms) for v in value])
     upper = np.full(len(pairs), np.inf)
@@ -219,7 +219,7 @@ def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) ->
     while len(left):
         # The inverse rounds too: what it gives is checked directly, with less delta until it holds.
         allowed = max(0.0, delta - slack)
-        found = np.maximum(compared(MaxDivergence(allowed), rows, pairs[left]), 0.0)
+        found = np.maximum(pairwise_divergences(MaxDivergence(allowed), rows, pairs[left]), 0.0)
         if allowed == 0:
             upper[left] = [v + log_error(v, terms) for v in found]
             break
@@ -235,7 +235,7 @@ def _deltas_above(rows: Floats, pairs: NDArray[np.intp], at: Floats, terms: int)
     step, excesses = max(1, _BLOCK // rows.shape[1]), []
     for start in range(0, len(pairs), step):
         first, second = pairs[start : start + step].T
-        larger = grown(rows[second], at[start : start + step, None])
+        larger = scale_by_exp(rows[second], at[start : start + step, None])
         excesses.append(np.maximum(rows[first] - larger, 0.0).sum(axis=1))
     return np.concatenate(excesses) + mass_error(1.0, rows.shape[1], terms)
 
@@ -252,7 +252,7 @@ def same_reports(mechanism: AnyMechanism, first: Floats, second: Floats) -> bool
     return not any(total)
 
 
-def decided(
+def decide_in_fractions(
     mechanism: AnyMechanism, family: Family, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[Bracket, int] | None:
     """Return the largest ln(t) / d of the pairs of a family between bounds, and which pair attains it.

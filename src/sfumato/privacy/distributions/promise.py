@@ -92,11 +92,7 @@ class Promise:
 
     @classmethod
     def measured(cls, finding: Finding) -> Promise:
-        """Return what a finding proves: its value, rounded up.
-
-        Raises:
-            InputError: If the finding is infinite.
-        """
+        """Return what a finite finding proves: its value, rounded up."""
         reason = Reason(
             "measurement",
             f"{finding.notion.parameter} {at_most(finding.upper, 9)}",
@@ -360,18 +356,9 @@ def same_input(first: Promise, second: Promise) -> Promise:
 def independent_inputs(first: Promise, second: Promise) -> Promise:
     """Return what two reports about two independent secrets of the same distribution promise together.
 
-    (epsilon, delta) add up for any pairs of distributions.
-
-    Args:
-        first: About the first mechanism.
-        second: About the second one, for the same family, and the same distance or divergence.
-
-    Returns:
-        A promise about the pair of reports, where both secrets are drawn from lam, or both
-        from mu, independently.
-
-    Raises:
-        InputError: If the promises are not about the same pairs, or their notion does not compose.
+    Both secrets are drawn from lam, or both from mu, independently. (epsilon, delta) add up for any pairs of
+    distributions. Promises about other pairs, distances or divergences, and notions that do not compose, are
+    refused.
 
     Source:
         Kawamoto and Murakami, table III.
@@ -386,14 +373,8 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
 def post_processed(promise: Promise) -> Promise:
     """Return what remains promised when reports pass through any further step that does not see the secret.
 
-    Everything that was promised; refused for probabilistic distribution privacy, which
-    post-processing can break.
-
-    Args:
-        promise: About the mechanism.
-
-    Raises:
-        InputError: If the notion is not known to survive post-processing.
+    Everything that was promised; refused for probabilistic distribution privacy, which post-processing can break,
+    and for divergences that are not known to survive it.
 
     Source:
         Kawamoto and Murakami, table III.

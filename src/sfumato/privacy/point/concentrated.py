@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final, NamedTuple, final
 
 import numpy as np
@@ -16,8 +15,8 @@ from ...divergences import KL, MaxDivergence, max_divergence
 from ...rounding import at_most, divergence_errors, factor_at_most, log_error, log_errors
 from ..exact import largest_range
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, Mask, channel, span
+from ..relation import Relation, related, related_rows
+from ..rows import AnyMechanism, Mask, span
 from ..search import Positions, divergence_limits, falling, range_limits, rho_limits, search
 
 _BLOCK: Final = 2**18  # entries of the rows that are looked at together
@@ -63,13 +62,12 @@ class ConcentratedPrivacy(Notion):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least rho, with the pair and the order that attain it."""
-        matrix = channel(mechanism).matrix
-        mask = relation_on(self.relation, len(matrix)).array
+        matrix, mask = related_rows(mechanism, self.relation)
         impossible = _told_apart(matrix, mask)
         if impossible is not None:
             return Finding(self, math.inf, 0.0, impossible)
         found, best, order = Search(), None, 0.0
-        for pairs in chain(_farthest(matrix, mask), _above(matrix, mask, lambda: found.upper)):
+        for pairs in _pairs(matrix, mask, lambda: found.upper):
             peak = found.improve(matrix[pairs[:, 0]], matrix[pairs[:, 1]])
             if peak is not None:
                 best, order = (int(pairs[peak.row, 0]), int(pairs[peak.row, 1])), peak.order
@@ -107,15 +105,11 @@ def _told_apart(matrix: Floats, mask: Mask) -> Witness | None:
     return None
 
 
-def _farthest(matrix: Floats, mask: Mask) -> Iterator[Positions]:
-    """Yield the pair of largest Kullback-Leibler divergence, to begin with, array (1, 2); nothing of no pairs."""
+def _pairs(matrix: Floats, mask: Mask, known: Callable[[], float]) -> Iterator[Positions]:
+    """Yield the pair of largest KL divergence, then those that may need more than is known, mostly falling."""
     top = search(mask, lambda s, t: KL.rows(matrix[s], matrix[t]), divergence_limits(KL, matrix))
     if top.pair is not None:
         yield np.array([top.pair], dtype=np.intp)
-
-
-def _above(matrix: Floats, mask: Mask, known: Callable[[], float]) -> Iterator[Positions]:
-    """Yield the pairs that may need more than is known, mostly those that may need most first, arrays (k, 2)."""
     size = max(1, _BLOCK // matrix.shape[1])
     yield from falling(mask, np.flatnonzero(mask.any(axis=1)), rho_limits(matrix).of, known, size)
 
@@ -158,8 +152,7 @@ class BoundedRange(Notion):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return eta, with the pair and the two observables between which the loss ranges."""
-        matrix = channel(mechanism).matrix
-        mask = relation_on(self.relation, len(matrix)).array
+        matrix, mask = related_rows(mechanism, self.relation)
 
         def ranges(s: Positions, t: Positions) -> Floats:
             one, other = matrix[s], matrix[t]

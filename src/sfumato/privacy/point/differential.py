@@ -13,10 +13,10 @@ from ...core import Metric, Space, hamming
 from ...core.arrays import Floats
 from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most, log_error, log_errors, mass_error
-from ..exact import Pair, largest_factor, largest_mass, rounded
+from ..exact import Pair, largest_factor, largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, grown, unequal
+from ..relation import Relation, related, related_rows, relation_on
+from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, scale_by_exp, unequal_pair
 from ..search import Top, ratio_limits, search
 from .least_epsilon import Scales, largest_excess, least_epsilon
 
@@ -73,18 +73,17 @@ class DifferentialPrivacy(Notion):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the pair and the set of reports that attain it."""
-        matrix = channel(mechanism).matrix
-        mask = relation_on(self.relation, len(matrix)).array
+        matrix, mask = related_rows(mechanism, self.relation)
         if self.delta:
             found = least_epsilon(mechanism, mask, Scales.ones(), self.delta)
-            return Finding(self, found.value, found.rounding, attained(matrix, found.pair, self.delta))
+            return Finding(self, found.value, found.rounding, witness_of_pair(matrix, found.pair, self.delta))
         top = search(
             mask,
             lambda s, t: MaxDivergence().rows(matrix[s], matrix[t]),
             ratio_limits(matrix),
             lambda logs, _s, _t: log_errors(logs),
         )
-        witness = attained(matrix, top.pair, 0.0)
+        witness = witness_of_pair(matrix, top.pair, 0.0)
         if math.isfinite(top.value):
             factor = largest_factor(mechanism, top, mask)
             if factor is not None:
@@ -141,14 +140,13 @@ class DeltaOfDifferentialPrivacy(Notion):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least delta, with the pair and the set of reports that attain it."""
-        matrix = channel(mechanism).matrix
-        mask = relation_on(self.relation, len(matrix)).array
+        matrix, mask = related_rows(mechanism, self.relation)
         top = largest_excess(matrix, mask, float(self.epsilon))
         value, rounding, exact_pair = self._in_integers(mechanism, top, mask)
         pair = top.pair
         pair, outputs = exact_pair or pair, np.empty(0, dtype=np.intp)
         if pair is not None:
-            outputs = np.flatnonzero(matrix[pair[0]] > grown(matrix[pair[1]], float(self.epsilon)))
+            outputs = np.flatnonzero(matrix[pair[0]] > scale_by_exp(matrix[pair[1]], float(self.epsilon)))
         return Finding(self, value, rounding, Witness(pair, outputs))
 
     def _in_integers(self, mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[float, float, Pair]:
@@ -159,9 +157,9 @@ class DeltaOfDifferentialPrivacy(Notion):
         error, exact = mass_error(top.value, channel(mechanism).matrix.shape[1]), None
         if self.epsilon == 0 or math.isinf(self.epsilon):
             exact = largest_mass(mechanism, top, mask, alone=self.epsilon > 0)
-        elif unequal(mechanism, mask) is None:
+        elif unequal_pair(mechanism, mask) is None:
             exact = Fraction(0), None
-        return (top.value, error, None) if exact is None else (*rounded(exact[0]), exact[1])
+        return (top.value, error, None) if exact is None else (*round_down(exact[0]), exact[1])
 
     def sentence(self, value: float) -> str:
         """Return what the delta promises."""
@@ -182,7 +180,7 @@ def _advantage(relation: Relation | None, epsilon: float, delta: float) -> str:
     )
 
 
-def attained(matrix: Floats, pair: tuple[int, int] | None, delta: float) -> Witness:
+def witness_of_pair(matrix: Floats, pair: tuple[int, int] | None, delta: float) -> Witness:
     """Return the pair with the set of reports that attains its (approximate) max divergence."""
     if pair is None:
         return Witness()
@@ -210,7 +208,6 @@ class IndistinguishablePrivacy(Notion):
     description = Description(
         "indistinguishable",
         "indistinguishable privacy",
-        ("epsilon",),
         question=(
             "By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)"
         ),

@@ -26,10 +26,10 @@ from ...divergences import (
 )
 from ...errors import InputError
 from ...rounding import at_most, divergence_errors, mass_errors
-from ..exact import Pair, largest_mass, rounded
+from ..exact import Pair, largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, relation_on
-from ..rows import AnyMechanism, Mask, channel, span, unequal
+from ..relation import Relation, related, related_rows
+from ..rows import AnyMechanism, Mask, channel, span, unequal_pair
 from ..search import Positions, Top, divergence_limits, search
 from .least_epsilon import Scales
 from .metric import ByMetric, metric_on, protected, same_place
@@ -90,8 +90,7 @@ class OfRelatedRows(Notion):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the largest divergence of related rows, with the pair."""
         divergence, precision = self._divergence
-        matrix = channel(mechanism).matrix
-        mask = relation_on(self.relation, len(matrix)).array
+        matrix, mask = related_rows(mechanism, self.relation)
         top = search(
             mask,
             lambda s, t: divergence.rows(matrix[s], matrix[t]),
@@ -100,12 +99,12 @@ class OfRelatedRows(Notion):
         )
         value, pair = top.value, top.pair
         rounding = 0.0 if math.isinf(value) or pair is None else top.above - value
-        if is_known(divergence) and unequal(mechanism, mask) is None:
+        if is_known(divergence) and unequal_pair(mechanism, mask) is None:
             value, rounding = 0.0, 0.0
         elif divergence == TOTAL_VARIATION:
             exact = _variation(mechanism, top, mask)
             if exact is not None:
-                value, rounding = rounded(exact[0])
+                value, rounding = round_down(exact[0])
                 pair = exact[1] or pair
         most = 1.0 if divergence in (TOTAL_VARIATION, HELLINGER) else math.inf
         return Finding(self, min(value, most), rounding, Witness(pair), most=most)
@@ -150,7 +149,6 @@ class DivergencePrivacy(OfRelatedRows):
     description = Description(
         "divergence-privacy",
         "divergence privacy",
-        ("epsilon",),
         question=(
             "How far apart are the reports of two secrets, by a divergence (total variation, chi-square, "
             "Hellinger)?"
@@ -201,7 +199,6 @@ class DivergenceMetricPrivacy(ByMetric):
     description = Description(
         "divergence-metric-privacy",
         "divergence privacy for a metric",
-        ("epsilon",),
         question="How far for each unit of distance?",
         promise="the {divergence} between the reports of {about} is at most {epsilon} per unit of distance{unit}",
         source="Kawamoto and Murakami, definition 15",
@@ -232,7 +229,7 @@ class DivergenceMetricPrivacy(ByMetric):
         if near.value > errors(np.asarray(near.value)):
             return Finding(self, math.inf, 0.0, Witness(near.pair))
         # Unequal rows at a divergence that rounding cannot tell from 0.
-        open_ = unequal(mechanism, together) is not None
+        open_ = unequal_pair(mechanism, together) is not None
         mask = protected(metric)
         scales = Scales.distances(metric.array, mask)
         limits = divergence_limits(self.divergence, matrix)
@@ -280,7 +277,6 @@ class KLPrivacy(OfRelatedRows):
     description = Description(
         "kl-privacy",
         "KL privacy",
-        ("epsilon",),
         question="How large is the privacy loss on average?",
         promise="the expected privacy loss between {about} is at most {epsilon}",
         source="Cuff and Yu, CCS 2016; Desfontaines, 2.2.2",

@@ -28,7 +28,7 @@ from ..exact import (
     room,
     rows_of,
 )
-from ..rows import AnyMechanism, Mask, channel, grown, span
+from ..rows import AnyMechanism, Mask, channel, scale_by_exp, span
 from ..search import Limits, Positions, Top, affinity_limits, ratio_limits, search
 
 _ENTRIES: Final = 2**20  # bounds held at a time
@@ -164,7 +164,7 @@ def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
 
     An infinite epsilon leaves what only s can report.
     """
-    others, ones = grown(matrix, epsilon), np.ones(matrix.shape[1])
+    others, ones = scale_by_exp(matrix, epsilon), np.ones(matrix.shape[1])
 
     def masses(s: Positions, t: Positions) -> Floats:
         found = matrix[s] - others[t]
@@ -226,7 +226,7 @@ def _largest_beyond(
         targets = np.flatnonzero(active[s])
         with np.errstate(over="ignore"):  # a product beyond all floats is infinite: all is allowed
             exponents = epsilon * scales.of(np.full(len(targets), s), targets)
-        others = grown(matrix[targets], exponents[:, None])
+        others = scale_by_exp(matrix[targets], exponents[:, None])
         np.subtract(matrix[s], others, out=others)
         found = np.maximum(others, 0.0, out=others) @ ones
         active[s, targets] = found > delta

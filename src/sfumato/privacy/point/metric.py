@@ -16,9 +16,9 @@ from ...errors import InputError
 from ...rounding import at_most, factor_at_most, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, largest_rate
 from ..notion import Description, Finding, Notion
-from ..rows import AnyMechanism, Mask, channel, check_delta, unequal
+from ..rows import AnyMechanism, Mask, channel, check_delta, unequal_pair
 from ..search import Positions, ratio_limits, search
-from .differential import attained
+from .differential import witness_of_pair
 from .least_epsilon import Scales, least_epsilon
 
 NO_PAIR: Final = "No pair of {} is at a finite distance, so nothing is said of any."
@@ -111,13 +111,13 @@ class MetricDifferentialPrivacy(ByMetric):
         metric_on(self.metric, len(matrix))
         broken, open_ = self._at_distance_zero(mechanism, matrix)
         if broken is not None:
-            return Finding(self, math.inf, 0.0, attained(matrix, broken, self.delta))
+            return Finding(self, math.inf, 0.0, witness_of_pair(matrix, broken, self.delta))
         mask = protected(self.metric)
         if self.delta == 0:
             return self._pure(mechanism, matrix, mask)
         found = least_epsilon(mechanism, mask, Scales.distances(self.metric.array, mask), self.delta)
         rounding = math.inf if open_ else found.rounding
-        return Finding(self, found.value, rounding, attained(matrix, found.pair, self.delta))
+        return Finding(self, found.value, rounding, witness_of_pair(matrix, found.pair, self.delta))
 
     def _pure(self, mechanism: AnyMechanism, matrix: Floats, mask: Mask) -> Finding:
         """Return the largest log-ratio per unit of the pairs in a mask."""
@@ -133,7 +133,7 @@ class MetricDifferentialPrivacy(ByMetric):
                 return np.asarray(log_errors(found * distances) / distances + 2.0**-50 * np.abs(found))
 
         top = search(mask, rates, scales.over(ratio_limits(matrix)), errors)
-        witness = attained(matrix, top.pair, 0.0)
+        witness = witness_of_pair(matrix, top.pair, 0.0)
         if math.isinf(top.value):
             return Finding(self, top.value, 0.0, witness)
         value = max(0.0, top.value)
@@ -150,7 +150,7 @@ class MetricDifferentialPrivacy(ByMetric):
         """Return a pair at distance zero that differs too much, and whether rounding leaves one open."""
         together = same_place(self.metric)
         if self.delta == 0:
-            return unequal(mechanism, together), False
+            return unequal_pair(mechanism, together), False
         top = search(together, lambda s, t: HockeyStick(0.0).rows(matrix[s], matrix[t]))
         error = mass_error(top.value, matrix.shape[1])
         if abs(top.value - self.delta) <= error:

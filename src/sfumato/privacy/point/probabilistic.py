@@ -16,7 +16,7 @@ from ...core.arrays import Floats
 from ...rounding import at_least, at_most, factor_at_most, float_above, float_below, log_errors, mass_error
 from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, relation_on
+from ..relation import Relation, related, related_rows
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
 from ..search import Positions, ratio_limits
 from .least_epsilon import leaks, shared_limits
@@ -77,8 +77,7 @@ class ProbabilisticDifferentialPrivacy(Notion):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon; the witness is the pair with the set V just below it."""
-        matrix = channel(mechanism).matrix
-        array = relation_on(self.relation, len(matrix)).array
+        matrix, array = related_rows(mechanism, self.relation)
         bounds, pair = last_step(mechanism, array, self.delta)
         if pair is None:
             return Finding(self, 0.0, bounds.upper, Witness())
@@ -136,8 +135,7 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least delta; the witness is the pair with its set V."""
-        matrix = channel(mechanism).matrix
-        array = relation_on(self.relation, len(matrix)).array
+        matrix, array = related_rows(mechanism, self.relation)
         error, epsilon = log_error(matrix), min(self.epsilon, _LARGEST)
         exact = _exact_masses(mechanism, array, epsilon, error)
         if exact is not None:

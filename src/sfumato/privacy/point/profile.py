@@ -13,8 +13,8 @@ from ...core.arrays import Floats, numbers, readonly
 from ...core.immutable import assign
 from ...errors import InputError
 from ...rounding import inversion_error, mass_error
-from ..relation import Relation, relation_on
-from ..rows import AnyMechanism, Mask, channel, check_epsilon, excesses, grown, largest, span
+from ..relation import Relation, related_rows
+from ..rows import AnyMechanism, Mask, check_epsilon, excesses, largest, scale_by_exp, span
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -59,8 +59,7 @@ class PrivacyProfile:
     rounding: float
 
     def __init__(self, mechanism: AnyMechanism, relation: Relation | None = None) -> None:
-        matrix = channel(mechanism).matrix
-        mask = relation_on(relation, len(matrix)).array
+        matrix, mask = related_rows(mechanism, relation)
         lines = _envelope(matrix, mask)
         epsilons, deltas, slopes, pairs = zip(*lines, strict=True)
         assign(
@@ -76,37 +75,16 @@ class PrivacyProfile:
         return f"PrivacyProfile of {len(self.epsilons)} lines, delta {self.deltas[0]:.4g} at epsilon 0"
 
     def delta(self, epsilon: ArrayLike) -> Floats:
-        """Return the least delta for each epsilon, array of the same shape.
-
-        Args:
-            epsilon: Numbers of at least 0, or ``inf``.
-
-        Raises:
-            InputError: If an epsilon is negative or NaN.
-        """
+        """Return the least delta for each epsilon, numbers of at least 0 or ``inf``, array of the same shape."""
         values, _ = self._at(epsilon)
         return values
 
     def delta_upper(self, epsilon: ArrayLike) -> Floats:
-        """Return deltas that the mechanism satisfies for certain: rounded up, at most 1.
-
-        Args:
-            epsilon: Numbers of at least 0, or ``inf``.
-
-        Raises:
-            InputError: If an epsilon is negative or NaN.
-        """
+        """Return deltas that the mechanism satisfies for certain at each epsilon: rounded up, at most 1."""
         return np.minimum(1.0, np.nextafter(self.delta(epsilon) + self.rounding, np.inf))
 
     def pairs_at(self, epsilon: ArrayLike) -> NDArray[np.intp]:
-        """Return the secrets (s, s') that attain delta at each epsilon, array (..., 2).
-
-        Args:
-            epsilon: Numbers of at least 0, or ``inf``.
-
-        Raises:
-            InputError: If an epsilon is negative or NaN.
-        """
+        """Return the secrets (s, s') that attain delta at each epsilon, array (..., 2)."""
         _, lines = self._at(epsilon)
         return np.asarray(self.pairs[lines])
 
@@ -124,14 +102,9 @@ class PrivacyProfile:
         return best, which
 
     def epsilon(self, delta: ArrayLike) -> Floats:
-        """Return the least epsilon of at least 0 for each delta, array of the same shape.
+        """Return the least epsilon of at least 0 for each delta, numbers of at least 0, array of the same shape.
 
-        Args:
-            delta: Numbers of at least 0; ``inf`` is the answer where delta is below the
-                probability of what only one of two related secrets can report.
-
-        Raises:
-            InputError: If a delta is negative or NaN.
+        It is ``inf`` where delta is below the probability of what only one of two related secrets can report.
         """
         at = numbers(delta, "delta")
         if not (at >= 0).all():
@@ -168,7 +141,7 @@ def _node_at(matrix: Floats, mask: Mask, epsilon: float, bounds: Floats) -> _Nod
     delta, pair = largest(found, mask)
     slope = 0.0
     if pair is not None and math.isfinite(epsilon):
-        others = grown(matrix[pair[1]], epsilon)
+        others = scale_by_exp(matrix[pair[1]], epsilon)
         slope = float(others[matrix[pair[0]] > others].sum())
     return _Node(_Line(epsilon, delta, slope, pair), np.where(mask, found, bounds))
 
