@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from types import ModuleType
 from typing import ClassVar, Self, final
 
 import numpy as np
@@ -320,6 +321,17 @@ class Finding:
 
     def __repr__(self) -> str:
         return f"{self.notion.heading}: {self.notion.parameter} {self.value:.6g}"
+
+
+def notions_of(*modules: ModuleType) -> tuple[type[Notion], ...]:
+    """Return the notions that modules define, in the order of the modules and of their definitions."""
+    return tuple(
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if inspect.isclass(kind) and issubclass(kind, Notion) and kind.__module__ == module.__name__
+        if not inspect.isabstract(kind)
+    )
 
 
 @cache

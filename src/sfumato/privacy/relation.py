@@ -14,7 +14,7 @@ from ..core.arrays import Floats, readonly
 from ..core.metric import hops, shortest_paths
 from ..errors import InputError
 from ..escaping import plain
-from .rows import AnyMechanism, Mask, channel
+from .rows import AnyMechanism, Mask, channel, check_size
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -27,7 +27,6 @@ class Relation:
 
     Attributes:
         array: The same, read-only, with an empty diagonal.
-        name: The name.
 
     Raises:
         InputError: If the array is not square and boolean.
@@ -103,11 +102,7 @@ def relation_on(relation: Relation | None, size: int) -> Relation:
     """Return the relation, all pairs if None; raise an error if it is on another number of secrets."""
     if relation is None:
         return Relation.all(size)
-    if relation.size != size:
-        raise InputError(
-            f"the relation is on {relation.size} secrets, but the mechanism has {size}.",
-            "use a relation on the mechanism's secrets.",
-        )
+    check_size("the relation is on", relation.size, size, "use a relation on the mechanism's secrets.")
     return relation
 
 

@@ -66,6 +66,12 @@ def check_epsilon(epsilon: float) -> None:
         raise InputError(f"epsilon {epsilon} is not a number of at least 0.", "use a number such as 0.5.")
 
 
+def check_size(subject: str, size: int, secrets: int, hint: str) -> None:
+    """Raise an error unless the subject, with its verb, is about as many secrets as the mechanism has."""
+    if size != secrets:
+        raise InputError(f"{subject} {size} secrets, but the mechanism has {secrets}.", hint)
+
+
 def span(matrix: Floats) -> float:
     """Return the largest logarithm of 1/p over the positive entries; no log-ratio is larger."""
     return -math.log(float(matrix[matrix > 0].min()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...core.bisection import bisect
 from ...core.guarantees import as_distance
 from ...intervals import Interval, above, below, exact
 from ..beliefs.attackers import Events, Priors
+from ..beliefs.pufferfish import intervention_pairs
 from ..relation import Relation
 from .claims import Claim, covers, to_one_default
 from .edge import Changes, Goal, Map, Refusal
@@ -23,14 +25,16 @@ Span = tuple[float, float]
 """The least and the largest prior probability of one fact."""
 
 
-def priors_of(context: object) -> Priors:
-    """Return the priors that a claim is about; all where it names none."""
-    return context if isinstance(context, Priors) else Priors.all()
+def priors_of(context: Mapping[str, object]) -> Priors:
+    """Return the priors that a context is about; all where it names none."""
+    priors = context.get("priors")
+    return priors if isinstance(priors, Priors) else Priors.all()
 
 
-def events_of(context: object) -> Events | None:
-    """Return the facts that a claim is about; None for the single secrets."""
-    return context if isinstance(context, Events) else None
+def events_of(context: Mapping[str, object]) -> Events | None:
+    """Return the facts that a context is about; None for the single secrets."""
+    events = context.get("events")
+    return events if isinstance(events, Events) else None
 
 
 def any_mass(priors: Priors) -> Priors:
@@ -43,7 +47,7 @@ def any_mass(priors: Priors) -> Priors:
 
 def every_secret(claim: Claim) -> bool:
     """Return whether the facts are the single secrets."""
-    events = events_of(claim.context.get("events"))
+    events = events_of(claim.context)
     return events is None or covers("events", events, Events.singletons(events.size))
 
 
@@ -172,7 +176,7 @@ def dp_to_ratio(claim: Claim, goal: Goal) -> Changes:
 
 def ratio_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return the smaller of rise and fall."""
-    if priors_of(claim.context["priors"]).listed or not every_secret(claim):
+    if priors_of(claim.context).listed or not every_secret(claim):
         return Refusal("a promise against every prior about every single secret is needed")
     epsilon = min(claim["rise"], claim["fall"])
     return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon}
@@ -180,11 +184,10 @@ def ratio_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 def _wanted_priors(claim: Claim, goal: Goal) -> Priors | None:
     """Return the priors of the goal, or the claim's, if the claim's conditional distributions cover them."""
-    held = priors_of(claim.context["priors"])
-    wanted = goal.context("priors")
-    if wanted is None:
+    held = priors_of(claim.context)
+    if goal.context("priors") is None:
         return held
-    priors = priors_of(wanted)
+    priors = priors_of(goal.given)
     if not held.listed:
         return priors
     inside = priors.listed and {id(p) for p in priors.listed} <= {id(p) for p in held.listed}
@@ -200,7 +203,7 @@ def ratio_to_membership(*sides: str) -> Map:
         if priors is None:
             return Refusal("priors are needed whose distributions the claim covers")
         values = []
-        for span in spans(priors, events_of(claim.context["events"])):
+        for span in spans(priors, events_of(claim.context)):
             for side in sides:
                 masses = span if side == "rise" else opposite(span)
                 values.append(rise_of_posterior(claim[side], masses) if claim[side] < math.inf else math.inf)
@@ -214,7 +217,7 @@ def membership_to_ratio(*sides: str) -> Map:
     """Return the map to the rise, the fall or both that membership privacy leaves."""
 
     def apply(claim: Claim, _goal: Goal) -> Changes:
-        priors, events = priors_of(claim.context["priors"]), events_of(claim.context["events"])
+        priors, events = priors_of(claim.context), events_of(claim.context)
         found = {"rise": math.inf, "fall": math.inf}
         for side in sides:
             ends = [span if side == "rise" else opposite(span) for span in spans(priors, events)]
@@ -231,7 +234,7 @@ def ratio_to_adversarial(claim: Claim, goal: Goal) -> Changes:
     priors, rise = _wanted_priors(claim, goal), claim["rise"]
     if priors is None or math.isinf(rise):
         return Refusal("a bound of how far a ratio rises is needed, for the distributions of the priors")
-    found = spans(priors, events_of(claim.context["events"]))
+    found = spans(priors, events_of(claim.context))
     epsilon, delta = goal.number("epsilon"), goal.number("delta")
     if epsilon is not None:
         delta = max((excess(rise, epsilon, span) for span in found), default=0.0)
@@ -243,7 +246,7 @@ def ratio_to_adversarial(claim: Claim, goal: Goal) -> Changes:
 
 def adversarial_to_ratio(claim: Claim, _goal: Goal) -> Changes:
     """Return the rise that adversarial privacy leaves."""
-    priors, events = priors_of(claim.context["priors"]), events_of(claim.context["events"])
+    priors, events = priors_of(claim.context), events_of(claim.context)
     found = [ratio_of_excess(claim["epsilon"], claim["delta"], span) for span in spans(priors, events)]
     rise = max(found, default=0.0)
     return _UNBOUNDED if math.isinf(rise) else {"rise": rise, "priors": any_mass(priors)}
@@ -254,13 +257,13 @@ def noiseless_to_ratio(claim: Claim, _goal: Goal) -> Changes:
     return {
         "rise": claim["epsilon"],
         "fall": claim["epsilon"],
-        "priors": any_mass(priors_of(claim.context["priors"])),
+        "priors": any_mass(priors_of(claim.context)),
     }
 
 
 def noiseless_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return no changes where the secret itself is the attribute and a prior holds every secret possible."""
-    priors = priors_of(claim.context["priors"])
+    priors = priors_of(claim.context)
     if not every_secret(claim) or not (holds_all(priors) or not priors.listed):
         return Refusal(
             "a prior that holds every secret possible is needed, and the secret itself as the attribute"
@@ -270,7 +273,7 @@ def noiseless_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 def double(claim: Claim, _goal: Goal) -> Changes:
     """Return twice the epsilon, rounded up, for given priors or all."""
-    priors = priors_of(claim.context["priors"])
+    priors = priors_of(claim.context)
     if priors.interval is not None and priors.interval != EVERY:
         return Refusal("given priors, or all, are needed")
     return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
@@ -278,7 +281,7 @@ def double(claim: Claim, _goal: Goal) -> Changes:
 
 def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return twice the epsilon; the same one where the claim is against every prior."""
-    priors = priors_of(claim.context["priors"])
+    priors = priors_of(claim.context)
     if not priors.listed and priors.interval == EVERY:
         return {}
     if not holds_all(priors):
@@ -288,7 +291,7 @@ def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 def information_to_membership(claim: Claim, goal: Goal) -> Changes:
     """Return the goal's facts."""
-    if priors_of(claim.context["priors"]).interval not in (None, EVERY):
+    if priors_of(claim.context).interval not in (None, EVERY):
         return Refusal("given priors, or all, are needed")
     return {"events": goal.context("events")}
 
@@ -301,7 +304,7 @@ def aposteriori_to_information(claim: Claim, _goal: Goal) -> Changes:
 def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
     """Return e^-epsilon times the error of the best blind guess, rounded down."""
     distance, wanted = goal.context("distance"), goal.context("priors")
-    held = priors_of(claim.context["priors"])
+    held = priors_of(claim.context)
     one = isinstance(wanted, Priors) and len(wanted.listed) == 1 and wanted.interval is None
     if distance is None or not isinstance(wanted, Priors) or not one:
         return Refusal("the distance and one prior must be given: distance= and priors=Priors.of(prior)")
@@ -366,14 +369,7 @@ def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 
 def _intervention_pairs(interventions: object) -> Relation:
-    arrays = [np.asarray(each) for each in interventions]  # type: ignore[attr-defined]
-    size = arrays[0].shape[1]
-    array = np.zeros((size, size), dtype=np.bool_)
-    for images in arrays:
-        for first in images:
-            for second in images:
-                array[first, second] = True
-    return Relation(array, "secrets that differ in one record")
+    return intervention_pairs([np.asarray(each) for each in interventions])  # type: ignore[attr-defined]
 
 
 def dp_to_causal(claim: Claim, goal: Goal) -> Changes:
@@ -388,6 +384,6 @@ def dp_to_causal(claim: Claim, goal: Goal) -> Changes:
 
 def causal_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return the pairs that interventions make."""
-    if priors_of(claim.context["priors"]).listed:
+    if priors_of(claim.context).listed:
         return Refusal("a promise against every prior is needed")
     return {"relation": _intervention_pairs(claim.context["interventions"])}

@@ -151,7 +151,6 @@ class Claim:
         parameters: Its numbers and its context, by name (`Claim.names` lists them).
 
     Attributes:
-        notion: The key.
         numbers: The values, by name; each is a bound that holds.
         context: What the claim is about, by name; what was left out is None.
 

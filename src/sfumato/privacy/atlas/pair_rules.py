@@ -23,20 +23,17 @@ from ..relation import Relation, largest_over, largest_ratio, reach
 from .claims import Claim, covers, divergence_name
 from .edge import Changes, Goal, Refusal
 
-_CONVEX: Final = frozenset(
-    {
-        "KL divergence",
-        "reverse KL divergence",
-        "total variation",
-        "chi-square divergence",
-        "squared Hellinger distance",
-    }
-)
+_CONVEX: Final = frozenset({*NAMED, *(each.name for each in NAMED.values())})
 _SUMS: Final = ("hockey-stick divergence",)  # names that begin so, with an order or an epsilon
 _QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
 _NAMES = "KL, reverse KL, total variation, chi-square or squared Hellinger is needed"
 _TIE: Final = 2.0**-44
 """More than what `TradeOff` takes for one ratio, as a difference of logarithms, relative to the largest one."""
+
+
+def _some_pairs(relation: object) -> Relation | None:
+    """Return a relation that a context names; None for all pairs."""
+    return relation if isinstance(relation, Relation) else None
 
 
 def groups(claim: Claim, goal: Goal) -> Changes:
@@ -46,7 +43,7 @@ def groups(claim: Claim, goal: Goal) -> Changes:
         return Refusal("the relation is covered already")
     if not isinstance(relation, Relation) or (goal.speaks_of("relation") and wanted is None):
         return Refusal("a relation is needed that the claim's does not cover: pass relation=")
-    steps = largest_over(relation.hops, wanted if isinstance(wanted, Relation) else None)
+    steps = largest_over(relation.hops, _some_pairs(wanted))
     if steps == float("inf"):
         return Refusal(f"no steps between {relation.name} lead to every pair that is to be protected")
     epsilon, delta, k = claim["epsilon"], claim["delta"], int(steps)
@@ -116,7 +113,7 @@ def other_metric(claim: Claim, goal: Goal) -> Changes:
     metric, held, relation = goal.context("metric"), claim.context["metric"], claim.context["relation"]
     if not isinstance(metric, Metric) or not isinstance(held, Metric):
         return Refusal("another metric must be given: metric=")
-    among = relation if isinstance(relation, Relation) else None
+    among = _some_pairs(relation)
     if among is None and covers("metric", held, metric):
         return Refusal("another metric must be given: metric=")
     if claim["delta"] > 0 and among is not None:
@@ -129,13 +126,13 @@ def metric_to_pairs(claim: Claim, goal: Goal) -> Changes:
     held, relation, wanted = claim.context["metric"], claim.context.get("relation"), goal.context("relation")
     if not isinstance(held, Metric):
         return Refusal("a metric is needed")
-    among = relation if isinstance(relation, Relation) else None
+    among = _some_pairs(relation)
     if claim["delta"] > 0 and not covers("relation", relation, wanted):
         return Refusal("delta = 0 is needed where the promise is about some pairs only")
     if isinstance(wanted, Relation) and wanted.size != len(held):
         return Refusal(f"the relation must be on the metric's {len(held)} secrets")
     lengths = reach(held, among) if claim["delta"] == 0 else held.array
-    longest = largest_over(lengths, wanted if isinstance(wanted, Relation) else None)
+    longest = largest_over(lengths, _some_pairs(wanted))
     if math.isinf(longest):
         return Refusal("some pair is at infinite distance and has no protection: pass relation= with finite ones")
     return {"epsilon": above(lambda: exact(claim["epsilon"]) * exact(longest)), "relation": wanted}
@@ -187,7 +184,7 @@ def _known(divergence: object, check: Callable[[Divergence], bool]) -> bool:
     if isinstance(divergence, Divergence):
         return check(divergence)
     name = divergence_name(divergence)
-    return name in _CONVEX or name in NAMED or name.startswith(_QUASI if check is quasi_convex else _SUMS)
+    return name in _CONVEX or name.startswith(_QUASI if check is quasi_convex else _SUMS)
 
 
 def lift_divergence(claim: Claim, _goal: Goal) -> Changes:

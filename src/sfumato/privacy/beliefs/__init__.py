@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from ..notion import Notion
+from ..notion import notions_of
+from . import membership, noiseless, pufferfish, semantic
 from .attackers import Events, Priors
 from .bands import Band, attained_band, band
 from .membership import (
@@ -24,23 +25,7 @@ from .noiseless import (
 from .pufferfish import CausalPrivacy, Pufferfish, Rivals
 from .semantic import SemanticPrivacy
 
-NOTIONS: Final[tuple[type[Notion], ...]] = (
-    EventRatio,
-    FallOfEventRatio,
-    PositiveMembershipPrivacy,
-    NegativeMembershipPrivacy,
-    MembershipPrivacy,
-    AdversarialPrivacy,
-    DeltaOfAdversarialPrivacy,
-    NoiselessPrivacy,
-    AposterioriNoiselessPrivacy,
-    InferentialPrivacy,
-    IdentityPrivacy,
-    InformationPrivacy,
-    SemanticPrivacy,
-    CausalPrivacy,
-    Pufferfish,
-)
+NOTIONS: Final = notions_of(membership, noiseless, semantic, pufferfish)
 """The notions of this room, as the documentation lists them."""
 
 __all__ = [

@@ -15,6 +15,7 @@ from ...core.arrays import readonly
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most
 from ..notion import Notion
+from ..rows import check_size
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -186,11 +187,7 @@ def events_on(events: Events | None, size: int) -> Events:
     """Return the facts, every single value if None; raise an error if they are about another number of secrets."""
     if events is None:
         return Events.singletons(size)
-    if events.size != size:
-        raise InputError(
-            f"the facts are about {events.size} secrets, but the mechanism has {size}.",
-            "state facts about the mechanism's secrets.",
-        )
+    check_size("the facts are about", events.size, size, "state facts about the mechanism's secrets.")
     return events
 
 

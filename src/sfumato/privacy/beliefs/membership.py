@@ -21,6 +21,75 @@ _LARGEST = 700.0  # e to this is still a float
 
 @final
 @dataclass(frozen=True, slots=True)
+class EventRatio(OfFacts):
+    """The least rise with P[o | T] <= e**rise P[o | not T] for all priors, facts T and reports o.
+
+    It is what membership and adversarial privacy make of a fact's probability: the odds
+    of a fact grow by at most a factor e**rise, whatever they were. Sets of reports give
+    averages of the ratios of single ones.
+
+    Attributes:
+        priors: How the secrets are distributed where the fact is true and where it is
+            false; how probable the fact is does not matter.
+        events: The facts; every single secret if None.
+
+    Example:
+        >>> from sfumato.privacy import Priors
+        >>> EventRatio(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
+        Event ratio: rise 1.09861
+
+    Source:
+        Desfontaines, 2.2.6 (the ratio rho of the formulas there).
+    """
+
+    description = Description(
+        "event-ratio",
+        "event ratio",
+        ("rise", "fall"),
+        question="By which factors can a report favour a fact, or its opposite?",
+        promise=(
+            "no report is more than e^{rise} times, or less than e^-{fall} times, as likely when a fact holds as "
+            "when it does not"
+        ),
+        source="Desfontaines, 2.2.6",
+        context=("priors", "events"),
+        defaults={"rise": math.inf, "fall": math.inf},
+    )
+    parameter = "rise"
+    on_request = True
+    certainty = "some report is possible only where a fact is true"
+    limit = "no report is more than {factor} times as likely where a fact is true as where it is false"
+
+    _rate = staticmethod(rise)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FallOfEventRatio(OfFacts):
+    """The least fall with P[o | not T] <= e**fall P[o | T] for all priors, facts T and reports o.
+
+    The odds of a fact shrink by at most a factor e**-fall. For facts whose opposites are
+    facts too it is the same number as the rise.
+
+    Attributes:
+        priors: As for `EventRatio`.
+        events: The facts; every single secret if None.
+
+    Source:
+        Desfontaines, 2.2.6.
+    """
+
+    description = EventRatio.description
+    parameter = "fall"
+    on_request = True
+    certainty = "some report is possible only where a fact is false"
+    limit = "no report is more than {factor} times as likely where a fact is false as where it is true"
+
+    _rate = staticmethod(fall)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class PositiveMembershipPrivacy(OfFacts):
     """Positive membership privacy: no set of reports makes a fact much more credible.
 
@@ -146,75 +215,6 @@ class MembershipPrivacy(OfFacts):
 
 @final
 @dataclass(frozen=True, slots=True)
-class EventRatio(OfFacts):
-    """The least rise with P[o | T] <= e**rise P[o | not T] for all priors, facts T and reports o.
-
-    It is what membership and adversarial privacy make of a fact's probability: the odds
-    of a fact grow by at most a factor e**rise, whatever they were. Sets of reports give
-    averages of the ratios of single ones.
-
-    Attributes:
-        priors: How the secrets are distributed where the fact is true and where it is
-            false; how probable the fact is does not matter.
-        events: The facts; every single secret if None.
-
-    Example:
-        >>> from sfumato.privacy import Priors
-        >>> EventRatio(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
-        Event ratio: rise 1.09861
-
-    Source:
-        Desfontaines, 2.2.6 (the ratio rho of the formulas there).
-    """
-
-    description = Description(
-        "event-ratio",
-        "event ratio",
-        ("rise", "fall"),
-        question="By which factors can a report favour a fact, or its opposite?",
-        promise=(
-            "no report is more than e^{rise} times, or less than e^-{fall} times, as likely when a fact holds as "
-            "when it does not"
-        ),
-        source="Desfontaines, 2.2.6",
-        context=("priors", "events"),
-        defaults={"rise": math.inf, "fall": math.inf},
-    )
-    parameter = "rise"
-    on_request = True
-    certainty = "some report is possible only where a fact is true"
-    limit = "no report is more than {factor} times as likely where a fact is true as where it is false"
-
-    _rate = staticmethod(rise)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FallOfEventRatio(OfFacts):
-    """The least fall with P[o | not T] <= e**fall P[o | T] for all priors, facts T and reports o.
-
-    The odds of a fact shrink by at most a factor e**-fall. For facts whose opposites are
-    facts too it is the same number as the rise.
-
-    Attributes:
-        priors: As for `EventRatio`.
-        events: The facts; every single secret if None.
-
-    Source:
-        Desfontaines, 2.2.6.
-    """
-
-    description = EventRatio.description
-    parameter = "fall"
-    on_request = True
-    certainty = "some report is possible only where a fact is false"
-    limit = "no report is more than {factor} times as likely where a fact is false as where it is true"
-
-    _rate = staticmethod(fall)
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class AdversarialPrivacy(AgainstPriors):
     """Adversarial privacy: the least epsilon, at a given delta.
 
@@ -255,7 +255,7 @@ class AdversarialPrivacy(AgainstPriors):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, self._rate)
+        return worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, found: Odds) -> Rated:
         best = _nearest_chance(_peak_of_ratio(found.high, self.delta), found)
@@ -329,7 +329,7 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least delta, with the fact, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, self.events, self._rate)
+        return worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, found: Odds) -> Rated:
         best = _nearest_chance(_peak_of_difference(found.high, self.epsilon), found)

@@ -51,7 +51,7 @@ class NoiselessPrivacy(AgainstPriors):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the values, the prior and the report that attain it."""
         events = events_on(self.events, len(channel(mechanism).matrix))
-        return compare_rivals(self, mechanism, self.priors, *events.rivals)
+        return compare_rivals(self, mechanism, *events.rivals)
 
 
 @final
@@ -183,4 +183,4 @@ class InformationPrivacy(AgainstPriors):
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the secret, the prior and the report that attain it."""
-        return worst(self, mechanism, self.priors, None, both)
+        return worst(self, mechanism, None, both)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -18,7 +18,7 @@ from ...rounding import log_error
 from ..notion import Description, Finding, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation
-from ..rows import AnyMechanism, channel
+from ..rows import AnyMechanism, channel, check_size
 from .attackers import AgainstPriors, Events, Priors, events_on
 from .posterior import compare_rivals, scenarios, terms
 
@@ -70,62 +70,6 @@ class Rivals(CompactRepr):
         related = np.zeros((len(groups), len(groups)), dtype=np.bool_)
         related[first, first + 1] = related[first + 1, first] = True
         return cls(facts, related)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Pufferfish(AgainstPriors):
-    """Pufferfish privacy: p(o | fact, prior) <= e**epsilon p(o | rival, prior).
-
-    It is distribution privacy of the priors conditioned on the facts; a pair in which
-    the prior holds a fact impossible is not compared. With the values of an attribute
-    as rivals it is attribute privacy (and noiseless privacy), with all single secrets
-    and all priors it is differential privacy of all pairs.
-
-    Attributes:
-        priors: The beliefs (the "data generating distributions").
-        rivals: The facts (the "discriminative pairs"): given pairs, the values of an
-            attribute, or facts against their opposites; every two secrets if None.
-
-    Example:
-        >>> import sfumato as sf
-        >>> space = sf.Space("abc")
-        >>> rivals = Rivals.of_pairs(space, [("a", "bc")])
-        >>> given = Priors.of(sf.Prior(space, [0.5, 0.25, 0.25]))
-        >>> Pufferfish(given, rivals).measure([[0.5, 0.5], [0.25, 0.75], [0.25, 0.75]])
-        Pufferfish privacy: epsilon 0.693147
-
-    Source:
-        Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35.
-    """
-
-    description = Description(
-        "pufferfish",
-        "Pufferfish privacy",
-        question="By which factor can a report favour a fact over its rival?",
-        promise="no report is more than e^{epsilon} times as likely given one fact as given its rival",
-        source="Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35",
-        context=("priors", "rivals"),
-    )
-    on_request = True
-    certainty = "some report decides between two rival facts"
-    limit = "every report is at most {factor} times as likely if one fact is true as if its rival is"
-
-    priors: Priors
-    rivals: Rivals | Events | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the facts, the prior and the report that attain it."""
-        if not isinstance(self.rivals, Rivals):
-            events = events_on(self.rivals, len(channel(mechanism).matrix))
-            return compare_rivals(self, mechanism, self.priors, *events.rivals)
-        n, size = len(channel(mechanism).matrix), self.rivals.facts.shape[1]
-        if n != size:
-            raise InputError(
-                f"the facts are about {size} secrets, but the mechanism has {n}.",
-                "state facts about the mechanism's secrets.",
-            )
-        return compare_rivals(self, mechanism, self.priors, self.rivals.facts, self.rivals.pairs)
 
 
 @final
@@ -214,12 +158,8 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least epsilon, with the report and the prior or, for all priors, the pair of secrets."""
         matrix = channel(mechanism).matrix
-        n, size = len(matrix), self.interventions[0].shape[1]
-        if n != size:
-            raise InputError(
-                f"the interventions are on {size} secrets, but the mechanism has {n}.",
-                "use interventions on the mechanism's secrets.",
-            )
+        size, hint = self.interventions[0].shape[1], "use interventions on the mechanism's secrets."
+        check_size("the interventions are on", size, len(matrix), hint)
         if not self.priors.listed:
             return replace(DifferentialPrivacy(self.relation).measure(mechanism), notion=self)
         value, upper, witness = 0.0, 0.0, Witness()
@@ -241,12 +181,69 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
     @property
     def relation(self) -> Relation:
         """The pairs of secrets that come from one secret by setting a record to two values."""
-        size = self.interventions[0].shape[1]
-        array = np.zeros((size, size), dtype=np.bool_)
-        for intervention in self.interventions:
-            for images in intervention:
-                array[np.broadcast_to(images, intervention.shape), intervention] = True
-        return Relation(array, "secrets that differ in one record")
+        return intervention_pairs(self.interventions)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pufferfish(AgainstPriors):
+    """Pufferfish privacy: p(o | fact, prior) <= e**epsilon p(o | rival, prior).
+
+    It is distribution privacy of the priors conditioned on the facts; a pair in which
+    the prior holds a fact impossible is not compared. With the values of an attribute
+    as rivals it is attribute privacy (and noiseless privacy), with all single secrets
+    and all priors it is differential privacy of all pairs.
+
+    Attributes:
+        priors: The beliefs (the "data generating distributions").
+        rivals: The facts (the "discriminative pairs"): given pairs, the values of an
+            attribute, or facts against their opposites; every two secrets if None.
+
+    Example:
+        >>> import sfumato as sf
+        >>> space = sf.Space("abc")
+        >>> rivals = Rivals.of_pairs(space, [("a", "bc")])
+        >>> given = Priors.of(sf.Prior(space, [0.5, 0.25, 0.25]))
+        >>> Pufferfish(given, rivals).measure([[0.5, 0.5], [0.25, 0.75], [0.25, 0.75]])
+        Pufferfish privacy: epsilon 0.693147
+
+    Source:
+        Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35.
+    """
+
+    description = Description(
+        "pufferfish",
+        "Pufferfish privacy",
+        question="By which factor can a report favour a fact over its rival?",
+        promise="no report is more than e^{epsilon} times as likely given one fact as given its rival",
+        source="Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35",
+        context=("priors", "rivals"),
+    )
+    on_request = True
+    certainty = "some report decides between two rival facts"
+    limit = "every report is at most {factor} times as likely if one fact is true as if its rival is"
+
+    priors: Priors
+    rivals: Rivals | Events | None = None
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the facts, the prior and the report that attain it."""
+        if not isinstance(self.rivals, Rivals):
+            events = events_on(self.rivals, len(channel(mechanism).matrix))
+            return compare_rivals(self, mechanism, *events.rivals)
+        size, n = self.rivals.facts.shape[1], len(channel(mechanism).matrix)
+        check_size("the facts are about", size, n, "state facts about the mechanism's secrets.")
+        return compare_rivals(self, mechanism, self.rivals.facts, self.rivals.pairs)
+
+
+def intervention_pairs(interventions: Sequence[NDArray[np.intp]]) -> Relation:
+    """Return the pairs of secrets that come from one secret by setting a record to two values."""
+    size = interventions[0].shape[1]
+    array = np.zeros((size, size), dtype=np.bool_)
+    for intervention in interventions:
+        for images in intervention:
+            array[np.broadcast_to(images, intervention.shape), intervention] = True
+    return Relation(array, "secrets that differ in one record")
 
 
 def _images(prior: Floats, intervention: NDArray[np.intp]) -> Floats:

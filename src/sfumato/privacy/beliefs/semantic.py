@@ -16,7 +16,7 @@ from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, log_error
 from ..notion import Description, Finding, Notion, Witness
-from ..rows import AnyMechanism, channel
+from ..rows import AnyMechanism, channel, check_size
 
 MOST_OUTPUTS = 20
 """The largest number of used observables for which all sets of reports are tried."""
@@ -183,11 +183,8 @@ class SemanticPrivacy(Notion, CompactRepr):
 
     def _used(self, mechanism: AnyMechanism) -> tuple[Floats, NDArray[np.intp]]:
         matrix = channel(mechanism).matrix
-        if self.maps is not None and len(matrix) != self.maps.shape[1]:
-            raise InputError(
-                f"the maps are on {self.maps.shape[1]} secrets, but the mechanism has {len(matrix)}.",
-                "use maps on the mechanism's secrets.",
-            )
+        if self.maps is not None:
+            check_size("the maps are on", self.maps.shape[1], len(matrix), "use maps on the mechanism's secrets.")
         return matrix, np.flatnonzero(matrix.any(axis=0))
 
 

@@ -2,17 +2,15 @@
 
 from typing import Final
 
-from ..notion import Notion
+from ..notion import notions_of
+from . import gaussian, trade_off_privacy
 from .curve import Curve, FunctionTradeOff, LaplaceTradeOff
 from .gaussian import GaussianPrivacy, GaussianTradeOff
 from .loss_distribution import LossDistribution
 from .trade_off import TestingRegion, TradeOff, power, product
 from .trade_off_privacy import TradeOffPrivacy
 
-NOTIONS: Final[tuple[type[Notion], ...]] = (
-    GaussianPrivacy,
-    TradeOffPrivacy,
-)
+NOTIONS: Final = notions_of(gaussian, trade_off_privacy)
 """The notions of this room, as the documentation lists them."""
 
 __all__ = [

@@ -156,7 +156,7 @@ class GaussianPrivacy(Notion):
         """Return the least mu, with the pair and the test that need it."""
         rows, related = related_rows(mechanism, self.relation)
         unordered = np.triu(related | related.T)
-        alone = _told_apart(rows > 0, unordered)
+        alone = _distinguishing_report(rows > 0, unordered)
         if alone is not None:
             return Finding(self, math.inf, 0.0, alone)
         best = _Largest(rows)
@@ -212,7 +212,7 @@ def _shifts(found: Errors) -> Floats:
     return np.where(inner, shifts, -np.inf)
 
 
-def _told_apart(support: NDArray[np.bool_], mask: Mask) -> Witness | None:
+def _distinguishing_report(support: NDArray[np.bool_], mask: Mask) -> Witness | None:
     """Return a pair of rows with different supports and an output of one of them, if there is one."""
     _, groups = np.unique(support, axis=0, return_inverse=True)
     groups = groups.ravel()

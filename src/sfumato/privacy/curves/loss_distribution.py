@@ -43,7 +43,6 @@ class LossDistribution:
             with its square and grows with the number of compositions.
 
     Attributes:
-        spacing: The same.
         masses: Array (k,), the masses at the losses ``spacing * (first + i)``.
         first: The position of the first point.
         infinite: The mass of an infinite loss: of p where q is zero.

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from ..notion import Notion
+from ..notion import notions_of
+from . import distribution, distribution_divergence
 from .bayes_factors import BayesFactors, bayes_factors
 from .close_beliefs import WorstBeliefs, close_beliefs, worst_beliefs
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
@@ -22,13 +23,7 @@ from .promise import (
     same_input,
 )
 
-NOTIONS: Final[tuple[type[Notion], ...]] = (
-    DistributionPrivacy,
-    ProbabilisticDistributionPrivacy,
-    MetricDistributionPrivacy,
-    DivergenceDistributionPrivacy,
-    DivergenceMetricDistributionPrivacy,
-)
+NOTIONS: Final = notions_of(distribution, distribution_divergence)
 """The notions of this room, as the documentation lists them."""
 
 __all__ = [

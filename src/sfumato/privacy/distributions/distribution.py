@@ -129,6 +129,105 @@ class DistributionPrivacy(OfFamily):
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ProbabilisticDistributionPrivacy(OfFamily):
+    """Probabilistic distribution privacy (PDistP): the odds stay bounded apart from rare reports.
+
+    For each pair there is a set V of reports with A#(lam)[V] <= delta and A#(mu)[V] <= delta,
+    outside which the two probabilities are within a factor e**epsilon of each other.
+
+    The least V for an epsilon is the set of reports whose log ratio exceeds it; so the
+    least epsilon is one of the log ratios, found by sorting them.
+
+    Args:
+        family: The distributions, and which pairs must look alike.
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If delta is not between 0 and 1.
+
+    Source:
+        Kawamoto and Murakami, definition 13.
+    """
+
+    description = Description(
+        "probabilistic-distribution-privacy",
+        "probabilistic distribution privacy",
+        ("epsilon", "delta"),
+        question="The same as distribution privacy, apart from reports with a total probability of delta.",
+        promise=(
+            "apart from reports that together have a probability of at most {delta}, no report is more than "
+            "e^{epsilon} times as likely under one of two distributions that a coupling of {about} joins as under "
+            "the other"
+        ),
+        source="Kawamoto and Murakami, definition 13",
+        context=("relation", "family"),
+        defaults={"delta": 0.0},
+    )
+
+    family: Family
+    delta: float
+
+    def __init__(self, family: Family, delta: float) -> None:
+        check_delta(delta)
+        assign(self, family=family, delta=float(delta))
+
+    def __repr__(self) -> str:
+        return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
+
+    @property
+    def ground(self) -> None:
+        """Nothing: a promise is about the pairs of its family alone."""
+        return
+
+    def check_processing(self) -> None:
+        """Refuse post-processing, which can break the notion."""
+        raise InputError(
+            "probabilistic distribution privacy was given, and post-processing can break it: reports that were "
+            "set aside may be merged with others.",
+            "convert it to distribution privacy with the same epsilon and delta, which survives post-processing.",
+        )
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the pair that needs it and the reports V that were set aside."""
+        family = self.family
+        rows = reports_of(mechanism, family.distributions)
+        slack = mass_error(self.delta, rows.shape[1], family.size)
+        found = [
+            [_exceeded(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in (0.0, slack, -slack)
+        ]
+        worst = int(np.argmax(found[0]))
+        p, q = rows[family.pairs[worst]]
+        value, upper = found[0][worst], max(found[2])
+        aside = _beyond(p, q, value)
+        below = found[1][worst] - log_error(found[1][worst], family.size)
+        witness = pair_witness(family, worst, readonly(aside))
+        bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
+        if found[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
+            exact = decide_in_fractions(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
+            if exact is not None:
+                bounds, worst = exact
+                witness = pair_witness(
+                    family,
+                    worst,
+                    readonly(_beyond(rows[family.pairs[worst, 0]], rows[family.pairs[worst, 1]], bounds.value)),
+                )
+        return Finding.between(self, bounds, witness)
+
+    def sentence(self, value: float) -> str:
+        """Return what this epsilon promises, in words."""
+        if math.isinf(value):
+            return (
+                f"Reports that tell {self.family} apart for certain have a probability above "
+                f"{at_least(self.delta)}: no epsilon is enough."
+            )
+        return (
+            f"Apart from reports that together have a probability of at most {at_most(self.delta)}, a report "
+            f"changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricDistributionPrivacy(ByDistance):
     """Extended distribution privacy (XDistP): near distributions look alike, far ones need not.
 
@@ -264,105 +363,6 @@ class MetricDistributionPrivacy(ByDistance):
         return (
             f"A report changes the odds between {self.family} by a factor of at most e^({at_most(value)} x "
             f"distance), where the distance is the {self.distance.name}{in_unit}.{rest}"
-        )
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ProbabilisticDistributionPrivacy(OfFamily):
-    """Probabilistic distribution privacy (PDistP): the odds stay bounded apart from rare reports.
-
-    For each pair there is a set V of reports with A#(lam)[V] <= delta and A#(mu)[V] <= delta,
-    outside which the two probabilities are within a factor e**epsilon of each other.
-
-    The least V for an epsilon is the set of reports whose log ratio exceeds it; so the
-    least epsilon is one of the log ratios, found by sorting them.
-
-    Args:
-        family: The distributions, and which pairs must look alike.
-        delta: From 0 to 1.
-
-    Raises:
-        InputError: If delta is not between 0 and 1.
-
-    Source:
-        Kawamoto and Murakami, definition 13.
-    """
-
-    description = Description(
-        "probabilistic-distribution-privacy",
-        "probabilistic distribution privacy",
-        ("epsilon", "delta"),
-        question="The same as distribution privacy, apart from reports with a total probability of delta.",
-        promise=(
-            "apart from reports that together have a probability of at most {delta}, no report is more than "
-            "e^{epsilon} times as likely under one of two distributions that a coupling of {about} joins as under "
-            "the other"
-        ),
-        source="Kawamoto and Murakami, definition 13",
-        context=("relation", "family"),
-        defaults={"delta": 0.0},
-    )
-
-    family: Family
-    delta: float
-
-    def __init__(self, family: Family, delta: float) -> None:
-        check_delta(delta)
-        assign(self, family=family, delta=float(delta))
-
-    def __repr__(self) -> str:
-        return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
-
-    @property
-    def ground(self) -> None:
-        """Nothing: a promise is about the pairs of its family alone."""
-        return
-
-    def check_processing(self) -> None:
-        """Refuse post-processing, which can break the notion."""
-        raise InputError(
-            "probabilistic distribution privacy was given, and post-processing can break it: reports that were "
-            "set aside may be merged with others.",
-            "convert it to distribution privacy with the same epsilon and delta, which survives post-processing.",
-        )
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the pair that needs it and the reports V that were set aside."""
-        family = self.family
-        rows = reports_of(mechanism, family.distributions)
-        slack = mass_error(self.delta, rows.shape[1], family.size)
-        found = [
-            [_exceeded(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in (0.0, slack, -slack)
-        ]
-        worst = int(np.argmax(found[0]))
-        p, q = rows[family.pairs[worst]]
-        value, upper = found[0][worst], max(found[2])
-        aside = _beyond(p, q, value)
-        below = found[1][worst] - log_error(found[1][worst], family.size)
-        witness = pair_witness(family, worst, readonly(aside))
-        bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
-        if found[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
-            exact = decide_in_fractions(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
-            if exact is not None:
-                bounds, worst = exact
-                witness = pair_witness(
-                    family,
-                    worst,
-                    readonly(_beyond(rows[family.pairs[worst, 0]], rows[family.pairs[worst, 1]], bounds.value)),
-                )
-        return Finding.between(self, bounds, witness)
-
-    def sentence(self, value: float) -> str:
-        """Return what this epsilon promises, in words."""
-        if math.isinf(value):
-            return (
-                f"Reports that tell {self.family} apart for certain have a probability above "
-                f"{at_least(self.delta)}: no epsilon is enough."
-            )
-        return (
-            f"Apart from reports that together have a probability of at most {at_most(self.delta)}, a report "
-            f"changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
         )
 
 

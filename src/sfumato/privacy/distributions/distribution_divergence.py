@@ -17,6 +17,7 @@ from ...divergences import (
     CHI_SQUARED,
     HELLINGER,
     KL,
+    NAMED,
     REVERSE_KL,
     TOTAL_VARIATION,
     Divergence,
@@ -245,7 +246,7 @@ def _check_processing(divergence: Divergence) -> None:
 
 def jointly_convex(divergence: Divergence) -> bool:
     """Return whether a divergence is known to be jointly convex, as every f-divergence is."""
-    named = divergence in (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER, Renyi(1.0))
+    named = divergence in NAMED.values() or divergence == Renyi(1.0)
     return named or isinstance(divergence, FDivergence | HockeyStick)
 
 

@@ -308,8 +308,6 @@ class FamilyDistance:
         array: Array (k, k), an upper bound of each distance, attained up to rounding.
         lower: Array (k, k), a lower bound; the same up to rounding.
         ignored: Array (k, k), the mass that a Wasserstein distance left out as rounding.
-        unit: The unit.
-        name: The name.
         ground: The metric on the secrets of a Wasserstein distance, or None.
         order: Its order p, or None.
 

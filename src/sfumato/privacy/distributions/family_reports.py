@@ -19,7 +19,7 @@ from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows
 from ..notion import Notion, Witness
 from ..point.metric import FAR_PAIRS, NO_PAIR
 from ..relation import Relation
-from ..rows import AnyMechanism, channel, scale_by_exp
+from ..rows import AnyMechanism, channel, check_size, scale_by_exp
 from .family import Family, FamilyDistance
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
@@ -187,11 +187,8 @@ def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
     Refuses other sizes, and probabilities of reports too small for floats.
     """
     matrix = channel(mechanism).matrix
-    if len(matrix) != distributions.shape[1]:
-        raise InputError(
-            f"the distributions are on {distributions.shape[1]} secrets, but the mechanism has {len(matrix)}.",
-            "use distributions on the mechanism's secrets.",
-        )
+    hint = "use distributions on the mechanism's secrets."
+    check_size("the distributions are on", distributions.shape[1], len(matrix), hint)
     lifted: Floats = distributions @ matrix
     small = lifted < _FLOOR
     if small.any() and (((distributions > 0) @ (matrix > 0).astype(np.float64) > 0) & small).any():

@@ -2,31 +2,20 @@
 
 from typing import Final
 
-from ..notion import Notion
+from ..notion import notions_of
+from . import concentrated, differential, divergence, metric, probabilistic
 from .concentrated import BoundedRange, ConcentratedPrivacy
-from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy, IndistinguishablePrivacy
+from .differential import DeltaOfDifferentialPrivacy, DifferentialPrivacy
 from .divergence import DivergenceMetricPrivacy, DivergencePrivacy, KLPrivacy, RenyiPrivacy
 from .metric import MetricDifferentialPrivacy
 from .probabilistic import (
     DeltaOfProbabilisticDifferentialPrivacy,
+    IndistinguishablePrivacy,
     ProbabilisticDifferentialPrivacy,
 )
 from .profile import PrivacyProfile
 
-NOTIONS: Final[tuple[type[Notion], ...]] = (
-    DifferentialPrivacy,
-    DeltaOfDifferentialPrivacy,
-    ProbabilisticDifferentialPrivacy,
-    DeltaOfProbabilisticDifferentialPrivacy,
-    IndistinguishablePrivacy,
-    MetricDifferentialPrivacy,
-    DivergencePrivacy,
-    DivergenceMetricPrivacy,
-    KLPrivacy,
-    RenyiPrivacy,
-    ConcentratedPrivacy,
-    BoundedRange,
-)
+NOTIONS: Final = notions_of(differential, probabilistic, metric, divergence, concentrated)
 """The notions of this room, as the documentation lists them."""
 
 __all__ = [

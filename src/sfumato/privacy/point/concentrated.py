@@ -63,7 +63,7 @@ class ConcentratedPrivacy(Notion):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         """Return the least rho, with the pair and the order that attain it."""
         matrix, mask = related_rows(mechanism, self.relation)
-        impossible = _told_apart(matrix, mask)
+        impossible = _distinguishing_report(matrix, mask)
         if impossible is not None:
             return Finding(self, math.inf, 0.0, impossible)
         found, best, order = Search(), None, 0.0
@@ -91,7 +91,7 @@ class ConcentratedPrivacy(Notion):
         )
 
 
-def _told_apart(matrix: Floats, mask: Mask) -> Witness | None:
+def _distinguishing_report(matrix: Floats, mask: Mask) -> Witness | None:
     """Return a pair and a report that only its first secret can make."""
     possible = matrix > 0
     if possible.all():

@@ -1,9 +1,9 @@
-"""Differential privacy of a relation between secrets, and as a bound on what a report does to a belief."""
+"""Differential privacy of a relation between secrets: the least epsilon, and the least delta."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
@@ -15,7 +15,7 @@ from ...divergences import MaxDivergence, max_divergence
 from ...rounding import at_most, factor_at_most, log_error, log_errors, mass_error
 from ..exact import Pair, largest_factor, largest_mass, round_down
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, related_rows, relation_on
+from ..relation import Relation, related, related_rows
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, scale_by_exp, unequal_pair
 from ..search import Top, ratio_limits, search
 from .least_epsilon import Scales, largest_excess, least_epsilon
@@ -185,54 +185,3 @@ def witness_of_pair(matrix: Floats, pair: tuple[int, int] | None, delta: float) 
     if pair is None:
         return Witness()
     return Witness(pair, max_divergence(matrix[pair[0]], matrix[pair[1]], delta).outputs)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class IndistinguishablePrivacy(Notion):
-    """Indistinguishable privacy: no report moves the odds of two related secrets by more than e**epsilon.
-
-    epsilon = max over related s, s' and reports o of |ln(p(o|s) / p(o|s'))|
-
-    Someone who is unsure between the two, with probability p for one of them, then has
-    p / (p + (1-p) e**epsilon) <= posterior <= p / (p + (1-p) e**-epsilon). It is
-    differential privacy of the pairs in both orders, and is measured as such.
-
-    Attributes:
-        relation: The pairs; all pairs if None. One order implies the other.
-
-    Source:
-        Desfontaines, 2.2.6 and proposition 1.
-    """
-
-    description = Description(
-        "indistinguishable",
-        "indistinguishable privacy",
-        question=(
-            "By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)"
-        ),
-        promise="no report changes the odds between {about} by more than a factor e^{epsilon}",
-        source="Desfontaines, 2.2.6",
-        context=("relation",),
-    )
-    on_request = True
-
-    relation: Relation | None = None
-
-    def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the pair and the reports that attain it."""
-        given = relation_on(self.relation, len(channel(mechanism).matrix))
-        both_orders = Relation(given.array | given.array.T, given.name)
-        found = DifferentialPrivacy(both_orders).measure(mechanism)
-        return replace(found, notion=self)
-
-    def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
-        if math.isinf(value):
-            return f"Some report rules out one of {related(self.relation)}: no epsilon is enough."
-        half = at_most(1 / (1 + math.exp(-value)) * (1 + 2.0**-50))
-        return (
-            f"Someone who is unsure between {related(self.relation)} has, after any report, odds of at most "
-            f"{factor_at_most(value)} times what they were: a belief of 1/2 becomes at most {half} "
-            f"(epsilon {at_most(value)})."
-        )

@@ -6,24 +6,14 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, final
+from typing import final
 
 import numpy as np
 
 from ...core import Mechanism, Metric
 from ...core.arrays import Floats
 from ...core.naming import name_phrase
-from ...divergences import (
-    CHI_SQUARED,
-    HELLINGER,
-    KL,
-    REVERSE_KL,
-    TOTAL_VARIATION,
-    Divergence,
-    HockeyStick,
-    MaxDivergence,
-    Renyi,
-)
+from ...divergences import HELLINGER, KL, NAMED, TOTAL_VARIATION, Divergence, HockeyStick, MaxDivergence, Renyi
 from ...errors import InputError
 from ...rounding import at_most, divergence_errors, mass_errors
 from ..exact import Pair, largest_mass, round_down
@@ -33,8 +23,6 @@ from ..rows import AnyMechanism, Mask, channel, span, unequal_pair
 from ..search import Positions, Top, divergence_limits, search
 from .least_epsilon import Scales
 from .metric import ByMetric, metric_on, protected, same_place
-
-_BOUNDED: Final = (KL, REVERSE_KL, TOTAL_VARIATION, CHI_SQUARED, HELLINGER)
 
 
 def check_divergence(divergence: Divergence, precision: float) -> None:
@@ -50,7 +38,7 @@ def check_divergence(divergence: Divergence, precision: float) -> None:
 
 def is_known(divergence: Divergence) -> bool:
     """Return whether the divergence is one of the package's, whose rounding is bounded."""
-    return isinstance(divergence, Renyi) or divergence in _BOUNDED
+    return isinstance(divergence, Renyi) or divergence in NAMED.values()
 
 
 def _variation(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[Fraction, Pair] | None:

@@ -1,10 +1,10 @@
-"""Probabilistic differential privacy: likelihood ratios are bounded outside a set of small probability."""
+"""Likelihood ratios of single reports: bounded outside a set of small probability, or as odds of two secrets."""
 
 from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Final, NamedTuple, final
@@ -16,9 +16,10 @@ from ...core.arrays import Floats
 from ...rounding import at_least, at_most, factor_at_most, float_above, float_below, log_errors, mass_error
 from ..exact import FEW, IntegerRows, Pair, integer_rows, largest_of_pairs, least_step
 from ..notion import Description, Finding, Notion, Witness
-from ..relation import Relation, related, related_rows
+from ..relation import Relation, related, related_rows, relation_on
 from ..rows import AnyMechanism, Mask, channel, check_delta, check_epsilon, largest, span
 from ..search import Positions, ratio_limits
+from .differential import DifferentialPrivacy
 from .least_epsilon import leaks, shared_limits
 
 _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
@@ -161,6 +162,57 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         return (
             f"A report that is more than {factor_at_most(self.epsilon)} times likelier from one than from the "
             f"other of {related(self.relation)} comes with probability at most {at_most(value)}."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class IndistinguishablePrivacy(Notion):
+    """Indistinguishable privacy: no report moves the odds of two related secrets by more than e**epsilon.
+
+    epsilon = max over related s, s' and reports o of |ln(p(o|s) / p(o|s'))|
+
+    Someone who is unsure between the two, with probability p for one of them, then has
+    p / (p + (1-p) e**epsilon) <= posterior <= p / (p + (1-p) e**-epsilon). It is
+    differential privacy of the pairs in both orders, and is measured as such.
+
+    Attributes:
+        relation: The pairs; all pairs if None. One order implies the other.
+
+    Source:
+        Desfontaines, 2.2.6 and proposition 1.
+    """
+
+    description = Description(
+        "indistinguishable",
+        "indistinguishable privacy",
+        question=(
+            "By which factor can a report move the odds of two secrets? (The epsilon of differential privacy.)"
+        ),
+        promise="no report changes the odds between {about} by more than a factor e^{epsilon}",
+        source="Desfontaines, 2.2.6",
+        context=("relation",),
+    )
+    on_request = True
+
+    relation: Relation | None = None
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        """Return the least epsilon, with the pair and the reports that attain it."""
+        given = relation_on(self.relation, len(channel(mechanism).matrix))
+        both_orders = Relation(given.array | given.array.T, given.name)
+        found = DifferentialPrivacy(both_orders).measure(mechanism)
+        return replace(found, notion=self)
+
+    def sentence(self, value: float) -> str:
+        """Return what the epsilon promises."""
+        if math.isinf(value):
+            return f"Some report rules out one of {related(self.relation)}: no epsilon is enough."
+        half = at_most(1 / (1 + math.exp(-value)) * (1 + 2.0**-50))
+        return (
+            f"Someone who is unsure between {related(self.relation)} has, after any report, odds of at most "
+            f"{factor_at_most(value)} times what they were: a belief of 1/2 becomes at most {half} "
+            f"(epsilon {at_most(value)})."
         )
 
 
