@@ -115,6 +115,7 @@ def test_function_against_all_randomised_tests():
     ("function", "says"),
     [
         (lambda a: 1 - a**2, "not between 0 and 1 - a"),
+        (lambda a: 2 * (1 - a), "not between 0 and 1 - a"),
         (lambda a: np.where(a < 0.5, 0.2, 0.3) * (1 - a), "rises"),
         (lambda a: np.minimum(0.3, 1 - a), "not convex"),
         (lambda a: 0.5, "shape"),

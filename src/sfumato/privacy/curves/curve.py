@@ -92,7 +92,7 @@ class FunctionTradeOff(Curve):
         if not 0 <= self.precision < 1:
             raise InputError(f"a precision of {self.precision} was given.", "pass a small number, such as 1e-12.")
         values, slack = self.errors(_CHECKED, 1 - _CHECKED)[0], 2 * self.precision
-        at = _first(values > 1 - _CHECKED + slack) or _first(values < -slack)
+        at = _first((values > 1 - _CHECKED + slack) | (values < -slack))
         if at is not None:
             raise InputError(
                 f"the curve is {values[at]:g} at {_CHECKED[at]:g}, which is not between 0 and 1 - a.",
