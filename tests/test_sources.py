@@ -17,7 +17,7 @@ QUESTIONS = ("What", "How", "Which", "Where", "Why", "Who")
 # What commands call, next to the papers; the rest of the package is reached from Python only.
 REACHED = (
     *("cli", "geo", "files", "reports", "comparison", "audits", "rounding", "core", "tables"),
-    *(f"optimal/{name}.py" for name in ("design", "run", "problem", "sweep", "structured")),
+    *(f"optimal/{name}.py" for name in ("design", "session", "problem", "sweep", "structured")),
     *("releases/release.py", "estimation", "attacks/attack.py", "statistics/decide.py"),
 )
 # Descriptions, coordinates and spaces are passed in Python only; requirements have a language of their own.

@@ -25,9 +25,9 @@ from sfumato.optimal import (
     Structured,
     equilibrium,
 )
-from sfumato.optimal.constrained import _Search
-from sfumato.optimal.constrained_program import Demands, with_most_room
-from sfumato.optimal.highs import Highs
+from sfumato.optimal.back_ends import Highs
+from sfumato.optimal.extensions.constrained import _Search
+from sfumato.optimal.extensions.constrained_program import Demands, with_most_room
 from sfumato.optimal.problem import least_loss
 from sfumato.proofs import (
     ManyMultipliers,

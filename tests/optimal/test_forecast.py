@@ -8,7 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import InputError
-from sfumato.optimal import Answer, Solver, Status, effort, solvers
+from sfumato.optimal import Answer, Solver, Status, effort
+from sfumato.optimal import solver_registry as solvers
 from sfumato.optimal.forecast import NOT_QUICKER, Forecast, expected_reports, forecast, selected
 from sfumato.optimal.problem import least_loss
 

@@ -19,8 +19,8 @@ from sfumato.optimal import (
     design,
     design_private,
     effort,
+    row_generation,
 )
-from sfumato.optimal import row_generation as generation
 
 from ..clock import set_clock
 from ..proofs import exact
@@ -49,8 +49,8 @@ class Recorded(LinearSolver):
 
 def few_rows(monkeypatch):
     """Let even a tiny problem start from some of its rows."""
-    monkeypatch.setattr(generation, "ALL_AT_ONCE", 10)
-    monkeypatch.setattr(generation, "_FIRST_DILATION", 2.0)
+    monkeypatch.setattr(row_generation, "ALL_AT_ONCE", 10)
+    monkeypatch.setattr(row_generation, "_FIRST_DILATION", 2.0)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

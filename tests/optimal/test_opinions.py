@@ -7,7 +7,7 @@ from sfumato.core import MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError, SolverError
 from sfumato.geo import Grid, read_visits
 from sfumato.optimal import SOLVERS, Answer, Auto, Highs, Solver, Status, Structured, design
-from sfumato.optimal import solvers as automatic
+from sfumato.optimal import solver_registry as automatic
 
 from ..proofs import exact
 

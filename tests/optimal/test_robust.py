@@ -15,8 +15,8 @@ from scipy.optimize import linprog
 import sfumato as sf
 from sfumato.errors import InputError, SolverError
 from sfumato.optimal import RobustDesign, Status, design_robust
-from sfumato.optimal.robust import best_mixture
-from sfumato.optimal.run import Run
+from sfumato.optimal.extensions.robust import best_mixture
+from sfumato.optimal.session import Run
 
 from ..clock import set_clock
 from ..proofs import exact

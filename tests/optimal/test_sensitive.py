@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 
 from sfumato.core import Mechanism, Space, hamming
 from sfumato.errors import InfeasibleError, InputError, UnitError
-from sfumato.optimal import Progress, Status
-from sfumato.optimal.sensitive import SensitiveProblem, least, least_information, least_vulnerability
+from sfumato.optimal import Progress, SensitiveProblem, Status, least_information, least_vulnerability
+from sfumato.optimal.extensions import sensitive as least
 
 from ..proofs import exact
 

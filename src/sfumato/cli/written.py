@@ -296,7 +296,7 @@ def _advice(result: Design, solver: str) -> str:
     """Say what to do about a gap that a solver did not reach."""
     from math import prod
 
-    from ..optimal.solvers import SMALL
+    from ..optimal.solver_registry import SMALL
     from ..rounding import at_most
 
     accept = f"accept this with --gap {at_most(result.certificate.gap, 2)}"

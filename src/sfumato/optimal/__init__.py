@@ -1,31 +1,30 @@
 """Optimal design: problem, solver, answer, proof."""
 
 from ..proofs import LinearConstraint
+from .back_ends import Clarabel, Highs
 from .blend import Blend, DesignLine, LineDesign, likeliest
-from .choice import Choice
-from .clarabel import Clarabel
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
 from .design import design
 from .effort import check_size
-from .epsilon import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal, find_epsilon
+from .epsilon_goals import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
+from .epsilon_search import find_epsilon
 from .equilibrium import Equilibrium, equilibrium
+from .extensions.robust import RobustDesign, design_robust
+from .extensions.sensitive import least_information, least_vulnerability
+from .extensions.sensitive_problem import SensitiveDesign, SensitiveProblem
+from .extensions.true_point import seconds_for_points
 from .forecast import Forecast, forecast
-from .highs import Highs
-from .linear import LinearProgram, Solution
 from .medians import at_medians
 from .problem import Problem
 from .program_design import design_private
-from .result import Design, SolvedProgram
-from .robust import RobustDesign, design_robust
-from .row_generation import LinearSolver
-from .sensitive import SensitiveDesign, SensitiveProblem, least_information, least_vulnerability
+from .result import Choice, Design, SolvedProgram
+from .row_generation import LinearProgram, LinearSolver, Solution
 from .solver import Answer, Control, Progress, Solver, Status
-from .solvers import SOLVERS, Auto, resumable
+from .solver_registry import SOLVERS, Auto, resumable
 from .structured import Structured
 from .sweep import Point, sweep
-from .true_place import seconds_for_points
 
 __all__ = [
     "SOLVERS",

@@ -13,13 +13,12 @@ from ..core.guarantees import as_guarantees
 from ..errors import InputError, SolverError, argument, python
 from ..geo import Visits
 from ..proofs.constraints import as_constraints
-from .choice import BETTER, NOISE, PROGRAM, Choice
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .medians import at_medians
 from .problem import EXPECTED, Constraints
 from .program_design import solve_program
-from .result import Design
-from .run import positive
+from .result import BETTER, NOISE, PROGRAM, Choice, Design
+from .session import positive
 from .solver import OnProgress, Progress, Solver, Stop
 
 _SHARE: Final = 0.3  # of the time limit, for a look at noise

@@ -20,7 +20,7 @@ from ..geo.true_points import TruePoints
 from .problem import EXPECTED
 from .program_design import solve_program
 from .result import Design
-from .run import positive
+from .session import positive
 from .solver import OnProgress, Solver, Stop
 
 _APART_M: Final = 0.1  # reports nearer to each other are one

@@ -7,15 +7,30 @@ from typing import Final
 
 import numpy as np
 
-from ..core import AnyLoss, DistortionPrivacy, Guarantees, Loss, Metric, Prior, Space, as_loss, units
+from ..core import (
+    AnyLoss,
+    DistortionPrivacy,
+    Guarantees,
+    Loss,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    Space,
+    as_distance,
+    as_loss,
+    units,
+)
 from ..core.arguments import checked
+from ..core.arrays import Floats
 from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, python
-from ..proofs import PlaceDistortion, covered
+from ..proofs import PlaceDistortion, VertexPrivacy, covered
 from ..proofs.constraints import as_constraints
 from ..rounding import amount, amount_at_least, amount_at_most
-from .fallback import standing_in
+from .closed_forms import standing_in
+from .extensions.true_point import design_for_points, design_private_for_points
 from .problem import (
+    DISTORTION,
     EXPECTED,
     Constraints,
     Problem,
@@ -24,10 +39,8 @@ from .problem import (
     most_distortion,
 )
 from .result import Design
-from .run import Run
-from .solver import OnProgress, Solver, Status, Stop
-from .ties import untied
-from .true_place import design_for_points, design_private_for_points
+from .session import Run
+from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, mended, objective_of, spread
 
 _ENOUGH: Final = 2e-3  # the gap that counts as reached for points, where none was asked for: several programs
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
@@ -198,3 +211,57 @@ def _of_least_loss(problem: Problem) -> Design:
     least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
     run = Run(None, "generated", 1.1, 1e-6, np.inf, None, None)
     return run.finished(least, run.solve(least))
+
+
+_USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
+_TIE_GAP: Final = 1e-3  # of the distortion
+
+
+def untied(problem: Problem, answer: Answer, run: Run) -> tuple[Answer, float] | None:
+    """Return, among mechanisms of the answer's loss, one of most distortion privacy, and its gap from the most.
+
+    None where no tie is left to break, or no better mechanism was found in time.
+    """
+    distance = problem.distance if problem.distance is not None else _ground(problem)
+    if distance is None or _same(distance.array, problem.loss.array.T):
+        return None
+    if answer.used is not None:
+        whole = spread(answer.matrix, answer.used, len(problem.observables))
+        answer = replace(answer, matrix=whole, used=None)
+    slack = answer.value + 0.5 * max(run.control.gap - gap_of(problem, answer.value, answer.bound), 0.0) * abs(
+        answer.value
+    )
+    game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
+    try:
+        found = run.solve(game, answer, gap=max(run.control.gap, _TIE_GAP))
+    except (SolverError, InfeasibleError):
+        return None
+    matrix, share = mended(problem, found.matrix)
+    value = objective_of(problem, matrix)
+    if value > slack:
+        return None
+    before, after = (objective_of(replace(game, max_loss=np.inf), m) for m in (answer.matrix, matrix))
+    off = gap_of(game, max(before, after), found.bound)
+    if off > _USELESS:
+        return None
+    if before >= after:
+        return answer, off
+    better = replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
+    return better, off
+
+
+def _ground(problem: Problem) -> Loss | None:
+    """Return the distance of the first metric guarantee, to stand in for the adversary's own.
+
+    Steps of a lattice do not: they are between vertices, not between the points that are rounded to them.
+    """
+    for guarantee in problem.guarantees:
+        if isinstance(guarantee, VertexPrivacy):
+            continue
+        if isinstance(guarantee, MetricPrivacy) and np.isfinite(guarantee.metric.array).all():
+            return as_distance(guarantee.metric)
+    return None
+
+
+def _same(a: Floats, b: Floats) -> bool:
+    return a.shape == b.shape and np.array_equal(a, b)

@@ -1,7 +1,9 @@
-"""Exact row generation for general linear-programming back-ends.
+"""Linear programs in general form, and reduced problems as such.
 
-A program with some of the rows is a relaxation, so its proved bound holds for the whole
-problem in every round; its repaired answer keeps all rows. The two meet.
+The variables of a problem, in this order: p(o|s) row by row; the adversary's error y(o) per observable,
+where distortion counts; and the worst-case loss z, where it is the objective. Each row
+of metric privacy is scaled so that its larger coefficient is one, and losses and
+distances so that their largest entry is, because back-ends use absolute tolerances.
 """
 
 from __future__ import annotations
@@ -9,16 +11,249 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
+from ..core import Metric
 from ..core.arrays import Floats
+from ..core.immutable import CompactRepr
+from ..core.metric import shortest_paths
+from ..core.spanner import direct_pairs, greedy_spanner
 from ..errors import InfeasibleError, SolverError
 from ..proofs import Multipliers
-from .linear import LinearProgram, Relaxation, Solution, Triples, all_pairs, spanner_pairs, violated
 from .problem import DISTORTION, Problem
 from .reduction import Reduced, reduce
 from .solver import Answer, Control, Progress, Solver, Status, Stop, gap_of, mended, objective_of, proved_bound
+
+_VIOLATION = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triples:
+    """Rows of metric privacy: p(o|s) <= exp(e(s, s')) p(o|s'), as arrays (k,)."""
+
+    secrets: NDArray[np.intp]
+    others: NDArray[np.intp]
+    observables: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.secrets)
+
+    @classmethod
+    def none(cls) -> Triples:
+        """Return no rows."""
+        empty = np.empty(0, dtype=np.intp)
+        return cls(empty, empty, empty)
+
+    @classmethod
+    def of_pairs(cls, pairs: NDArray[np.intp], observables: int) -> Triples:
+        """Return the rows of ordered pairs (k, 2) for every observable."""
+        o = np.tile(np.arange(observables), len(pairs))
+        return cls(np.repeat(pairs[:, 0], observables), np.repeat(pairs[:, 1], observables), o)
+
+    def joined(self, more: Triples) -> Triples:
+        """Return these rows and others."""
+        return Triples(
+            np.concatenate([self.secrets, more.secrets]),
+            np.concatenate([self.others, more.others]),
+            np.concatenate([self.observables, more.observables]),
+        )
+
+
+def all_pairs(exponents: Floats) -> NDArray[np.intp]:
+    """Return the ordered pairs (k, 2) that imply every other one exactly.
+
+    A pair with a third secret exactly between its two is implied by the two steps.
+    """
+    return _both_ways(direct_pairs(_as_metric(exponents)).edges)
+
+
+def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp], Floats]:
+    """Return the ordered pairs of a spanner, and the exponents that their rows imply for all pairs.
+
+    With exponents divided by the realised dilation along the edges, every path is within
+    its pair's exponent.
+
+    Source:
+        Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014.
+    """
+    spanner = greedy_spanner(_as_metric(exponents), dilation)
+    edges = _both_ways(spanner.edges)
+    implied = np.where(np.eye(len(exponents), dtype=bool), 0.0, np.inf)
+    implied[edges[:, 0], edges[:, 1]] = exponents[edges[:, 0], edges[:, 1]] / spanner.dilation
+    return edges, shortest_paths(implied)
+
+
+def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:
+    """Return the rows that a matrix breaks, the worst ones if there are more than ``most``.
+
+    Rows that are ``known`` are left out: that a back-end breaks them is its inaccuracy,
+    and adding them again would never end.
+    """
+    shrink = np.exp(-exponents)
+    found: list[NDArray[np.intp]] = []
+    excesses: list[Floats] = []
+    for s in range(len(matrix)):
+        excess = shrink[s][:, None] * matrix[s] - matrix
+        excess[s] = 0.0
+        t, o = np.nonzero(excess > _VIOLATION)
+        found.append(np.column_stack([np.full(len(t), s), t, o]))
+        excesses.append(excess[t, o])
+    rows, sizes = np.concatenate(found), np.concatenate(excesses)
+    shape = (*exponents.shape, matrix.shape[1])
+    given = np.ravel_multi_index((known.secrets, known.others, known.observables), shape)
+    new = ~np.isin(np.ravel_multi_index((rows[:, 0], rows[:, 1], rows[:, 2]), shape), given)
+    rows, sizes = rows[new], sizes[new]
+    if len(rows) > most:
+        rows = rows[np.argpartition(-sizes, most)[:most]]
+    return Triples(rows[:, 0], rows[:, 1], rows[:, 2])
+
+
+def _as_metric(exponents: Floats) -> Metric:
+    return Metric(exponents, name="exponents", triangle=True)
+
+
+def _both_ways(pairs: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.concatenate([pairs, pairs[:, ::-1]])
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LinearProgram(CompactRepr):
+    """Minimise cost @ x subject to lower <= rows @ x <= upper and floor <= x.
+
+    Attributes:
+        cost: Array (k,).
+        rows: Sparse matrix (r, k) in compressed rows.
+        lower: Array (r,), ``-inf`` where free.
+        upper: Array (r,), ``inf`` where free.
+        floor: Array (k,), ``-inf`` where free.
+    """
+
+    cost: Floats
+    rows: Any
+    lower: Floats
+    upper: Floats
+    floor: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Solution(CompactRepr):
+    """The answer of a back-end.
+
+    Attributes:
+        status: How the solve ended.
+        x: Array (k,), or None where there is no answer.
+        duals: Array (r,): the change of the optimum per unit of each row's bound.
+        iterations: Iterations of the method.
+    """
+
+    status: Status
+    x: Floats | None
+    duals: Floats | None
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxation:
+    """A reduced problem with some of its rows of metric privacy, ready for a back-end.
+
+    Attributes:
+        reduced: The problem.
+        triples: The rows, of distinct secrets and kept observables.
+    """
+
+    reduced: Reduced
+    triples: Triples
+
+    @property
+    def program(self) -> LinearProgram:
+        """The linear program."""
+        reduced, (n, m) = self.reduced, self.reduced.shape
+        whole, size = reduced.problem, n * m
+        attacked, worst = reduced.weighted is not None, reduced.losses is not None
+        columns = size + (m if attacked else 0) + (1 if worst else 0)
+        cost, floor = np.zeros(columns), np.zeros(columns)
+        costs = reduced.costs / whole.loss_scale
+        blocks = [wide(sparse.kron(sparse.identity(n), np.ones((1, m))), columns, 0)]
+        lower, upper = [np.ones(n)], [np.ones(n)]
+
+        def add(block: sparse.sparray, low: Floats, high: Floats) -> None:
+            blocks.append(block)
+            lower.append(low)
+            upper.append(high)
+
+        free, zero, one = np.full(1, np.inf), np.zeros(1), np.ones(1)
+        if reduced.weighted is not None:
+            seen = reduced.weighted / whole.distance_scale
+            guesses = len(seen)
+            rows = wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - wide(
+                sparse.kron(np.ones((guesses, 1)), sparse.identity(m)), columns, size
+            )
+            add(rows, np.zeros(guesses * m), np.full(guesses * m, np.inf))
+        if reduced.max_loss is not None:
+            cost[size : size + m] = -1.0
+            bounded = wide(sparse.csr_array(costs.reshape(1, -1)), columns, 0)
+            add(bounded, -free, reduced.max_loss / whole.loss_scale * one)
+        elif reduced.minimum is not None:
+            least = reduced.minimum / whole.distance_scale * one
+            add(wide(sparse.csr_array(np.ones((1, m))), columns, size), least, free)
+        if reduced.losses is not None:
+            cost[-1] = 1.0
+            losses, places = reduced.losses / whole.loss_scale, reduced.members[:, None] * m + np.arange(m)
+            indptr = np.arange(len(losses) + 1) * m
+            own = sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
+            top = wide(sparse.csr_array(np.ones((len(losses), 1))), columns, columns - 1)
+            add(wide(own, columns, 0) - top, np.full(len(losses), -np.inf), np.zeros(len(losses)))
+        elif reduced.max_loss is None:
+            cost[:size] = costs.ravel()
+        if len(self.triples):
+            t, k = self.triples, len(self.triples)
+            small = np.exp(-reduced.exponents[t.secrets, t.others])
+            row = np.arange(k)
+            entries = np.concatenate([small, -np.ones(k)])
+            places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
+            block = sparse.csr_array((entries, (np.concatenate([row, row]), places)), shape=(k, columns))
+            add(block, np.full(k, -np.inf), np.repeat(zero, k))
+        stacked = sparse.csr_array(sparse.vstack(blocks, format="csr"))
+        stacked.eliminate_zeros()
+        return LinearProgram(cost, stacked, np.concatenate(lower), np.concatenate(upper), floor)
+
+    def matrix(self, solution: Solution) -> Floats:
+        """Return the p(o|s) of an answer, array (n, m), as the back-end left them."""
+        n, m = self.reduced.shape
+        found: Floats = np.asarray(solution.x)[: n * m].reshape(n, m)
+        return found
+
+    def prices(self, duals: Floats) -> Multipliers:
+        """Return the row duals of an answer as prices of the reduced problem's constraints."""
+        reduced, (n, m) = self.reduced, self.reduced.shape
+        whole, position = reduced.problem, n
+        guesses, worst, loss = None, None, 0.0
+        if reduced.weighted is not None:
+            count = len(reduced.weighted)
+            guesses = duals[position : position + count * m].reshape(count, m)
+            guesses = guesses * (whole.scale / whole.distance_scale)
+            position += count * m
+        if reduced.max_loss is not None:
+            loss = float(-duals[position]) * whole.scale / whole.loss_scale
+        position += reduced.max_loss is not None or reduced.minimum is not None
+        if reduced.losses is not None:
+            worst = -duals[position : position + len(reduced.losses)]
+            position += len(reduced.losses)
+        t = self.triples
+        exponents = reduced.exponents[t.secrets, t.others]
+        local = -duals[position:] * np.exp(-exponents) * whole.scale
+        return Multipliers(t.secrets, t.others, t.observables, local, exponents, guesses, worst, loss)
+
+
+def wide(block: sparse.sparray, columns: int, offset: int) -> sparse.csr_array:
+    """Return a block placed at a column offset of a wider matrix."""
+    coo = sparse.coo_array(block)
+    return sparse.csr_array((coo.data, (coo.row, coo.col + offset)), shape=(coo.shape[0], columns))
+
 
 ALL_AT_ONCE = 40_000  # rows that one program takes without generation
 _FIRST_DILATION = 1.1

@@ -13,9 +13,9 @@ from ..errors import SolverError
 from ..mechanisms.repair import joined
 from . import interior
 from .effort import check_memory
-from .linear import spanner_pairs
 from .problem import DISTORTION, Problem
 from .reduction import reduce
+from .row_generation import spanner_pairs
 from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
 
 ALMOST = 0.8

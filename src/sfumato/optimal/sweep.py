@@ -20,12 +20,11 @@ from ..geo import Lattice, Places, Visits
 from ..leakage import bayes_vulnerability
 from ..proofs import PlaceDistortion, distortion_below
 from ..rounding import down
-from .choice import BETTER
 from .coordinates.rival import rivalry
 from .design import design
-from .result import Design
+from .result import BETTER, Design
 from .solver import Stop
-from .solvers import Auto
+from .solver_registry import Auto
 from .structured import cores
 
 _UNIT: Final = "km"  # of promises and errors on a lattice

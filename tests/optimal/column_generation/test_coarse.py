@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.optimal.column_generation import coarse
+from sfumato.optimal.column_generation import rounds
 from sfumato.optimal.column_generation.program import edges_of, program
 
 from .towns import few_edges
@@ -26,7 +26,7 @@ def test_a_net_is_a_lattice_where_some_reports_are_missing(seed):
     rng = np.random.default_rng(seed)
     some = np.sort(rng.choice(every, size=int(0.9 * len(every)), replace=False))
     now = given(some)
-    found = coarse.coarser(now)
+    found = rounds.coarser(now)
     assert found is not None
     smaller, net, kept = found
     assert set(every) <= set(now.order[net])
@@ -57,17 +57,17 @@ def test_those_beside_are_a_step_of_observables_away():
     every = LATTICE.sublattice(2).chosen
     now = given(every)
     inner = int(np.argmin(now.exponents[now.anchors].max(axis=1)))
-    assert len(coarse.beside(now, np.array([inner]))) == 7
+    assert len(rounds.beside(now, np.array([inner]))) == 7
 
 
 def test_those_that_are_spread_are_more_than_a_step_apart():
     now = given(LATTICE.sublattice(2).chosen)
     order = np.random.default_rng(0).permutation(now.shape[1]).tolist()
-    found = coarse.spread(now, order)
+    found = rounds.spread(now, order)
     assert found[0] == order[0]
     apart = now.exponents[np.ix_(now.anchors[found], now.anchors[found])] + np.diag(np.full(len(found), np.inf))
     least = float(np.sort(apart.ravel())[0])
     step = float(np.sort(now.exponents[now.anchors[0], now.anchors])[1])
     assert least > step * 1.5
-    assert set(order) == set(coarse.beside(now, np.array(found)))
-    assert coarse.spread(now, []) == []
+    assert set(order) == set(rounds.beside(now, np.array(found)))
+    assert rounds.spread(now, []) == []

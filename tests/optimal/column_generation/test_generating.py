@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.optimal import Generating, Status
-from sfumato.optimal.column_generation import coarse, solver
+from sfumato.optimal.column_generation import rounds, solver
 from sfumato.proofs.optimality import prove_optimality
 from sfumato.reports import summarise
 
@@ -124,7 +124,7 @@ def lines_of(prior, **options):
 
 
 def test_a_design_starts_from_the_reports_of_the_last_one(monkeypatch):
-    monkeypatch.setattr(coarse, "_FEW", 20)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     prior = town(2)
     first = design(prior, guarantees=sf.CoordinatePrivacy("0.9/km"), solver="generating", gap=1e-4)
     lines, warm = lines_of(prior, solver="generating", gap=1e-4, start=first)
@@ -137,7 +137,7 @@ def test_a_design_starts_from_the_reports_of_the_last_one(monkeypatch):
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-4])
 def test_a_design_that_was_stopped_goes_on_from_its_folder(tmp_path, monkeypatch, gap):
-    monkeypatch.setattr(coarse, "_FEW", 20)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     prior, kept = town(2), Generating(threads=1, folder=tmp_path / "kept")
     whole, unbroken = lines_of(prior, solver=Generating(threads=1), gap=gap)
     seen: list[sf.optimal.Progress] = []
@@ -171,7 +171,7 @@ def test_a_forged_state_is_not_gone_on_from(tmp_path):
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-4])
 def test_coarser_reports_have_an_optimum_of_their_own(monkeypatch, gap):
-    monkeypatch.setattr(coarse, "_FEW", 20)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     reports = LATTICE.sublattice(2)
     loss = LATTICE.metric().to("km").array[:, reports.chosen]
     prior = town(1)

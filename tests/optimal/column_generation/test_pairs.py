@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.optimal import Generating, Status
-from sfumato.optimal.column_generation import coarse, rounds
+from sfumato.optimal.column_generation import rounds
 from sfumato.optimal.column_generation.price import price
 from sfumato.optimal.column_generation.program import cold, graph_of, joined, kept, near_rows, program
 from sfumato.optimal.column_generation.rounds import generate
@@ -81,7 +81,7 @@ def test_weak_and_strong_promises(epsilon):
 
 def test_what_the_edges_alone_allow_is_too_much_and_shows_where_to_begin(monkeypatch):
     """So rows of other pairs must have joined."""
-    monkeypatch.setattr(coarse, "_FEW", 12)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 12)
     given = town(3)
     lines: list[Progress] = []
     ended = solved(given, progress=lines.append)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.optimal.column_generation import coarse, price
+from sfumato.optimal.column_generation import price, rounds
 from sfumato.optimal.column_generation.rounds import generate
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.solver import Control, Progress, Status
@@ -52,16 +52,16 @@ def test_weak_and_strong_promises(epsilon):
 
 
 def test_a_coarser_problem_shows_where_to_begin(monkeypatch):
-    monkeypatch.setattr(coarse, "_FEW", 20)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     given = town(11, size="3 km x 2 km")
-    found = coarse.coarser(given)
+    found = rounds.coarser(given)
     assert found is not None
     smaller, net, kept = found
     assert 5 < len(net) < 0.5 * given.shape[0]
     assert smaller.prior.sum() == pytest.approx(1)
-    near = coarse.beside(given, kept)
+    near = rounds.beside(given, kept)
     assert len(near) == given.shape[1]  # beside the observables of the net are all others
-    few = coarse.beside(given, kept[:1])
+    few = rounds.beside(given, kept[:1])
     assert 1 <= len(few) < given.shape[1]
     check(given, solved(given), optimum(given))
 
@@ -96,21 +96,21 @@ def test_progress_tells_what_is_proved_of_the_whole_problem():
 
 
 def test_the_net_begins_where_reports_are(monkeypatch):
-    monkeypatch.setattr(coarse, "_FEW", 20)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     given = town(4, size="3 km x 2 km")
-    found = coarse.coarser(given)
+    found = rounds.coarser(given)
     assert found is not None
     _, _, kept = found
     others = np.setdiff1d(np.arange(given.shape[1]), kept)[::3]
     few = replace(given, costs=given.costs[others], anchors=given.anchors[others])
-    again = coarse.coarser(few)
+    again = rounds.coarser(few)
     assert again is not None
     assert len(again[2]) > 0
     check(few, solved(few), optimum(few))
 
 
 def test_a_coarser_problem_is_told_without_a_value_or_a_bound_of_the_whole(monkeypatch):
-    monkeypatch.setattr(coarse, "_FEW", 20)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 20)
     given = town(4, size="3 km x 2 km")
     lines: list[Progress] = []
     ended = solved(given, gap=1e-3, progress=lines.append)
@@ -128,7 +128,7 @@ def test_a_coarser_problem_is_told_without_a_value_or_a_bound_of_the_whole(monke
 
 
 def test_a_wide_gap_is_certified_from_scouted_reports(monkeypatch):
-    monkeypatch.setattr(coarse, "_FEW", 10)
+    monkeypatch.setattr(rounds, "_ENOUGH_SECRETS", 10)
     monkeypatch.setattr(price, "ALONE", 10)
     given = town(0, size="2.5 km x 2 km")
     lines: list[Progress] = []

@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato import coordinate_bound
 from sfumato.errors import InputError, UnitError
 from sfumato.mechanisms import geometric_median, remapped_in_plane
-from sfumato.optimal.coordinates.result import Round
+from sfumato.optimal.coordinates.bound import Round
 
 from ...clock import set_clock
 
@@ -298,7 +298,7 @@ def test_visits_are_projected_and_the_stretch_counts():
     found = coordinate_bound(city, "1/km", points=20, time_limit=20.0, gap=0.05)
     assert len(found.rows) == len(city)
     assert 0 < found.lower < 4
-    from sfumato.optimal.coordinates.ground import on_plane
+    from sfumato.optimal.coordinates.bound import on_plane
 
     ground = on_plane(city)
     assert 1 < ground.stretch < 1 + 1e-5

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.bisection import bisect
-from sfumato.optimal.epsilon.search import Steps, log_odds
+from sfumato.optimal.epsilon_search import Steps, log_odds
 
 
 def run(curve, target, first, tolerance=0.01, most=40):

@@ -3,18 +3,19 @@
 Everything else goes through `interior.solve`. A part that moves within the method changes this file alone.
 """
 
-from sfumato.optimal.interior import lapack, loop, newton, pairs, tails
+from sfumato.optimal.interior import lapack, loop, newton
+from sfumato.optimal.interior import pair_rows as pairs
+from sfumato.optimal.interior import tail_repair as tails
 from sfumato.optimal.interior.banded import BandedBlocks, add_placed, factor_band, invert_band, pack_band
+from sfumato.optimal.interior.block_form import Iterate, Rows, build_form
 from sfumato.optimal.interior.blocks import DenseBlocks
-from sfumato.optimal.interior.form import Iterate, Rows, build
-from sfumato.optimal.interior.inside import completed, first
+from sfumato.optimal.interior.checkpoints import prove
+from sfumato.optimal.interior.initial_points import complete_iterate, first_mechanism
 from sfumato.optimal.interior.loop import extend, first_rows
 from sfumato.optimal.interior.newton import SHARES, System, best_share, compute, end, factors, length
 from sfumato.optimal.interior.order import arrange
-from sfumato.optimal.interior.pairs import PairRows, columns, search
-from sfumato.optimal.interior.state import prove
-from sfumato.optimal.interior.symmetry import trivial
-from sfumato.optimal.interior.tails import Flow
+from sfumato.optimal.interior.pair_rows import PairRows, columns, search, trivial_symmetry
+from sfumato.optimal.interior.tail_repair import Flow
 from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.reduction import Reduced
 
@@ -53,6 +54,6 @@ __all__ = [
 def started(reduced: Reduced, workers: Workers) -> tuple[Rows, Iterate]:
     """Return the first rows and the first iterate of a problem, without symmetry."""
     seen = columns(reduced)
-    form = build(seen, trivial(len(seen.prior), len(seen.expected)))
+    form = build_form(seen, trivial_symmetry(len(seen.prior), len(seen.expected)))
     rows, _ = first_rows(form, workers, None)
-    return completed(form, rows, first(seen))
+    return complete_iterate(form, rows, first_mechanism(seen))

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...core.metric import paths_along
-from ..interior import form, inside, loop, symmetry
-from ..interior.form import Iterate, Rows
+from ..interior import loop
+from ..interior.block_form import Iterate, Rows, build_form
+from ..interior.initial_points import complete_iterate, first_mechanism
 from ..interior.loop import limits
 from ..interior.order import cuthill_mckee
-from ..interior.pairs import CAP, Columns, PairRows, irreducible
+from ..interior.pair_rows import CAP, Columns, PairRows, irreducible, trivial_symmetry
 from ..interior.workers import Workers
 
 _NEAR: Final = 1.5  # times the nearest: on a lattice the neighbours, along diagonals, too
@@ -246,14 +247,14 @@ class Present:
 def cold(given: Program, chosen: Positions) -> Present:
     """Return the first iterate of a program with some observables."""
     rows = rows_of(given, chosen)
-    rows, point = inside.completed(rows.form, rows.pairs, inside.first(rows.form.columns))
+    rows, point = complete_iterate(rows.form, rows.pairs, first_mechanism(rows.form.columns))
     return Present(chosen, rows, point)
 
 
 def rows_of(given: Program, chosen: Positions, keys: Ints | None = None) -> Rows:
     """Return rows of a program with some observables: those with some keys, or those of its edges."""
     seen = given.columns(chosen)
-    found = form.build(seen, symmetry.trivial(len(seen.prior), len(chosen)))
+    found = build_form(seen, trivial_symmetry(len(seen.prior), len(chosen)))
     if keys is None:
         return Rows(found, loop.all_rows(found, given.pairs))
     return Rows(found, PairRows(keys, seen.ratio, found.blocks, found.size))

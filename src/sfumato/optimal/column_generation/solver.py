@@ -11,15 +11,14 @@ import numpy as np
 from ...core.arrays import Floats
 from ...proofs import LeastCosts, Multipliers
 from ..effort import MOST_PRICES, shortage_of_generated
-from ..interior.kept import state_folder
+from ..interior.checkpoints import state_folder
 from ..interior.workers import StoppedError, Workers
 from ..problem import EXPECTED, Problem
 from ..reduction import Positions, Reduced, reduce
 from ..solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
 from ..structured import ALMOST, MENDED, Structured, cores, narrowed
-from .coarse import beside
 from .program import Ints, Program, graph_of, program
-from .rounds import Ended, ProvedRound, generate
+from .rounds import Ended, ProvedRound, beside, generate
 
 GENERATED: Final = "generated observables"
 OF_PAIRS: Final = "generated observables and pairs"

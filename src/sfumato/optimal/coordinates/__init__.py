@@ -1,8 +1,7 @@
 """Designs for coordinates: the spacing of a lattice, and the least loss of any mechanism with such a promise."""
 
-from .bound import coordinate_bound
-from .closed_form import certify_noise
-from .result import CoordinateBound, Round
+from .bound import CoordinateBound, Round, coordinate_bound
+from .rival import certify_noise
 from .spacing import SuitedLattice, check_lattice, suited_lattice
 
 __all__ = [

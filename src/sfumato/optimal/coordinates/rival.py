@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...core import Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, units
 from ...core.arrays import Floats, distinct_points
@@ -19,7 +20,6 @@ from ...mechanisms.planar.reach import stretch
 from ...mechanisms.planar.remap import CELLS, LEVELS
 from ...proofs import NoiseCertificate, prove_planar_noise
 from ...rounding import down, up
-from .closed_form import certify_noise
 
 ROUGH: Final = 0.5
 """The fineness of a first look, which tells the loss within about 2 %."""
@@ -205,3 +205,19 @@ def _step_m(per_km: float) -> float:
     length = min(_COARSEST_M, _STEP * 1000 / per_km)
     size = 10.0 ** math.floor(math.log10(length))
     return max(1.0, math.floor(length / size * (1 + 1e-9))) * size
+
+
+def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLike) -> NoiseCertificate:
+    """Return what is proved of noise for coordinates on weighted places.
+
+    Args:
+        noise: The noise.
+        points_m: Where people truly are, metres east and north on its plane, array (n, 2).
+        weights: How often, array (n,), at least 0 and not all 0.
+
+    Raises:
+        InputError: If an array is not as described.
+    """
+    proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
+    found = noise.error(points_m, weights)
+    return NoiseCertificate(proof, found.loss, found.attacker, noise.blind(points_m, weights))

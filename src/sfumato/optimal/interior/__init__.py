@@ -5,8 +5,8 @@ Newton's method factors one small block per observable. Rows join as the iterate
 them, and every iterate is strictly private for all pairs.
 """
 
-from .kept import state_folder
-from .solve import Result, solve
+from .checkpoints import state_folder
+from .loop import Result, solve
 from .workers import StoppedError
 
 __all__ = ["Result", "StoppedError", "solve", "state_folder"]

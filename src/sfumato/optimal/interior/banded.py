@@ -37,8 +37,8 @@ import numpy as np
 
 from ...core.arrays import Floats
 from . import lapack
+from .block_form import BreakdownError, Form, Iterate, Rows
 from .blocks import FIRST_SHIFT, LAST_SHIFT, Sum, assemble
-from .form import BreakdownError, Form, Iterate, Rows
 from .order import PANEL, Order, arrange
 from .workers import Workers
 

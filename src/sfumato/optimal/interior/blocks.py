@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.arrays import Floats
 from . import lapack
-from .form import BreakdownError, Form, Iterate, Rows
+from .block_form import BreakdownError, Form, Iterate, Rows
 from .workers import Workers
 
 # Where rounding spoils a pivot, a block's diagonal is raised by the least relative shift that saves it.

@@ -27,8 +27,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...core.arrays import Floats
 from .banded import BandedBlocks
+from .block_form import BreakdownError, Iterate, Rows
 from .blocks import Blocks, DenseBlocks
-from .form import BreakdownError, Iterate, Rows
 from .order import fixed
 from .workers import Workers
 

@@ -23,7 +23,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...core.arrays import Floats
-from .pairs import Bools, Ints
+from .pair_rows import Bools, Ints
 
 PANEL = 48
 WORTHWHILE = 0.8

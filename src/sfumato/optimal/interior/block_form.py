@@ -33,8 +33,7 @@ from typing import Protocol
 import numpy as np
 
 from ...core.arrays import Floats
-from .pairs import Columns, Ints, PairRows
-from .symmetry import Symmetry
+from .pair_rows import Columns, Ints, PairRows, Symmetry
 
 
 class GuessRows:
@@ -204,7 +203,7 @@ class Form:
         return self.columns.value(x)
 
 
-def build(columns: Columns, symmetry: Symmetry) -> Form:
+def build_form(columns: Columns, symmetry: Symmetry) -> Form:
     """Return the block-angular form of a problem."""
     kept = symmetry.representatives
     n, m = len(columns.prior), len(kept)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...core.arrays import Floats
-from .problem import LeakProgram
+from .sensitive_problem import LeakProgram
 
 PROXIMAL: Final = 1e-6  # the curvature that is added, relative to a secret's probability
 _BLOCK: Final = 2**23  # entries held at once

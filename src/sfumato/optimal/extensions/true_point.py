@@ -9,15 +9,15 @@ from typing import Final
 
 import numpy as np
 
-from ..core import DistortionPrivacy, Loss, Mechanism, MetricPrivacy
-from ..core.arrays import Floats
-from ..errors import SolverError
-from ..geo.true_points import Guesses
-from ..proofs import PlaceDistortion, certify
-from .problem import WORST_CASE, Problem
-from .result import Design
-from .solver import Status, gap_of, proved
-from .structured import cores
+from ...core import DistortionPrivacy, Loss, Mechanism, MetricPrivacy
+from ...core.arrays import Floats
+from ...errors import SolverError
+from ...geo.true_points import Guesses
+from ...proofs import PlaceDistortion, certify
+from ..problem import WORST_CASE, Problem
+from ..result import Design
+from ..solver import Status, gap_of, proved
+from ..structured import cores
 
 _ROUNDS: Final = 16
 _FIRST_GAP: Final = 1e-2  # of the first program, whose guesses are not the best

@@ -10,13 +10,11 @@ from importlib.util import find_spec
 from typing import Final
 
 from ..errors import InfeasibleError, InputError, SolverError, argument
-from .clarabel import Clarabel
-from .closed_forms import closed_form
+from .back_ends import Clarabel, Highs
+from .closed_forms import closed_form, fallback
 from .column_generation.solver import OF_PAIRS, Generating
 from .effort import check_generated
-from .fallback import fallback
 from .forecast import NO_EDGES, NOT_QUICKER, STRUCTURED, Selected, selected
-from .highs import Highs
 from .problem import DISTORTION, Problem
 from .row_generation import LinearSolver
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of

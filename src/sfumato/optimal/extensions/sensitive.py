@@ -15,23 +15,37 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError
 
-from ...core import AnyLoss, Guarantees, Loss, Mechanism, Prior, Space
-from ...core.arrays import Floats
-from ...errors import InputError, argument
-from ...proofs import relative_gap
+from ...core import AnyLoss, Guarantees, Loss, Mechanism, Prior, Space, units
+from ...core.arrays import Floats, readonly
+from ...errors import InfeasibleError, InputError, argument
+from ...proofs import Multipliers, prove_guarantees, relative_gap
+from ...proofs.sensitive import (
+    class_error_below,
+    class_information_above_bits,
+    class_information_bound_bits,
+    class_loss_above,
+    class_vulnerability_above,
+    class_vulnerability_bound,
+)
 from ..program_design import design_private
 from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap
-from .finish import Found, candidates_of, finished
-from .newton import InformationSteps, VulnerabilitySteps
-from .problem import INFORMATION, VULNERABILITY, LeakProgram, SensitiveDesign, SensitiveProblem, leak_program
+from .sensitive_newton import InformationSteps, VulnerabilitySteps
+from .sensitive_problem import (
+    INFORMATION,
+    VULNERABILITY,
+    LeakProgram,
+    SensitiveDesign,
+    SensitiveProblem,
+    leak_program,
+)
 
 _STEPS: Final = 200
 _PATIENCE: Final = 12  # steps without a better value or bound
@@ -141,7 +155,7 @@ def least_vulnerability(
         Two people, each at a corner; half the way between them all is hidden.
 
         >>> import sfumato as sf
-        >>> from sfumato.optimal.sensitive import least_vulnerability
+        >>> from sfumato.optimal import least_vulnerability
         >>> corners, reports = sf.Space(["west", "east"]), sf.Space(["west", "middle", "east"])
         >>> metres = [[0, 50, 100], [100, 50, 0]]
         >>> hidden = least_vulnerability([[0.5, 0], [0, 0.5]], corners, metres, 25, observables=reports)
@@ -207,7 +221,7 @@ def least_information(
         A fair bit that may be wrong one time in ten tells 1 - h(0.1) bits.
 
         >>> import sfumato as sf
-        >>> from sfumato.optimal.sensitive import least_information
+        >>> from sfumato.optimal import least_information
         >>> bit = sf.Space([0, 1])
         >>> found = least_information([[0.5, 0], [0, 0.5]], bit, sf.hamming(bit), 0.1)
         >>> round(found.value, 6), round(found.lower_bound, 6)
@@ -339,3 +353,109 @@ class _Search:
         best = np.where(program.open, earned, np.inf).min(axis=1, keepdims=True)
         wanted = np.divide(best - earned, above, out=np.zeros_like(above), where=~program.open)
         return max(0.0, float(wanted.max()))
+
+
+_DROPPED = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that costs nothing that counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The prices of the best bound that was found, and how the work ended.
+
+    Attributes:
+        strategy: Array (classes, m), the weights of the adversary's guesses.
+        price: The price of the loss, in its own unit.
+        status: How the work ended.
+        log: The progress.
+        rows: The prices of the rows of metric privacy; None where none is asked for.
+    """
+
+    strategy: Floats
+    price: float
+    status: Status
+    log: tuple[Progress, ...]
+    rows: Multipliers | None = None
+
+
+def finished(
+    problem: SensitiveProblem, candidates: Iterable[Mechanism], found: Found, gap: float, seconds: float
+) -> SensitiveDesign:
+    """Prove what was found, of the first mechanism within the gap or else of the one that leaks least.
+
+    Raises:
+        InfeasibleError: If no mechanism can be proved to keep the bound of the loss: it leaves no room
+            above the least possible loss.
+    """
+    bound = _bound(problem, found)
+    best: tuple[float, float, Mechanism] | None = None
+    for mechanism in candidates:
+        loss = class_loss_above(mechanism, problem.joint, problem.loss.array)
+        if loss > problem.max_loss:
+            least = loss
+            continue
+        value = _leak(problem, mechanism)
+        if best is None or value < best[0]:
+            best = value, loss, mechanism
+        if relative_gap(value, bound, problem.negligible) <= gap:
+            break
+    if best is None:
+        unit = problem.loss.unit
+        raise InfeasibleError(
+            "no mechanism with these reports can be proved to lose at most "
+            f"{units.show(problem.max_loss, unit)} on average: "
+            f"the least that can be proved is {units.show(least, unit)} ({least:.17g}).",
+            "allow at least that much, or add observables that lose less.",
+        )
+    value, loss, mechanism = best
+    status = found.status
+    if status in (Status.OPTIMAL, Status.INACCURATE):
+        reached = relative_gap(value, bound, problem.negligible) <= gap
+        status = Status.OPTIMAL if reached else Status.INACCURATE
+    privacy, _ = prove_guarantees(mechanism, Prior(problem.secrets, problem.weights), problem.guarantees)
+    return SensitiveDesign(
+        mechanism.promising(problem.guarantees),
+        problem,
+        status,
+        value,
+        bound,
+        class_vulnerability_above(mechanism, problem.joint),
+        class_error_below(mechanism, problem.joint),
+        class_information_above_bits(mechanism, problem.joint),
+        loss,
+        privacy,
+        readonly(found.strategy),
+        found.price,
+        found.rows,
+        found.log,
+        seconds,
+    )
+
+
+def _bound(problem: SensitiveProblem, found: Found) -> float:
+    joint, loss = problem.joint, problem.loss.array
+    if problem.objective == VULNERABILITY:
+        return class_vulnerability_bound(joint, loss, problem.max_loss, found.strategy, found.price, found.rows)
+    return class_information_bound_bits(joint, loss, problem.max_loss, found.strategy, found.price)
+
+
+def _leak(problem: SensitiveProblem, mechanism: Mechanism) -> float:
+    if problem.objective == VULNERABILITY:
+        return class_vulnerability_above(mechanism, problem.joint)
+    return class_information_above_bits(mechanism, problem.joint)
+
+
+def candidates_of(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:
+    """Yield mechanisms of rows of possible secrets, the first without an interior answer's tiny probabilities.
+
+    Args:
+        problem: The problem.
+        program: The same as it was solved.
+        rows: Array (n, m), p(z|w) of possible secrets.
+    """
+    for threshold in _DROPPED:
+        kept = program.within(np.where(rows < threshold, 0.0, rows))
+        # Nothing is known of a secret that never occurs: its report reveals as little as possible.
+        everyone = problem.weights[program.rows] @ kept
+        matrix = np.tile(everyone / everyone.sum(), (len(problem.secrets), 1))
+        matrix[program.rows] = kept
+        yield Mechanism(matrix, problem.secrets, problem.observables)

@@ -18,17 +18,17 @@ from typing import Final
 import numpy as np
 from scipy import sparse
 
-from ..core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, MetricPrivacy, Prior, Space
-from ..core.arguments import checked
-from ..core.arrays import Floats, readonly
-from ..errors import InputError, SolverError, python
-from ..proofs import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
-from ..rounding import UNIT, amount_at_most, at_most, below, underflow
-from .highs import Highs
-from .linear import LinearProgram
-from .problem import EXPECTED, Problem, least_loss
-from .run import Run, positive
-from .solver import Answer, OnProgress, Progress, Solver, Status, Stop, check_gap, mended, proved, spread
+from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, MetricPrivacy, Prior, Space
+from ...core.arguments import checked
+from ...core.arrays import Floats, readonly
+from ...errors import InputError, SolverError, python
+from ...proofs import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
+from ...rounding import UNIT, amount_at_most, at_most, below, underflow
+from ..back_ends import Highs
+from ..problem import EXPECTED, Problem, least_loss
+from ..row_generation import LinearProgram
+from ..session import Run, positive
+from ..solver import Answer, OnProgress, Progress, Solver, Status, Stop, check_gap, mended, proved, spread
 
 _ROUNDS: Final = 300
 _PATIENCE: Final = 8  # designs that changed neither value nor bound

@@ -14,17 +14,16 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
-from ..core import DistortionPrivacy, Prior
-from ..core.arrays import Floats
-from ..core.immutable import CompactRepr
-from ..errors import InfeasibleError
-from ..mechanisms import made_private
-from ..proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
-from ..rounding import amount_at_least
-from .linear import LinearProgram, Triples, violated, wide
-from .problem import WORST_CASE, Problem
-from .row_generation import ALL_AT_ONCE, LinearSolver
-from .solver import Control, Status
+from ...core import DistortionPrivacy, Prior
+from ...core.arrays import Floats
+from ...core.immutable import CompactRepr
+from ...errors import InfeasibleError
+from ...mechanisms import made_private
+from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
+from ...rounding import amount_at_least
+from ..problem import WORST_CASE, Problem
+from ..row_generation import ALL_AT_ONCE, LinearProgram, LinearSolver, Triples, violated, wide
+from ..solver import Control, Status
 
 ENOUGH: Final = 1e-9
 """A share of a constraint's scale that is left for rounding."""

@@ -9,17 +9,16 @@ from typing import Final
 
 import numpy as np
 
-from ..core import Mechanism
-from ..core.arrays import Floats
-from ..core.immutable import CompactRepr
-from ..errors import InputError, SolverError, argument
-from ..proofs import ManyMultipliers, certify, relative_gap
+from ...core import Mechanism
+from ...core.arrays import Floats
+from ...core.immutable import CompactRepr
+from ...errors import InputError, SolverError, argument
+from ...proofs import ManyMultipliers, certify, relative_gap
+from ..problem import Problem
+from ..row_generation import ALL_AT_ONCE, LinearSolver, first_rows, violated
+from ..solver import Answer, Control, Progress, Solver, Status
+from ..solver_registry import Auto, general_solvers
 from .constrained_program import ENOUGH, Demands, GeneralProgram, with_most_room
-from .linear import violated
-from .problem import Problem
-from .row_generation import ALL_AT_ONCE, LinearSolver, first_rows
-from .solver import Answer, Control, Progress, Solver, Status
-from .solvers import Auto, general_solvers
 
 _MARGIN: Final = 1e-9  # of the exponents, left for rounding
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale, what a back-end is not given

@@ -18,9 +18,9 @@ from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, argument
 from ..proofs import Candidates, Certificate, Multipliers, Optimality
-from .constrained import general_answer
+from .closed_forms import fallback
 from .effort import check_time
-from .fallback import fallback
+from .extensions.constrained import general_answer
 from .problem import DISTORTION, Problem
 from .result import Design, SolvedProgram
 from .solver import (
@@ -38,7 +38,7 @@ from .solver import (
     proved,
     proved_bound,
 )
-from .solvers import solver_of
+from .solver_registry import solver_of
 
 _MODERATE = 100  # binary exponents of units in which nothing that matters underflows
 _NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and probabilities

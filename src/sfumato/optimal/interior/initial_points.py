@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.arrays import Floats
 from ...errors import InfeasibleError
-from .form import Form, Iterate, Rows
-from .pairs import Columns, PairRows
+from .block_form import Form, Iterate, Rows
+from .pair_rows import Columns, PairRows
 
 FULL = 0.999
 LONGEST = 12.0
@@ -47,7 +47,7 @@ def _worst(point: Floats, columns: Columns) -> float:
     return max(float(((row[:, None] - row[None, :]) / limit).max()) for row in log)
 
 
-def first(columns: Columns) -> Floats:
+def first_mechanism(columns: Columns) -> Floats:
     """Return a mechanism (m, n) strictly inside the pair rows and above the least distortion, if one is set.
 
     Raises:
@@ -71,7 +71,7 @@ def first(columns: Columns) -> Floats:
     return np.asarray((1 - mix) * point + mix * flat)
 
 
-def completed(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iterate]:
+def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iterate]:
     """Complete a strictly interior mechanism (blocks, n) to an iterate with multipliers."""
     columns, n = form.columns, form.secrets
     rows = Rows(form, pairs)
@@ -109,7 +109,7 @@ def completed(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iterate]:
     return rows, Iterate(u, w, v, lam, mu)
 
 
-def last(columns: Columns, x: Floats, interior: Floats) -> Floats:
+def last_mechanism(columns: Columns, x: Floats, interior: Floats) -> Floats:
     """Normalise columns and mix in a little of an interior mechanism, so that all demands hold in floats.
 
     The least share of `MIXES` that does so is taken.

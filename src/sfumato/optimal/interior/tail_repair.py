@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.arrays import Floats
-from .form import Iterate, Rows
+from .block_form import Iterate, Rows
 from .newton import Direction
-from .pairs import Ints, PairRows
+from .pair_rows import Ints, PairRows
 
 # The share of what a secret carries elsewhere that may be diverted at once.
 DIVERTED = 0.5

@@ -1,0 +1,629 @@
+"""The search for an epsilon between those that reach a goal and those that do not, in few steps.
+
+A measure is taken as odds between what reports achieve that say nothing and what those do that say all. Their
+logarithm is nearly a straight line in the logarithm of epsilon: a few secants find where it crosses the goal's.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, Loss, MetricPrivacy, Prior, Space, as_loss, units
+from ..core.arguments import checked
+from ..core.bisection import bisect
+from ..core.guarantees import as_guarantees
+from ..errors import InfeasibleError, InputError, SolverError, argument, python
+from ..geo import Visits
+from ..proofs.coordinates import VertexPrivacy, bound_to
+from ..rounding import exactly
+from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival, rivalry
+from .design import GAIN, choose
+from .epsilon_goals import DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
+from .medians import moved
+from .problem import EXPECTED
+from .program_design import solve_program
+from .result import BETTER, NOISE, PROGRAM, Design
+from .solver import Solver, Stop
+
+Promise = Callable[[float], CoordinatePrivacy | MetricPrivacy]
+OfPoints = Callable[[float], CoordinatePrivacy]
+
+_MOST: Final = 14  # trials
+_ALONE: Final = 6  # of them on one side of the goal
+_SHARE: Final = 1 / 3  # of the time that is left, for one trial
+_LEAST_S: Final = 1e-3
+_SLOPES: Final = (2.2, 1.4)  # of the line, before two designs show it: below even odds, and above
+_FLATTEST: Final = 0.3
+_WIDEST: Final = math.log(4)  # one step where an end is unknown
+_MOST_ODDS: Final = 12.0
+_STRAIGHT: Final = 7  # designs after which every other step halves an interval
+_FAR: Final = 3.0  # in log-odds: an end so far from the goal says little of the line there
+_MARGIN: Final = 0.1  # of an interval, at its ends
+_DIGITS: Final = 4  # of an epsilon
+_GUESS_S: Final = 1.0  # for one estimate
+_GUESSES: Final = 8
+_NEAR: Final = 0.003  # relative: of estimates, where the search of them ends
+_LONGEST_S: Final = 30.0
+_LEAST_LOOK_S: Final = 1.0
+_LOOK_SHARE: Final = 0.3  # of the time that is left, for one look
+_HALF: Final = 2.0  # epsilon times a mean distance with which about half of the loss can be avoided
+
+
+def log_odds(value: float, blind: float, clear: float) -> float:
+    """Return the logarithm of the odds of a value between what is measured blindly and clearly, within +-12."""
+    share = (blind - value) / (blind - clear)
+    if not 0 < share < 1:
+        return math.copysign(_MOST_ODDS, share - 0.5)
+    return max(-_MOST_ODDS, min(_MOST_ODDS, math.log(share) - math.log1p(-share)))
+
+
+def slope_at(odds: float) -> float:
+    """Return about the slope of the line, up to some log-odds from even ones."""
+    return _SLOPES[odds > 0]
+
+
+@dataclass(slots=True)
+class Steps:
+    """The choice of the next epsilon to try.
+
+    Attributes:
+        target: The log-odds of the goal.
+        first: The epsilon to begin with.
+        tolerance: The relative distance of epsilons that ends the search.
+        seen: The log-odds of each epsilon tried.
+    """
+
+    target: float
+    first: float
+    tolerance: float
+    seen: dict[float, float] = field(default_factory=dict)
+
+    def close(self, fails: float, holds: float) -> bool:
+        """Return whether two epsilons are as near as was asked for."""
+        low, high = sorted((fails, holds))
+        return low > 0 and high < math.inf and high <= low * (1 + self.tolerance)
+
+    def following(self, fails: float, holds: float) -> float:
+        """Return the next epsilon between the nearest one that fails and the nearest one that holds.
+
+        Args:
+            fails: 0 or infinite where none is known.
+            holds: Likewise.
+        """
+        low, high = sorted((fails, holds))
+        if not self.seen:
+            return self.first
+        if low > 0 and high < math.inf:
+            found = self._between(low, high)
+        else:
+            found = self._beyond(low if low > 0 else high, 1 if low > 0 else -1)
+        rounded = float(f"{math.exp(found):.{_DIGITS - 1}e}")
+        return rounded if low < rounded < high else math.exp(found)
+
+    def _between(self, below: float, above: float) -> float:
+        """Return the next log epsilon between two epsilons that were tried."""
+        low, high = math.log(below), math.log(above)
+        width = high - low
+        bent = max(abs(self.seen[end] - self.target) for end in (below, above)) > _FAR
+        if bent or (len(self.seen) >= _STRAIGHT and len(self.seen) % 2):
+            return low + width / 2
+        aimed = self._crossing(3)
+        if not low < aimed < high:
+            aimed = min(high, max(low, self._crossing(2)))
+        # A little to the side that is farther away, so that both ends come near.
+        aimed += math.copysign(self.tolerance / 3, high - aimed - (aimed - low))
+        edge = _MARGIN * width
+        return min(high - edge, max(low + edge, aimed))
+
+    def _crossing(self, count: int) -> float:
+        """Return where a polynomial through the nearest points, log epsilon for log-odds, meets the target."""
+        near = sorted(self.seen.items(), key=lambda item: abs(item[1] - self.target))[:count]
+        odds = [each for _, each in near]
+        if len(set(odds)) < len(odds):
+            return math.nan
+        found = 0.0
+        for k, (epsilon, own) in enumerate(near):
+            ratios = [(self.target - other) / (own - other) for other in odds[:k] + odds[k + 1 :]]
+            found += math.log(epsilon) * math.prod(ratios)
+        return found
+
+    def _beyond(self, end: float, sign: int) -> float:
+        """Return the next log epsilon above (sign 1) or below (sign -1) the only end that is known."""
+        at = math.log(end)
+        odds = self.seen[end]
+        slope: float = slope_at(self.target)
+        others = [epsilon for epsilon in self.seen if epsilon != end]
+        if others:
+            last = min(others, key=lambda epsilon: abs(math.log(epsilon) - at))
+            slope = max(_FLATTEST, (odds - self.seen[last]) / (at - math.log(last)))
+        least = self.tolerance * 2.0 ** (2 * len(others) - 1)  # where the line says "here", growing steps
+        step = max(least, sign * (self.target - odds) / slope + self.tolerance / 3)
+        widest = 2 * _WIDEST if others and slope > _FLATTEST else _WIDEST
+        return at + sign * min(step, widest)
+
+
+class Tried(NamedTuple):
+    """The outcome of one trial.
+
+    Attributes:
+        measured: What the goal limits.
+        near: About the same, for the choice of the next epsilon.
+    """
+
+    measured: Bracket
+    near: float
+
+
+OnTrial = Callable[[EpsilonTrial], None]
+Attempt = Callable[[float, float], Tried | None]
+
+
+@dataclass(slots=True)
+class EpsilonSearch:
+    """Trials of one kind of mechanism, each for one epsilon.
+
+    Attributes:
+        kind: ``program`` or ``noise``.
+        attempt: From an epsilon and seconds to what was found; None where the time was over before.
+        goal: The goal.
+        limit: What is measured is to be at most this.
+        extremes: About what is measured where reports say nothing, and where they say all.
+        steps: The choice of the next epsilon.
+        deadline: When the time is over.
+        ended: Asked whether to stop, or the time is over.
+        progress: Called with each trial.
+        trials: All trials, in order.
+    """
+
+    kind: str
+    attempt: Attempt
+    goal: DesignGoal
+    limit: float
+    extremes: tuple[float, float]
+    steps: Steps
+    deadline: float
+    ended: Stop
+    progress: OnTrial | None
+    trials: list[EpsilonTrial] = field(default_factory=list)
+
+    def run(self, holds: float | None = None) -> None:
+        """Try epsilons until two that are close differ in whether they reach the goal.
+
+        Args:
+            holds: An epsilon that was tried already, and reaches it.
+        """
+        fails, beyond = (0.0, math.inf) if self.goal.least else (math.inf, 0.0)
+        bisect(self.tried, fails, beyond if holds is None else holds, middle=self.steps.following, done=self._done)
+
+    @property
+    def best(self) -> float | None:
+        """The least, or largest, epsilon with which the goal is reached; None where none is known."""
+        reached = [trial.epsilon for trial in self.trials if trial.holds]
+        if not reached:
+            return None
+        return min(reached) if self.goal.least else max(reached)
+
+    def tried(self, epsilon: float, attempt: Attempt | None = None) -> bool:
+        """Return whether the goal is proved to be reached with an epsilon.
+
+        Args:
+            epsilon: The epsilon.
+            attempt: Another one than that of the search.
+        """
+        begun = time.monotonic()
+        found = (attempt or self.attempt)(epsilon, max(_SHARE * (self.deadline - begun), _LEAST_S))
+        if found is None:
+            return False
+        measured, near = found
+        trial = EpsilonTrial(epsilon, self.kind, measured, measured.upper <= self.limit, time.monotonic() - begun)
+        self.trials.append(trial)
+        self.steps.seen[epsilon] = log_odds(near, *self.extremes)
+        if self.progress is not None:
+            self.progress(trial)
+        return trial.holds
+
+    def _done(self, fails: float, holds: float) -> bool:
+        held = sum(trial.holds for trial in self.trials)
+        alone = len(self.trials) >= _ALONE and held in (0, len(self.trials))
+        return self.ended() or alone or len(self.trials) >= _MOST or self.steps.close(fails, holds)
+
+
+@dataclass(slots=True)
+class NoiseTrials:
+    """Planar noise for each epsilon, with the remap that is best for it.
+
+    Attributes:
+        asked: What noise and program can both keep, for any epsilon.
+        promise: From an epsilon to the promise.
+        limit: Of the loss.
+        rivals: What was found for each epsilon.
+    """
+
+    asked: Rivalry
+    promise: Callable[[float], CoordinatePrivacy]
+    limit: float
+    rivals: dict[float, Rival] = field(default_factory=dict)
+
+    def __call__(self, epsilon: float, seconds: float) -> Tried:
+        """Return the loss of the noise between bounds; near the limit from a finer look."""
+        found = self.look(epsilon, ROUGH, seconds)
+        near = found.loss.value
+        if found.noise.remap is not None and found.loss.lower <= self.limit < found.loss.upper:
+            finer = self.look(epsilon, FINE, seconds)
+            found = finer if finer.loss.upper < found.loss.upper else found
+            near = found.loss.upper
+        self.rivals[epsilon] = found
+        return Tried(found.loss, near)
+
+    def guess(self, begin: float) -> float:
+        """Return about the epsilon with which the noise reaches the limit, from estimates alone."""
+        low, high, epsilon = 0.0, math.inf, begin
+        for _ in range(_GUESSES):
+            lost = noise_estimate(self._at(epsilon), _GUESS_S)
+            if abs(lost - self.limit) <= _NEAR * self.limit:
+                break
+            low, high = (epsilon, high) if lost > self.limit else (low, epsilon)
+            tried = epsilon * lost / self.limit
+            epsilon = tried if low < tried < high else math.sqrt(low * high)
+        return float(f"{epsilon:.4g}")
+
+    def better(self, epsilon: float, made: Design | None, seconds: tuple[float, float]) -> Design:
+        """Return the program, with what the noise would lose, or the noise where it loses less.
+
+        Args:
+            epsilon: The epsilon.
+            made: The program; None where none was designed.
+            seconds: How long it took so far, and how much time is left.
+        """
+        spent, left = seconds
+        rival = self.rivals.get(epsilon) or self.look(epsilon, ROUGH, left)
+        if rival.noise.remap is not None and (made is None or made.certificate.loss > rival.loss.lower):
+            finer = self.look(epsilon, FINE, left)
+            rival = finer if finer.loss.upper < rival.loss.upper else rival
+        return choose(made, rival, self.promise(epsilon), self.asked.loss.unit, spent)
+
+    def look(self, epsilon: float, fineness: float, seconds: float) -> Rival:
+        """Return the noise of an epsilon."""
+        return noise_rival(self._at(epsilon), fineness, max(_LEAST_LOOK_S, min(_LONGEST_S, _LOOK_SHARE * seconds)))
+
+    def _at(self, epsilon: float) -> Rivalry:
+        return replace(self.asked, promise=self.promise(epsilon))
+
+
+@dataclass(slots=True)
+class ProgramTrials:
+    """A program for each epsilon, which starts from that of the nearest epsilon before.
+
+    Attributes:
+        prior: The prior.
+        promise: From an epsilon to the promise.
+        goal: The goal.
+        medians: The visits of the loss, where reports are moved to the best places for what they reveal.
+        options: More of the design.
+        stop: Asked whether to stop.
+        designs: What was found for each epsilon.
+    """
+
+    prior: Prior
+    promise: Promise
+    goal: DesignGoal
+    medians: Visits | None
+    options: dict[str, Any]
+    stop: Stop
+    designs: dict[float, Design] = field(default_factory=dict)
+
+    def __call__(self, epsilon: float, seconds: float) -> Tried | None:
+        """Return what is measured of the design for an epsilon; None where there was no time for one."""
+        try:
+            made = self._designed(epsilon, seconds, math.inf)
+        except SolverError:
+            if self.stop():
+                return None
+            raise
+        return self._kept(epsilon, made)
+
+    def against(self, epsilon: float, seconds: float, most: float) -> Tried | None:
+        """Return what the first design loses; given up where it is proved to lose more than the noise may."""
+        try:
+            return self._kept(epsilon, self._designed(epsilon, seconds, most))
+        except SolverError:
+            return None
+
+    def _kept(self, epsilon: float, made: Design) -> Tried:
+        self.designs[epsilon] = made
+        measured = self.goal.measured(made)
+        return Tried(measured, measured.upper)
+
+    def _designed(self, epsilon: float, seconds: float, most: float) -> Design:
+        deadline = time.monotonic() + seconds
+        promise = self.promise(epsilon)
+        near: Design | None = None
+        if self.designs:
+            near = self.designs[min(self.designs, key=lambda other: abs(math.log(other / epsilon)))]
+        if near is not None and self.medians is not None:
+            return self._moved(near, self.medians, promise, deadline)
+        room, bound = 1.0 if self.medians is None else 1 - GAIN, -math.inf
+
+        def watched(step: Any) -> None:
+            nonlocal bound
+            bound = max(bound, step.bound)
+
+        made = solve_program(
+            self.prior,
+            guarantees=promise,
+            tie_break=False,
+            time_limit=seconds,
+            start=near,
+            stop=lambda: self.stop() or room * bound > most,
+            progress=watched,
+            **self.options,
+        )
+        if self.medians is None or not made.finished:
+            return made
+        try:
+            again = self._moved(made, self.medians, promise, deadline)
+        except SolverError:
+            return made
+        return again if again.certificate.loss < made.certificate.loss else made
+
+    def _moved(
+        self, near: Design, visits: Visits, promise: CoordinatePrivacy | MetricPrivacy, deadline: float
+    ) -> Design:
+        return moved(
+            near,
+            visits,
+            guarantees=promise,
+            solver=self.options["solver"],
+            gap=self.options["gap"],
+            time_limit=max(deadline - time.monotonic(), 1e-3),
+            stop=self.stop,
+            start=near,
+        )
+
+
+@checked
+def find_epsilon(
+    prior: Prior,
+    *,
+    loss: AnyLoss,
+    goal: DesignGoal,
+    promise: Promise = CoordinatePrivacy,
+    observables: Space | None = None,
+    solver: Solver | str | None = None,
+    gap: float = 1e-4,
+    tolerance: float = 0.01,
+    first: float | None = None,
+    time_limit: float = float("inf"),
+    stop: Stop | None = None,
+    progress: OnTrial | None = None,
+    medians: Visits | None = None,
+    keep: str = BETTER,
+) -> FoundEpsilon:
+    """Return the design of least loss whose epsilon just reaches a goal.
+
+    For a `LossGoal` it is the smallest epsilon, for an `AttackerGoal` the largest, up to the tolerance. What is
+    tried is what `design` would return: for a loss of points on a lattice also planar noise with a remap, and with
+    ``medians`` reports at the best places. First the epsilon is found with which the noise alone reaches the
+    goal; then a program is designed for it and, where it loses little enough, for smaller ones. Each program
+    starts from that of the nearest epsilon before, from its rows and its reports. About five are made.
+
+    The least loss falls with epsilon. Where the next epsilon tried has a proved bound above the goal, neither the
+    noise tried nor any mechanism of the program reaches it there. The attacker's chance need not grow with
+    epsilon: designs make the loss small and nothing else. So the epsilon reaches the goal, and a larger one that
+    was not tried may, too. For an attacker the program alone is looked at: of noise their chance is not proved.
+
+    Args:
+        prior: The prior on the n secrets.
+        loss: The loss, array (n, m), a `Loss` or a `Metric`.
+        goal: `LossGoal` or `AttackerGoal`.
+        promise: From an epsilon to the promise: by default `CoordinatePrivacy`, per km, which needs a lattice; for
+            cells ``lambda epsilon: MetricPrivacy(epsilon, metric)``.
+        observables: The m observables; by default the secrets.
+        solver: See `design`.
+        gap: The relative gap of each design.
+        tolerance: How near, relatively, the next epsilon is to be, which misses the goal.
+        first: An epsilon to begin with; by default it is guessed.
+        time_limit: Seconds; when they are over, the best design so far is returned.
+        stop: Asked from time to time whether to stop, with the same effect.
+        progress: Called with each trial.
+        medians: The visits that the loss is from: reports are moved to the best places; see `design`.
+        keep: ``better``, or ``program`` or ``noise`` to look at that one alone; see `design`.
+
+    Raises:
+        InfeasibleError: If no mechanism reaches the goal, or none that was designed did.
+        InputError: If every epsilon reaches it, or an argument cannot be used.
+        SolverError: If no design reached it within the time.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.optimal import LossGoal, find_epsilon
+        >>> line = sf.Space.numbers(range(5), unit="km")
+        >>> metric = line.metric("absolute")
+        >>> found = find_epsilon(
+        ...     sf.Prior.uniform(line),
+        ...     loss=metric,
+        ...     goal=LossGoal("500 m"),
+        ...     promise=lambda epsilon: sf.MetricPrivacy(epsilon, metric),
+        ... )
+        >>> 0.49 < found.design.certificate.loss <= 0.5
+        True
+    """
+    if not (math.isfinite(tolerance) and tolerance > 0):
+        raise InputError(f"a tolerance of {tolerance:g} is not positive.", f"use {argument('tolerance', 0.01)}.")
+    if first is not None and not (math.isfinite(first) and first > 0):
+        raise InputError(f"an epsilon of {first:g} is not positive.", f"use {argument('first', 1.0)}.")
+    if not time_limit > 0:
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+        )
+    started = time.monotonic()
+    if keep not in (BETTER, PROGRAM, NOISE):
+        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
+    costs = as_loss(loss, len(prior), len(prior.space if observables is None else observables))
+    rows = _rows(prior, promise(1.0))
+    field = _field(prior, costs, goal, promise, observables)
+    if keep == NOISE and isinstance(field, str):
+        raise InputError(
+            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
+        )
+    noise = field if isinstance(field, Rivalry) and keep != PROGRAM else None
+    blind, clear = goal.ends(prior, costs, bounded=noise is None)
+    finding = _Finding(
+        prior,
+        goal,
+        goal.limit(costs),
+        (blind, clear),
+        rows,
+        tolerance,
+        first,
+        (started, started + time_limit),
+        stop or (lambda: False),
+        progress,
+    )
+    options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap}
+    programs = ProgramTrials(prior, promise, goal, medians, options, finding.ended)
+    return finding.found(None if keep == NOISE else programs, noise, promise, costs.unit)
+
+
+@dataclass(slots=True)
+class _Finding:
+    """One search: noise first where it can stand in for the program, then programs."""
+
+    prior: Prior
+    goal: DesignGoal
+    limit: float
+    extremes: tuple[float, float]
+    rows: MetricPrivacy
+    tolerance: float
+    first: float | None
+    time: tuple[float, float]  # of the start and of the deadline
+    stop: Stop
+    progress: OnTrial | None
+
+    def ended(self) -> bool:
+        """Return whether the time is over, or it was asked to stop."""
+        return self.stop() or time.monotonic() >= self.time[1]
+
+    def found(
+        self, programs: ProgramTrials | None, field: Rivalry | None, promise: Promise, loss_unit: str
+    ) -> FoundEpsilon:
+        """Return what is found.
+
+        Raises:
+            SolverError: If no epsilon reaches the goal that was tried because the time is over.
+            InfeasibleError: If none does.
+        """
+        unit = self.rows.promise.unit if isinstance(self.rows, VertexPrivacy) else self.rows.metric.unit
+        looks: EpsilonSearch | None = None
+        tries: EpsilonSearch | None = None
+        noise = NoiseTrials(field, cast("OfPoints", promise), self.limit) if field is not None else None
+        if noise is not None:
+            looks = self._search(NOISE, noise, 0.0)
+            if self.first is None and not self.ended():
+                looks.steps.first = noise.guess(looks.steps.first)
+            looks.run()
+        reached = None if looks is None else looks.best
+        if programs is not None and (self.limit > self.extremes[1] or not self.goal.least):
+            tries = self._search(PROGRAM, programs, self.extremes[1])
+            if reached is None:
+                tries.run()
+            elif tries.tried(reached, partial(programs.against, most=self.limit)):
+                tries.run(reached)
+        trials = [trial for each in (looks, tries) if each is not None for trial in each.trials]
+        least = None if tries is None else tries.best
+        epsilon = reached if least is None else least
+        if epsilon is None:
+            raise self._none(trials, loss_unit, unit)
+        made: Design | None = None if programs is None else programs.designs.get(epsilon)
+        if noise is not None:
+            seconds = time.monotonic() - self.time[0], self.time[1] - time.monotonic()
+            made = noise.better(epsilon, None if programs is None else programs.designs.get(epsilon), seconds)
+        made = cast("Design", made)
+        last = tries if made.has_program else looks
+        tried = any(trial.kind == NOISE and trial.epsilon == epsilon for trial in trials)
+        if made.choice is not None and made.choice.kept == NOISE and not tried:
+            trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
+        found = FoundEpsilon(
+            self.goal,
+            made.without_answer(),
+            epsilon,
+            unit,
+            loss_unit,
+            made.kind,
+            tuple(trials),
+            False,
+            0.0,
+        )
+        missed = found.missed
+        close = last is not None and missed is not None and last.steps.close(missed.epsilon, epsilon)
+        decided = made.has_program or made.finished
+        return replace(found, finished=close and decided, seconds=time.monotonic() - self.time[0])
+
+    def _search(self, kind: str, attempt: Attempt, clear: float) -> EpsilonSearch:
+        blind = self.extremes[0]
+        target = log_odds(self.limit, blind, clear)
+        begin = self.first if self.first is not None else _first(self.prior, self.rows, target)
+        steps = Steps(target, begin, self.tolerance)
+        return EpsilonSearch(
+            kind, attempt, self.goal, self.limit, (blind, clear), steps, self.time[1], self.ended, self.progress
+        )
+
+    def _none(self, trials: list[EpsilonTrial], loss_unit: str, unit: str) -> SolverError | InfeasibleError:
+        nearest = ""
+        if trials:
+            least = min(trials, key=lambda trial: trial.measured.upper)
+            shown = self.goal.shown(least.measured, loss_unit)
+            nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(unit)}: {shown}."
+        if self.ended():
+            return SolverError(
+                f"no design reached the goal before the search was stopped.{nearest}",
+                f"allow more with {argument('time_limit')}",
+                "use fewer or larger cells, or a wider spacing.",
+            )
+        tried = len({trial.epsilon for trial in trials})
+        return InfeasibleError(
+            f"no design reached the goal, with {tried} epsilons that were tried.{nearest}",
+            f"allow a {'larger loss' if self.goal.least else 'larger share'}.",
+        )
+
+
+def _field(
+    prior: Prior, loss: Loss, goal: DesignGoal, promise: Promise, observables: Space | None
+) -> Rivalry | str:
+    """Return what a program and planar noise can both keep, or why the noise cannot stand in for it."""
+    if not isinstance(goal, LossGoal):
+        return "how often an attacker is near is not proved of it"
+    return rivalry(prior, loss, as_guarantees(promise(1.0)), EXPECTED, observables)
+
+
+def _rows(prior: Prior, promise: CoordinatePrivacy | MetricPrivacy) -> MetricPrivacy:
+    """Return the rows that a promise asks of the secrets.
+
+    Raises:
+        InputError: If it is not one promise of an epsilon.
+    """
+    found = bound_to(prior.space, as_guarantees(promise))
+    if len(found) != 1 or not isinstance(found[0], MetricPrivacy):
+        raise InputError(
+            "the promise is not one epsilon.",
+            python("pass a function from a number to CoordinatePrivacy or MetricPrivacy."),
+        )
+    return found[0]
+
+
+def _first(prior: Prior, rows: MetricPrivacy, target: float) -> float:
+    """Return about the epsilon with which the goal is reached; the rows are those for an epsilon of 1."""
+    if isinstance(rows, VertexPrivacy):
+        distances = rows.lattice.metric("euclidean", unit=rows.promise.unit).array
+    else:
+        distances = rows.metric.array
+    known = np.isfinite(distances)
+    mean = float(np.outer(prior.probabilities, prior.probabilities)[known] @ distances[known])
+    return float(f"{_HALF / mean * math.exp(target / slope_at(target)):.3g}") if mean > 0 else 1.0
