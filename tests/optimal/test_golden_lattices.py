@@ -15,7 +15,7 @@ from scipy import sparse
 import sfumato as sf
 from sfumato.geo import Lattice, Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.proofs.spline import octile_slope
+from sfumato.proofs.slope import octile_slope
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "coordinates.md"
 SQUARE = 0.931  # of the spacing of triangles: as many vertices

@@ -22,7 +22,7 @@ from sfumato.proofs import (
     prove_metric_privacy,
     steepest,
 )
-from sfumato.proofs.spline import FLATTEST
+from sfumato.proofs.slope import FLATTEST
 from tests.geo.test_lattice import lattices
 from tests.proofs.exact_slope import promised_slope, slope_is_at_most
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from sfumato.proofs.spline import _columns, gradient_and_value, octile_exponent, octile_slope, slope_holds
+from sfumato.proofs.slope import _columns, gradient_and_value, octile_exponent, octile_slope, slope_holds
 
 STEEPEST = [(0.3, 0.33221848, (0.5, 0.125)), (0.9, 1.00358436, (-0.125, 0.375))]
 AROUND = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)]

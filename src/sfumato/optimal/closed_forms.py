@@ -233,10 +233,7 @@ _ROOM = 1e-9  # left for rounding
 def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     """Return the better closed form that keeps what is asked, or None if neither keeps the limit of the loss.
 
-    Args:
-        problem: The problem.
-        status: How the solver ended.
-        why: Why there is no better answer, for the report.
+    ``status`` and ``why`` say how the solver ended, and why there is no better answer.
     """
     constant, telling = _constant(problem), _telling(problem)
     candidates = {"exponential mechanism" if problem.exponents is not None else "cheapest reports": telling}

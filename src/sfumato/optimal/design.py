@@ -220,15 +220,7 @@ class _Contest:
 
 
 def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> Design:
-    """Return the program, or the noise where that was proved to lose less or there is no program.
-
-    Args:
-        made: The program; None where none was designed.
-        rival: The noise.
-        promise: What both keep.
-        unit: The unit of the losses.
-        seconds: The time it took.
-    """
+    """Return the program, or the noise where that was proved to lose less or there is no program."""
     loss: Bracket | None = None
     if made is not None:
         found = made.certificate

@@ -36,11 +36,7 @@ _SMALL = 1_000_000  # likelihood ratios that take no time worth measuring
 
 
 def check_memory(blocks: int, size: int) -> None:
-    """Refuse a program of the structured method that does not fit into memory.
-
-    Args:
-        blocks: The number of blocks: observables, or orbits of them under a symmetry.
-        size: The length of each: the number of secrets, or one more.
+    """Refuse blocks (observables or orbits) of the structured method that do not fit into memory.
 
     Raises:
         InputError: If it does not fit; the hint says what does.
@@ -54,13 +50,7 @@ def check_memory(blocks: int, size: int) -> None:
 
 
 def check_generated(secrets: int, observables: int, held: float, gap: float) -> None:
-    """Refuse a program whose observables are generated, where it does not fit into memory.
-
-    Args:
-        secrets: How many there are.
-        observables: How many there are.
-        held: Bytes of it that are there already.
-        gap: The relative gap to reach.
+    """Refuse generated observables that do not fit into memory beside the ``held`` bytes.
 
     Raises:
         InputError: If it does not fit; the hint says what does.
@@ -71,27 +61,14 @@ def check_generated(secrets: int, observables: int, held: float, gap: float) -> 
 
 
 def shortage(blocks: int, size: int) -> tuple[str, int] | None:
-    """Return how much memory is missing, in words, and how many secrets fit; None where nothing is missing.
-
-    Args:
-        blocks: The number of blocks: observables, or orbits of them under a symmetry.
-        size: The length of each: the number of secrets, or one more.
-    """
+    """Return how much memory is missing, in words, and how many secrets fit; None where nothing is missing."""
     return _shortage(needed_bytes(blocks, size), size, lambda fits: needed_bytes(fits, fits), free_bytes())
 
 
 def shortage_of_generated(
     secrets: int, observables: int, held: float = 0.0, gap: float = _WIDE, *, of_pairs: bool = False
 ) -> tuple[str, int] | None:
-    """Return what `shortage` does, for a program whose observables are generated.
-
-    Args:
-        secrets: How many there are.
-        observables: How many there are.
-        held: Bytes of it that are there already.
-        gap: The relative gap to reach; by default a wide one, which takes least.
-        of_pairs: Whether all pairs count.
-    """
+    """Return what `shortage` does, for generated observables; ``held`` bytes are there already."""
     wanted = needed_bytes_of_generated(secrets, observables, gap, of_pairs=of_pairs)
     ratio = observables / secrets
 
@@ -164,12 +141,7 @@ def check_size(secrets: int, observables: int, time_limit: float) -> None:
 
 
 def check_time(secrets: int, observables: int, left: float) -> float:
-    """Return the seconds to keep for ending and proving a design.
-
-    Args:
-        secrets: How many there are.
-        observables: How many there are.
-        left: Seconds that are left.
+    """Return the seconds, of those that are left, to keep for ending and proving a design.
 
     Raises:
         InputError: If the proof alone takes much longer than that.

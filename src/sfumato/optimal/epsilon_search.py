@@ -71,19 +71,12 @@ def slope_at(odds: float) -> float:
 
 @dataclass(slots=True)
 class Steps:
-    """The choice of the next epsilon to try.
+    """The choice of the next epsilon to try."""
 
-    Attributes:
-        target: The log-odds of the goal.
-        first: The epsilon to begin with.
-        tolerance: The relative distance of epsilons that ends the search.
-        seen: The log-odds of each epsilon tried.
-    """
-
-    target: float
-    first: float
-    tolerance: float
-    seen: dict[float, float] = field(default_factory=dict)
+    target: float  # the log-odds of the goal
+    first: float  # the epsilon to begin with
+    tolerance: float  # the relative distance of epsilons that ends the search
+    seen: dict[float, float] = field(default_factory=dict)  # the log-odds of each epsilon tried
 
     def close(self, fails: float, holds: float) -> bool:
         """Return whether two epsilons are as near as was asked for."""
@@ -91,12 +84,7 @@ class Steps:
         return low > 0 and high < math.inf and high <= low * (1 + self.tolerance)
 
     def following(self, fails: float, holds: float) -> float:
-        """Return the next epsilon between the nearest one that fails and the nearest one that holds.
-
-        Args:
-            fails: 0 or infinite where none is known.
-            holds: Likewise.
-        """
+        """Return the next epsilon between the nearest that fails and that holds; 0 or infinite if unknown."""
         low, high = sorted((fails, holds))
         if not self.seen:
             return self.first
@@ -150,15 +138,10 @@ class Steps:
 
 
 class Tried(NamedTuple):
-    """The outcome of one trial.
+    """The outcome of one trial."""
 
-    Attributes:
-        measured: What the goal limits.
-        near: About the same, for the choice of the next epsilon.
-    """
-
-    measured: Bracket
-    near: float
+    measured: Bracket  # what the goal limits
+    near: float  # about the same, for the choice of the next epsilon
 
 
 OnTrial = Callable[[EpsilonTrial], None]
@@ -167,38 +150,21 @@ Attempt = Callable[[float, float], Tried | None]
 
 @dataclass(slots=True)
 class EpsilonSearch:
-    """Trials of one kind of mechanism, each for one epsilon.
+    """Trials of one kind of mechanism, each for one epsilon."""
 
-    Attributes:
-        kind: ``program`` or ``noise``.
-        attempt: From an epsilon and seconds to what was found; None where the time was over before.
-        goal: The goal.
-        limit: What is measured is to be at most this.
-        extremes: About what is measured where reports say nothing, and where they say all.
-        steps: The choice of the next epsilon.
-        deadline: When the time is over.
-        ended: Asked whether to stop, or the time is over.
-        progress: Called with each trial.
-        trials: All trials, in order.
-    """
-
-    kind: str
-    attempt: Attempt
+    kind: str  # `program` or `noise`
+    attempt: Attempt  # from an epsilon and seconds to what was found; None where the time was over before
     goal: DesignGoal
-    limit: float
-    extremes: tuple[float, float]
-    steps: Steps
-    deadline: float
-    ended: Stop
-    progress: OnTrial | None
-    trials: list[EpsilonTrial] = field(default_factory=list)
+    limit: float  # what is measured is to be at most this
+    extremes: tuple[float, float]  # about what is measured where reports say nothing, and where they say all
+    steps: Steps  # the choice of the next epsilon
+    deadline: float  # when the time is over
+    ended: Stop  # asked whether to stop, or the time is over
+    progress: OnTrial | None  # called with each trial
+    trials: list[EpsilonTrial] = field(default_factory=list)  # all trials, in order
 
     def run(self, holds: float | None = None) -> None:
-        """Try epsilons until two that are close differ in whether they reach the goal.
-
-        Args:
-            holds: An epsilon that was tried already, and reaches it.
-        """
+        """Try epsilons until two that are close differ in whether they reach the goal; ``holds`` does."""
         fails, beyond = (0.0, math.inf) if self.goal.least else (math.inf, 0.0)
         bisect(self.tried, fails, beyond if holds is None else holds, middle=self.steps.following, done=self._done)
 
@@ -211,12 +177,7 @@ class EpsilonSearch:
         return min(reached) if self.goal.least else max(reached)
 
     def tried(self, epsilon: float, attempt: Attempt | None = None) -> bool:
-        """Return whether the goal is proved to be reached with an epsilon.
-
-        Args:
-            epsilon: The epsilon.
-            attempt: Another one than that of the search.
-        """
+        """Return whether the goal is proved to be reached with an epsilon, by an attempt of its own if given."""
         begun = time.monotonic()
         found = (attempt or self.attempt)(epsilon, max(_SHARE * (self.deadline - begun), _LEAST_S))
         if found is None:
@@ -237,19 +198,12 @@ class EpsilonSearch:
 
 @dataclass(slots=True)
 class NoiseTrials:
-    """Planar noise for each epsilon, with the remap that is best for it.
+    """Planar noise for each epsilon, with the remap that is best for it."""
 
-    Attributes:
-        asked: What noise and program can both keep, for any epsilon.
-        promise: From an epsilon to the promise.
-        limit: Of the loss.
-        rivals: What was found for each epsilon.
-    """
-
-    asked: Rivalry
-    promise: Callable[[float], CoordinatePrivacy]
-    limit: float
-    rivals: dict[float, Rival] = field(default_factory=dict)
+    asked: Rivalry  # what noise and program can both keep, for any epsilon
+    promise: Callable[[float], CoordinatePrivacy]  # from an epsilon to the promise
+    limit: float  # of the loss
+    rivals: dict[float, Rival] = field(default_factory=dict)  # what was found for each epsilon
 
     def __call__(self, epsilon: float, seconds: float) -> Tried:
         """Return the loss of the noise between bounds; near the limit from a finer look."""
@@ -277,10 +231,7 @@ class NoiseTrials:
     def better(self, epsilon: float, made: Design | None, seconds: tuple[float, float]) -> Design:
         """Return the program, with what the noise would lose, or the noise where it loses less.
 
-        Args:
-            epsilon: The epsilon.
-            made: The program; None where none was designed.
-            seconds: How long it took so far, and how much time is left.
+        ``seconds`` are how long it took so far, and how much time is left.
         """
         spent, left = seconds
         rival = self.rivals.get(epsilon) or self.look(epsilon, ROUGH, left)
@@ -299,25 +250,16 @@ class NoiseTrials:
 
 @dataclass(slots=True)
 class ProgramTrials:
-    """A program for each epsilon, which starts from that of the nearest epsilon before.
-
-    Attributes:
-        prior: The prior.
-        promise: From an epsilon to the promise.
-        goal: The goal.
-        medians: The visits of the loss, where reports are moved to the best places for what they reveal.
-        options: More of the design.
-        stop: Asked whether to stop.
-        designs: What was found for each epsilon.
-    """
+    """A program for each epsilon, which starts from that of the nearest epsilon before."""
 
     prior: Prior
-    promise: Promise
+    promise: Promise  # from an epsilon to the promise
     goal: DesignGoal
+    # the visits of the loss, where reports are moved to the best places for what they reveal
     medians: Visits | None
-    options: dict[str, Any]
-    stop: Stop
-    designs: dict[float, Design] = field(default_factory=dict)
+    options: dict[str, Any]  # more of the design
+    stop: Stop  # asked whether to stop
+    designs: dict[float, Design] = field(default_factory=dict)  # what was found for each epsilon
 
     def __call__(self, epsilon: float, seconds: float) -> Tried | None:
         """Return what is measured of the design for an epsilon; None where there was no time for one."""

@@ -66,16 +66,11 @@ class Forecast(CompactRepr):
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The method that `Auto` begins with.
+    """The method that `Auto` begins with."""
 
-    Attributes:
-        generated: Whether observables are generated, if few edges imply all rows.
-        reason: Why, in words; "" where there is no other method.
-        of_pairs: Why they are generated where few edges nearly imply them, in words; None where they are not.
-    """
-
-    generated: bool
-    reason: str
+    generated: bool  # whether observables are generated, if few edges imply all rows
+    reason: str  # why, in words; "" where there is no other method
+    # why they are generated where few edges nearly imply them, in words; None where they are not
     of_pairs: str | None = None
 
 
@@ -145,13 +140,7 @@ NOT_QUICKER: Final = f"{NO_EDGES}, and to generate observables for all pairs is 
 
 
 def selected(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> Selected:
-    """Return the method that `Auto` begins with, but for a look at the edges.
-
-    Args:
-        problem: The problem.
-        pairs: See `design`.
-        gap: See `design`.
-    """
+    """Return the method that `Auto` begins with, but for a look at the edges."""
     n, m = problem.shape
     if n < _LEAST:
         return Selected(False, "")
@@ -174,14 +163,7 @@ def selected(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> S
 
 
 def _seconds(method: str, n: int, m: int, used: float) -> float:
-    """Return about how many CPU seconds a method takes to a gap of 1e-4.
-
-    Args:
-        method: Its name.
-        n: How many secrets there are.
-        m: How many observables there are.
-        used: How many of these are expected to be used.
-    """
+    """Return about how many CPU seconds a method takes to a gap of 1e-4, with ``used`` of m observables."""
     if method == STRUCTURED:
         return _STRUCTURED_S * m * math.pow(n, 1.5)
     if method == GENERATED:

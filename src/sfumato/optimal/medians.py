@@ -94,20 +94,7 @@ def moved(
 ) -> Design:
     """Return a design with the reports of another one, moved to the best places for what they reveal there.
 
-    Args:
-        made: See `at_medians`.
-        visits: See `at_medians`.
-        guarantees: What the new design keeps; by default what the other one does.
-        user: See `at_medians`.
-        solver: See `design`.
-        gap: See `design`; by default what counted as reached there.
-        time_limit: See `design`.
-        stop: See `design`.
-        progress: See `design`.
-        start: A design whose rows the solver starts from.
-
-    Raises:
-        InputError: See `at_medians`.
+    By default it keeps the guarantees of the other one. For the rest, and errors, see `at_medians`.
     """
     places, problem = made.mechanism.secrets, made.problem
     if not isinstance(places, Places):
@@ -160,10 +147,7 @@ def moved(
 def _medians(made: Design, points: TruePoints, least: float = 0.0) -> Floats:
     """Return the best places for the reports that can be made, array (k, 2), each once.
 
-    Args:
-        made: The design.
-        points: Where people are.
-        least: Reports that no secret makes with this probability are left out, if there are others.
+    Reports that no secret makes with the probability ``least`` are left out, if there are others.
     """
     matrix = made.mechanism.matrix
     largest = matrix.max(axis=0)

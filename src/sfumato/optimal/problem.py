@@ -221,8 +221,7 @@ def guarantees_for(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
 def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None:
     """Return what metric privacy allows, array (n, n): p(o|s) <= exp(exponents[s, s']) p(o|s').
 
-    Returns:
-        Exponents that keep the triangle inequality, ``inf`` where nothing is asked; None without metric privacy.
+    They keep the triangle inequality, and are ``inf`` where nothing is asked; None without metric privacy.
 
     Raises:
         InputError: If a guarantee is for other secrets.

@@ -38,34 +38,20 @@ class Reduced(CompactRepr):
     """A reduced problem, by the numbers that solvers need.
 
     Of N secrets n are distinct, of M observables m are kept, of the guesses g are distinct.
-
-    Attributes:
-        problem: The whole problem, for which prices are wanted.
-        prior: Array (n,), the mass of each distinct secret.
-        costs: Array (n, m), the prior-weighted loss of reporting o.
-        losses: Array (N, m), the loss of every secret, where the worst secret's counts; else None.
-        exponents: Array (n, n), what a solver has to keep, ``inf`` where nothing is asked.
-        weighted: Array (g, n), prior-weighted distances of the guesses; None without distortion.
-        minimum: The distortion to keep; None where there is none, or where it is maximised.
-        max_loss: The largest expected loss, where the distortion is maximised; else None.
-        members: Array (N,), the distinct secret of each secret.
-        kept: Array (m,), the observables that are kept, ascending.
-        merged: Array (M,), for each observable the position in ``kept`` of the one it is merged into.
-        guesses: Array (g,), a guess for each distinct one; empty without distortion.
     """
 
-    problem: Problem
-    prior: Floats
-    costs: Floats
-    losses: Floats | None
-    exponents: Floats
-    weighted: Floats | None
-    minimum: float | None
-    max_loss: float | None
-    members: Positions
-    kept: Positions
-    merged: Positions
-    guesses: Positions
+    problem: Problem  # the whole problem, for which prices are wanted
+    prior: Floats  # array (n,), the mass of each distinct secret
+    costs: Floats  # array (n, m), the prior-weighted loss of reporting o
+    losses: Floats | None  # array (N, m), the loss of every secret, where the worst secret's counts; else None
+    exponents: Floats  # array (n, n), what a solver has to keep, `inf` where nothing is asked
+    weighted: Floats | None  # array (g, n), prior-weighted distances of the guesses; None without distortion
+    minimum: float | None  # the distortion to keep; None where there is none, or where it is maximised
+    max_loss: float | None  # the largest expected loss, where the distortion is maximised; else None
+    members: Positions  # array (N,), the distinct secret of each secret
+    kept: Positions  # array (m,), the observables that are kept, ascending
+    merged: Positions  # array (M,), for each observable the position in `kept` of the one it is merged into
+    guesses: Positions  # array (g,), a guess for each distinct one; empty without distortion
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,13 +74,9 @@ class Reduced(CompactRepr):
         return np.array_equal(self.members, other.members) and np.array_equal(self.kept, other.kept)
 
     def lift(self, matrix: Floats) -> Floats:
-        """Return a mechanism of the reduced problem as one of the whole: its value is the same.
+        """Return a mechanism (n, m) of the reduced problem as one of the whole (N, M): its value is the same.
 
-        Args:
-            matrix: Array (n, m).
-
-        Returns:
-            Array (N, M); merged observables are never reported.
+        Merged observables are never reported.
         """
         whole = np.zeros((len(self.members), len(self.merged)))
         whole[:, self.kept] = matrix[self.members]
@@ -106,11 +88,7 @@ class Reduced(CompactRepr):
         A merged observable gets the prices of the one it is merged into, since its reduced costs are
         no smaller. Within equal secrets, prices of the equalities hand every cost to the first of
         them. Where the whole problem's exponents are larger than the reduced one's, the bound is
-        lower by about the price times the difference.
-
-        Args:
-            prices: Prices of distinct secrets, kept observables and distinct guesses; ``worst`` is of
-                all secrets.
+        lower by about the price times the difference. The prices ``worst`` are of all secrets.
         """
         used = np.flatnonzero(prices.local > 0)
         if len(self.kept) < len(self.merged):
@@ -170,14 +148,11 @@ class Reduced(CompactRepr):
 def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
     """Return a problem without equal secrets, dominated observables and equal guesses.
 
-    Args:
-        problem: The problem.
-        narrowed: What a solver is asked instead, to leave room for rounding: the same problem with
-            exponents that are no larger, or with a smaller ``max_loss``. By default the problem.
+    A solver may be asked ``narrowed`` instead, to leave room for rounding: the same problem with exponents that
+    are no larger, or with a smaller ``max_loss``.
 
     Raises:
-        InputError: If the problem has linear constraints or several attackers, which are not kept by what is
-            done here.
+        InputError: If the problem has linear constraints or several attackers, which this does not keep.
     """
     if problem.general:
         raise InputError(

@@ -158,15 +158,10 @@ class Solution(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relaxation:
-    """A reduced problem with some of its rows of metric privacy, ready for a back-end.
+    """A reduced problem with some of its rows of metric privacy, ready for a back-end."""
 
-    Attributes:
-        reduced: The problem.
-        triples: The rows, of distinct secrets and kept observables.
-    """
-
-    reduced: Reduced
-    triples: Triples
+    reduced: Reduced  # the problem
+    triples: Triples  # the rows, of distinct secrets and kept observables
 
     @property
     def program(self) -> LinearProgram:
@@ -307,19 +302,12 @@ def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
 
 @dataclass(frozen=True, slots=True)
 class _Rounds:
-    """The rounds of one problem.
+    """The rounds of one problem."""
 
-    Attributes:
-        solver: The back-end.
-        narrowed: What the back-end is asked, which is a little more than the problem.
-        reduced: The same reduced; its prices are lifted to the problem.
-        control: How far and how long to go.
-    """
-
-    solver: LinearSolver
-    narrowed: Problem
-    reduced: Reduced
-    control: Control
+    solver: LinearSolver  # the back-end
+    narrowed: Problem  # what the back-end is asked, which is a little more than the problem
+    reduced: Reduced  # the same reduced; its prices are lifted to the problem
+    control: Control  # how far and how long to go
 
     def run(self, triples: Triples) -> Answer:
         """Solve to the wanted gap, adding broken rows until it is reached."""

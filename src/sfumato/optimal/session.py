@@ -46,19 +46,12 @@ _NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scaled(CompactRepr):
-    """A problem in units of powers of two.
+    """A problem in units of powers of two."""
 
-    Attributes:
-        problem: The scaled problem, for a solver.
-        original: The problem as it was asked.
-        loss: Binary exponent of the unit of losses.
-        distance: Binary exponent of the unit of the adversary's distances.
-    """
-
-    problem: Problem
-    original: Problem
-    loss: int
-    distance: int
+    problem: Problem  # the scaled problem, for a solver
+    original: Problem  # the problem as it was asked
+    loss: int  # binary exponent of the unit of losses
+    distance: int  # binary exponent of the unit of the adversary's distances
 
     @property
     def exact(self) -> bool:

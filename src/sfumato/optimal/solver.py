@@ -184,10 +184,7 @@ def check_gap(gap: float) -> None:
 def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None = None) -> float:
     """Return the objective of a matrix, in plain floats; minus infinity if it breaks the limit of the loss.
 
-    Args:
-        problem: The problem.
-        matrix: Array (n, m), or (n, k) where only some observables are used.
-        used: Their positions.
+    The matrix is (n, m), or (n, k) where only the observables at the positions ``used`` are reported.
     """
     prior, loss = problem.prior.probabilities, problem.loss.array
     losses = np.einsum("so,so->s", matrix, loss if used is None else loss[:, used])

@@ -2,11 +2,24 @@
 
 Any multipliers of the right sign give a valid bound, however they were computed
 and however inexact they are, so the bound is proved without trusting the solver.
+
+For general programs the loss is the largest of expected ones, max over i of sum over s, o of mass_i(s) l(s, o)
+p(o|s). With weights t of the masses (t >= 0, of sum one), prices a_j(g, o) >= 0 of the guesses of attacker j,
+mu_k >= 0 of the linear constraints and lam >= 0 of the rows of metric privacy, every mechanism that keeps all of
+them loses at least
+
+    sum over j of minimum_j min over o of (sum over g of a_j(g, o)) - sum over k of mu_k b_k
+    + sum over s of min over o of c(s, o),
+
+    c(s, o) = sum over i of t_i mass_i(s) l(s, o) - prior(s) sum over j, g of a_j(g, o) d_j(g, s)
+              + sum over k of mu_k A_k(s, o) + (sum of lam of rows at s) - (sum of exp(e) lam of rows at s'),
+
+as in docs/proofs/duality.md, constraint by constraint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -14,14 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import intervals
+from ..core import DistortionPrivacy
 from ..core.arrays import Floats, freeze
 from ..core.immutable import CompactRepr, Immutable
 from ..errors import InputError
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
+from .constraints import LinearConstraint
 
 Positions = NDArray[np.intp]
 Costs = Callable[[slice], tuple[Floats, Floats]]
 _ROWS: Final = 256  # secrets that are looked at together
+_OTHER_TERMS: Final = 6  # besides the prices, in the error of a reduced cost
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -182,13 +198,9 @@ def _blind_error(prior: Floats, distance: Floats) -> float:
 def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, terms: int, lost: float) -> float:
     """Return a lower bound of sum over s of min over o of the reduced cost, with the priced rows in it.
 
-    Args:
-        costs: From some secrets to their costs without the priced rows, and the sums of their absolute terms,
-            arrays (secrets, m).
-        shape: The numbers n of secrets and m of observables.
-        multipliers: The prices.
-        terms: How many products were added in each cost.
-        lost: How many times `SMALLEST` underflow may have taken from each cost.
+    ``costs`` gives, for some secrets, their costs without the priced rows and the sums of their absolute terms,
+    arrays (secrets, m). ``terms`` products were added in each cost, and underflow took at most ``lost`` times
+    `SMALLEST`.
     """
     n, m = shape
     positive = np.flatnonzero(multipliers.local > 0)
@@ -211,19 +223,12 @@ def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, t
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Cells(CompactRepr):
-    """Prices of cells (secret, observable), sorted by their secrets.
+    """Prices of cells (secret, observable), sorted by their secrets."""
 
-    Attributes:
-        secrets: Array (k,), ascending.
-        observables: Array (k,).
-        prices: Array (k,).
-        begins: Array (n + 1,), where each secret's begin.
-    """
-
-    secrets: Positions
-    observables: Positions
-    prices: Floats
-    begins: Positions
+    secrets: Positions  # array (k,), ascending
+    observables: Positions  # array (k,)
+    prices: Floats  # array (k,)
+    begins: Positions  # array (n + 1,), where each secret's begin
 
     @classmethod
     def of(cls, secrets: Positions, observables: Positions, prices: Floats, n: int) -> _Cells:
@@ -239,3 +244,156 @@ class _Cells(CompactRepr):
         tall = rows.stop - rows.start
         found: Floats = np.asarray(np.bincount(cells, self.prices[chosen], tall * m), dtype=np.float64)
         return found.reshape(tall, m), int(np.bincount(cells).max(initial=0))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ManyMultipliers(Immutable, CompactRepr):
+    """Prices of the constraints of a general program; negative entries count as zero.
+
+    Attributes:
+        rows: The prices of rows of metric privacy; only its ``local`` and where they belong count.
+        masses: Array (k,), the weight of each mass; with one mass it does not matter.
+        attackers: For each attacker the prices of their guesses, array (guesses, m).
+        constraints: Array (c,), the price of each linear constraint.
+    """
+
+    rows: Multipliers
+    masses: Floats
+    attackers: tuple[Floats, ...]
+    constraints: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "masses", freeze(self.masses))
+        object.__setattr__(self, "attackers", tuple(freeze(each) for each in self.attackers))
+        object.__setattr__(self, "constraints", freeze(self.constraints))
+
+
+def many_loss_bound(
+    masses: Floats,
+    loss: Floats,
+    prices: ManyMultipliers,
+    *,
+    prior: Floats,
+    attackers: Sequence[DistortionPrivacy] = (),
+    constraints: Sequence[LinearConstraint] = (),
+) -> float:
+    """Return a proved lower bound of the largest expected loss of every mechanism that keeps all demands.
+
+    Masses of zero ask for no loss at all: a positive bound then proves that no mechanism keeps the demands.
+
+    Args:
+        masses: Array (k, n), a mass of each secret for each expected loss, at least 0.
+        loss: Array (n, m).
+        prices: Prices from any solver.
+        prior: Array (n,), what the attackers know.
+        attackers: What is to be kept of distortion.
+        constraints: The linear constraints.
+
+    Raises:
+        InputError: If a loss is negative and there are several masses.
+    """
+    count = len(masses)
+    if count == 1:
+        weights = masses[0]
+    else:
+        if (loss < 0).any():
+            raise InputError(
+                f"a loss is negative: {loss.min():g}, and the largest of several is bounded.", "add a constant."
+            )
+        # Weights of sum at most one: no loss is negative.
+        weights = (shares(prices.masses) * (1 - 4 * count * UNIT)) @ masses
+    asked = [
+        (np.maximum(each, 0.0), attacker.distance.array, attacker.minimum)
+        for each, attacker in zip(prices.attackers, attackers, strict=True)
+    ]
+    limits = [
+        (max(price, 0.0), limit) for price, limit in zip(prices.constraints.tolist(), constraints, strict=True)
+    ]
+    terms = count + sum(len(distance) + 1 for _, distance, _ in asked) + len(limits)
+    lost = terms + (count + 1.0) * (1.0 + float(np.abs(loss).max()))
+    with np.errstate(over="ignore", invalid="ignore"):
+
+        def costs(part: slice) -> tuple[Floats, Floats]:
+            reduced = weights[part, None] * loss[part]
+            size = np.abs(reduced)
+            for guesses, distance, _ in asked:
+                earned = prior[part, None] * (distance.T[part] @ guesses)
+                reduced -= earned
+                size += earned
+            for price, limit in limits:
+                paid = price * limit.coefficients[part]
+                reduced += paid
+                size += np.abs(paid)
+            return reduced, size
+
+        found = rows_below(costs, loss.shape, prices.rows, terms, lost)
+        for guesses, distance, minimum in asked:
+            promised = float(guesses.sum(axis=0).min()) * (1 - 2 * (len(distance) + 2) * UNIT) * minimum
+            found = below(found + max(0.0, below(promised, underflow(2, minimum))), 0.0)
+        for price, limit in limits:
+            allowed = price * limit.at_most
+            found = below(found - above(allowed, 2 * UNIT * abs(allowed) + underflow(1)), 0.0)
+    return max(found, *(least_loss_of_truth(mass, loss, worst=False) for mass in masses))
+
+
+class LeastCosts:
+    """Reduced costs of single observables, rounded down, and the bound that their minimum proves.
+
+    With prices lam >= 0 of the rows p(o|s) <= exp(e) p(o|t), every mechanism that keeps these rows loses at least
+    the sum over s of the minimum over o of
+
+        prior(s) loss(s, o) + (sum of lam of the rows (s, .)) - (sum of exp(e) lam of the rows (., s)),
+
+    which is what `loss_bound` finds from the prices of all observables at once. Ten thousand of each have a
+    thousand million prices: here those of one observable are looked at and forgotten.
+
+    Args:
+        prior: Array (n,).
+        loss: Array (n, m).
+        secrets: Array (k,), the s of each row that may have a price, for every observable.
+        others: Array (k,), its t.
+        exponents: Array (k,), its e.
+    """
+
+    def __init__(
+        self, prior: Floats, loss: Floats, secrets: Positions, others: Positions, exponents: Floats
+    ) -> None:
+        n = len(prior)
+        self._prior, self._loss, self._secrets, self._others = prior, loss, secrets, others
+        self._growth = intervals.exp_above(exponents_above(exponents, n))
+        fullest = [int(np.bincount(ends, minlength=1).max()) for ends in (secrets, others)]
+        self._terms = _OTHER_TERMS + sum(fullest)
+
+    def of(self, observable: int, rows: Positions, prices: Floats) -> Floats:
+        """Return the reduced costs of an observable, array (n,), no larger than the exact ones.
+
+        Args:
+            observable: Its position.
+            rows: Array (r,), the rows that have a price, ascending.
+            prices: Array (r,), their prices; negative ones count as zero.
+
+        Raises:
+            InputError: If the rows are not ascending: their prices are added up.
+        """
+        if (np.diff(rows) <= 0).any():
+            raise InputError("rows with prices are not ascending.", "sort them, and give each once.")
+        n, given = len(self._prior), np.maximum(prices, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reduced = self._prior * self._loss[:, observable]
+            here = np.bincount(self._secrets[rows], given, n)
+            there = np.bincount(self._others[rows], given * self._growth[rows], n)
+            error = 2 * (self._terms + 8) * UNIT * (np.abs(reduced) + here + there)
+            found: Floats = (reduced + here - there) - error - (1 + self._terms) * SMALLEST
+        return np.where(np.isnan(found), -np.inf, found)
+
+    def bound(self, least: Floats) -> float:
+        """Return a proved lower bound of the loss.
+
+        Args:
+            least: Array (n,), the minimum over *all* observables of what `of` returns.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = below(float(least.sum()), sum_error(len(least), float(np.abs(least).sum())))
+        return max(
+            -np.inf if np.isnan(found) else found, least_loss_of_truth(self._prior, self._loss, worst=False)
+        )

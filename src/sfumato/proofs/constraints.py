@@ -1,21 +1,22 @@
-"""Linear constraints on a mechanism: what a user asks beside guarantees, and its proof over integers."""
+"""Linear constraints on a mechanism, their proof over integers, and the mechanisms that a bound covers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_loss, units
+from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, Space, as_loss, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import CompactRepr, Immutable
 from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain, shorten
+from ..geo import Lattice
 from ..rounding import amount_at_most
 from .expectations import weighted_sum_above
 
@@ -162,3 +163,36 @@ def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
             raise InputError(f"{each!r} is not a linear constraint.", python("pass LinearConstraint."))
         found.append(each)
     return tuple(found)
+
+
+def covered(
+    secrets: Space,
+    guarantees: Sequence[object] = (),
+    constraints: Sequence[LinearConstraint] = (),
+    *,
+    loss: str = "",
+) -> str:
+    """Return which mechanisms a bound covers, in words that follow "no mechanism".
+
+    The bound of a program is about mechanisms that make the program's reports from its secrets. Others may do
+    better: with other reports or, on a lattice, by taking points for something else than its vertices.
+
+    Args:
+        secrets: The secrets.
+        guarantees: The promises that are kept.
+        constraints: The linear constraints that are kept.
+        loss: The limit of the loss in words, such as ``"this loss"``; "" for none.
+    """
+    promises = "these promises" if len(guarantees) > 1 else "this promise"
+    limits = (
+        ["these linear constraints" if len(constraints) > 1 else "this linear constraint"] if constraints else []
+    )
+    limits += [loss] if loss else []
+    if isinstance(secrets, Lattice):
+        proof = ["the rows that prove the promise"] if guarantees else []
+        return f"on these vertices, with {_listed(['these reports', *limits, *proof])},"
+    return f"with {_listed([*([promises] if guarantees else []), *limits, 'these reports'])}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))

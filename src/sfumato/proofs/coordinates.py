@@ -17,8 +17,7 @@ from ..geo import Lattice
 from ..geo.vertices import implying_pairs
 from ..rounding import down, up
 from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
-from .slope import Steepest
-from .spline import FLATTEST, octile_exponent, octile_slope
+from .slope import FLATTEST, Steepest, octile_exponent, octile_slope
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,11 +140,6 @@ def prove_steps(mechanism: Mechanism, lattice: Lattice, epsilon: float) -> Epsil
     lattice does. Distances along such a way add up, so their rows imply those of all others. On a square lattice
     distances are rounded, and a way may be longer than its ends are apart by a share of 2**-50; what that leaves
     open is settled by all pairs.
-
-    Args:
-        mechanism: A mechanism whose secrets are the vertices.
-        lattice: The lattice.
-        epsilon: The claim, per step.
     """
     steps = lattice.steps()
     s, t = implying_pairs(lattice.kind, lattice.vertices)

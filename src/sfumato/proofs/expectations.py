@@ -52,12 +52,7 @@ def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
 
 
 def weighted_sum_above(mechanism: Mechanism, coefficients: Floats) -> float:
-    """Return a proved upper bound of the sum over s, o of A[s, o] p(o|s), tight to rounding.
-
-    Args:
-        mechanism: The mechanism.
-        coefficients: A, array (n, m).
-    """
+    """Return a proved upper bound of the sum over s, o of A[s, o] p(o|s), tight to rounding."""
     if not coefficients[mechanism.matrix > 0].any():
         return 0.0
     if coefficients.size <= _EXACT:

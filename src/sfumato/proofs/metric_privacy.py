@@ -46,17 +46,11 @@ class EpsilonProof(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairRatios(CompactRepr):
-    """The largest likelihood ratios of pairs of secrets.
+    """The largest likelihood ratios of pairs of secrets."""
 
-    Attributes:
-        ratios: Array (k,), max over o of p(o|s) / p(o|s').
-        distances: Array (k,), d(s, s').
-        pair: From a position in these arrays to its pair (s, s').
-    """
-
-    ratios: Floats
-    distances: Floats
-    pair: Callable[[int], tuple[int, int]]
+    ratios: Floats  # array (k,), max over o of p(o|s) / p(o|s')
+    distances: Floats  # array (k,), d(s, s')
+    pair: Callable[[int], tuple[int, int]]  # from a position in these arrays to its pair (s, s')
 
 
 def worst_ratios(mechanism: Mechanism) -> tuple[Floats, NDArray[np.intp]]:
@@ -81,14 +75,7 @@ def worst_ratios(mechanism: Mechanism) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def ratios_of(mechanism: Mechanism, s: NDArray[np.intp], t: NDArray[np.intp], distances: Floats) -> PairRatios:
-    """Return the largest likelihood ratios of listed pairs of secrets, as `worst_ratios` has them for all.
-
-    Args:
-        mechanism: The mechanism.
-        s: Array (k,).
-        t: Array (k,).
-        distances: Array (k,), d(s, t).
-    """
+    """Return the largest likelihood ratios of listed pairs of secrets (k,), as `worst_ratios` has them for all."""
     weights, inverse, used = _used(mechanism)
     ratios = np.empty(len(s))
     size = max(1, _AT_ONCE // len(used))
@@ -141,15 +128,7 @@ def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> Epsi
 
 
 def prove_pairs(mechanism: Mechanism, found: PairRatios, epsilon: float, unit: str, said: str) -> EpsilonProof:
-    """Prove a bound on the epsilon of a mechanism over listed pairs and all observables.
-
-    Args:
-        mechanism: The mechanism.
-        found: The pairs, with their ratios.
-        epsilon: The claim.
-        unit: The unit of the distances.
-        said: The claim in words.
-    """
+    """Prove a bound on the epsilon of a mechanism over listed pairs, with their ratios, and all observables."""
     upper, worst = _upper(mechanism, found)
     holds = upper <= epsilon
     if not holds and np.isfinite(upper) and not _broken(found, epsilon):

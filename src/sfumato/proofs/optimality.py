@@ -14,10 +14,9 @@ from ..core.guarantees import as_errors
 from ..core.immutable import CompactRepr, Immutable
 from ..core.metric import shortest_paths
 from ..errors import InputError
-from .bounds import Multipliers, distortion_bound, loss_bound
+from .bounds import ManyMultipliers, Multipliers, distortion_bound, loss_bound, many_loss_bound
 from .constraints import LinearConstraint
 from .expectations import expected_loss_above
-from .many_bounds import ManyMultipliers, many_loss_bound
 from .place_distortion import PlaceDistortion
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"

@@ -24,11 +24,6 @@ def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
     The bound is the p at which as many hits or more have probability ``failure``; with
     no hit, or no trial, it is 0. The beta quantile is computed in doubles and rounded down.
 
-    Args:
-        hits: How often each event was seen; an array of counts.
-        trials: How often it was looked for; broadcast against ``hits``.
-        failure: The probability of error of each bound.
-
     Source:
         Clopper and Pearson, Biometrika 26, 1934.
     """

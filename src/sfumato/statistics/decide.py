@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from ..core import Metric, Space, units
 from ..errors import InputError, argument, python
 from .binomial import Counts, check_failure
-from .bins import Bins, is_point, quantile_bins
-from .events import check_protected, choose, distances_of, judge
 from .independence import RepetitionEstimate, repetition_of
-from .lower_bounds import EpsilonFinding, epsilon_gain
-from .sample import as_label
+from .lower_bounds import EpsilonFinding, check_protected, choose, distances_of, epsilon_gain, judge
+from .sample import Bins, as_label, is_point, quantile_bins
 
 Progress = Callable[[int, float], None]
 """Called now and then with the calls made and the lower bound of epsilon so far."""

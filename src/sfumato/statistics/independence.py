@@ -17,9 +17,8 @@ from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..rounding import at_most
 from .binomial import check_failure
-from .bins import as_points, is_point
-from .events import distances_of
-from .sample import Sample, as_label
+from .lower_bounds import distances_of
+from .sample import Sample, as_label, as_points, is_point
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,50 +1,48 @@
-"""Lower bounds of epsilon and of delta that samples show."""
+"""Lower bounds of epsilon and of delta that samples show, by events that tell two secrets apart.
+
+Events are chosen on some samples and judged on others. Choosing may use any rule, because the judging samples were
+not looked at. The events are unions of outputs by falling likelihood ratio (which the optimal test of one secret
+against another uses), and single outputs.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from ..core import Metric, units
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..escaping import plain
-from ..rounding import at_least
-from .events import Gain, Shown, in_words, strongest
-from .sample import Sample
+from ..rounding import at_least, counted
+from . import binomial
+from .binomial import Counts
+from .sample import Sample, split
 
 _MOST: Final = float(np.finfo(np.float64).max)
+Gain = Callable[[Floats, Floats, Floats], Floats]
+"""What is shown by p(E|s) >= low and p(E|s') <= high at distance d: gain(low, high, d)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _ObservedBound:
-    """A lower bound that samples show, with the event that shows it.
+    """A lower bound that samples show, with the event that shows it."""
 
-    Attributes:
-        value: The true number is at least this; 0 if nothing is shown.
-        pair: The two secrets (s, s') that show it.
-        event: The outputs that s gives more often than s'.
-        hits: How often such an output was seen for s and for s'.
-        trials: How often s and s' were sampled for this comparison.
-        rates: The proved bounds p(event|s) >= rates[0] and p(event|s') <= rates[1].
-        failure: The probability with which the value is too large, over all that was tried.
-        comparisons: Among how many comparisons the failure probability was shared.
-        unit: The unit of the metric.
-    """
-
-    value: float
-    pair: tuple[Hashable, Hashable]
-    event: tuple[Hashable, ...]
-    hits: tuple[int, int]
-    trials: tuple[int, int]
-    rates: tuple[float, float]
-    failure: float
-    comparisons: int
-    unit: str
+    value: float  # the true number is at least this; 0 if nothing is shown
+    pair: tuple[Hashable, Hashable]  # the two secrets (s, s') that show it
+    event: tuple[Hashable, ...]  # the outputs that s gives more often than s'
+    hits: tuple[int, int]  # how often such an output was seen for s and for s'
+    trials: tuple[int, int]  # how often s and s' were sampled for this comparison
+    rates: tuple[float, float]  # the proved bounds p(event|s) >= rates[0] and p(event|s') <= rates[1]
+    failure: float  # the probability with which the value is too large, over all that was tried
+    comparisons: int  # among how many comparisons the failure probability was shared
+    unit: str  # the unit of the metric
 
     @classmethod
     def of(
@@ -241,3 +239,178 @@ def epsilon_gain(delta: float) -> Gain:
         return np.where(np.isfinite(distance), value, -np.inf)
 
     return gain
+
+
+def in_words(outputs: tuple[Hashable, ...]) -> str:
+    """Return the outputs of an event as the subject of a sentence."""
+    return f"the output {outputs[0]!r}" if len(outputs) == 1 else f"one of {len(outputs)} outputs"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """A pair of secrets and outputs that the first gives more often than the second."""
+
+    first: int
+    second: int
+    outputs: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """Findings of one event on the samples that judge it."""
+
+    value: float  # the gain that is shown; it holds with the stated probability
+    event: Event
+    hits: tuple[int, int]  # how often it was seen for the first and the second secret
+    trials: tuple[int, int]  # how often each was sampled
+    rates: tuple[float, float]  # lower bound of the first probability, upper bound of the second
+    comparisons: int  # among how many comparisons the failure probability was shared
+
+
+def distances_of(size: int, metric: Metric | None) -> Floats:
+    """Return the distances of all pairs: those of the metric, or 1 between distinct secrets."""
+    if metric is None:
+        return 1.0 - np.eye(size)
+    if len(metric) != size:
+        raise InputError(
+            f"the metric is on {len(metric)} values, but there are {size} secrets.",
+            "use a metric on the sampled secrets, in their order.",
+        )
+    return metric.array
+
+
+def strongest(
+    sample: Sample,
+    metric: Metric | None,
+    gain: Gain,
+    *,
+    failure: float,
+    candidates: int,
+    share: float,
+    seed: int | None,
+) -> Shown:
+    """Return the strongest of all events tried on a sample.
+
+    Where the outputs were fixed beforehand, half of the failure probability goes to all
+    single outputs on all samples; the rest goes to the events that a random part of the
+    samples proposes, on the other part.
+    """
+    left = binomial.check_failure(failure)
+    if metric is not None and not sample.secrets_named:
+        raise InputError(
+            "the sample does not say in which order its secrets are, so the metric cannot be matched to them.",
+            "pass space= with all secrets when making the sample.",
+        )
+    distances = distances_of(len(sample.secrets), metric)
+    check_protected(distances, sample.counts)
+    found: list[Shown] = []
+    if sample.outputs_fixed:
+        left /= 2
+        found.append(_single_outputs(sample.counts, distances, gain, left))
+    choosing, judging = split(sample.counts, share, np.random.default_rng(seed))
+    events = choose(choosing, distances, gain, candidates, left)
+    found += judge(events, judging, distances, gain, left)
+    if not found:
+        raise InputError(
+            f"no event can be chosen from {counted(int(sample.counts.sum()), 'sample')}.",
+            "collect more samples of each secret.",
+        )
+    comparisons = len(events) + (sample.counts.size if sample.outputs_fixed else 0)
+    return replace(max(found, key=lambda shown: shown.value), comparisons=comparisons)
+
+
+def check_protected(distances: Floats, counts: Counts) -> None:
+    """Refuse to compare secrets of which no two that were sampled are at a finite distance."""
+    sampled = np.flatnonzero(counts.sum(axis=1))
+    if np.isfinite(distances[np.ix_(sampled, sampled)]).sum() <= len(sampled):
+        raise InputError(
+            "no two sampled secrets are at a finite distance.", "audit them with a metric that protects some pair."
+        )
+
+
+def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure: float) -> list[Event]:
+    """Return the events that promise most by counts (secrets, outputs), at most one per ordered pair of secrets.
+
+    ``failure`` is the probability that they will share.
+    """
+    if how_many < 1:
+        raise InputError(f"{how_many} events show nothing.", "use at least one.")
+    z = -float(ndtri(failure / (2 * how_many)))
+    totals = counts.sum(axis=1)
+    shares = (counts + 0.5) / (totals[:, None] + 0.5 * counts.shape[1])
+    proposals: list[tuple[float, Event]] = []
+    for s in np.flatnonzero(totals):
+        others = np.flatnonzero((totals > 0) & np.isfinite(distances[s]) & (np.arange(len(totals)) != s))
+        if not len(others):
+            continue
+        order = np.argsort(-(shares[s] / shares[others]), axis=1, kind="stable")
+        hits = np.concatenate([np.cumsum(counts[s][order], axis=1), np.tile(counts[s], (len(others), 1))], axis=1)
+        unions = np.cumsum(np.take_along_axis(counts[others], order, axis=1), axis=1)
+        misses = np.concatenate([unions, counts[others]], axis=1)
+        low, high = _roughly(hits, totals[s], -z), _roughly(misses, totals[others, None], z)
+        promised = gain(low, high, distances[s, others, None])
+        best = promised.argmax(axis=1)
+        width = counts.shape[1]
+        for row, (t, k) in enumerate(zip(others, best, strict=True)):
+            outputs = order[row, : k + 1] if k < width else np.array([k - width])
+            proposals.append((float(promised[row, k]), Event(int(s), int(t), outputs)))
+    proposals.sort(key=lambda proposal: -proposal[0])
+    return [event for _, event in proposals[:how_many]]
+
+
+def _roughly(hits: Counts, trials: Counts, z: float) -> Floats:
+    """Return Wilson's bound of a probability: fast, and good enough to choose by."""
+    share = hits / trials
+    middle = share + z * z / (2 * trials)
+    width = z * np.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
+    bound: Floats = (middle + width) / (1 + z * z / trials)
+    return bound
+
+
+def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, failure: float) -> list[Shown]:
+    """Return what each event shows; all hold together with probability 1 - failure.
+
+    The events must be chosen without these counts (secrets, outputs).
+    """
+    totals = counts.sum(axis=1)
+    shown = []
+    for event in events:
+        pair = np.array([event.first, event.second])
+        hits, trials = counts[pair][:, event.outputs].sum(axis=1), totals[pair]
+        each = failure / (2 * len(events))
+        low, high = binomial.lower(hits[:1], trials[:1], each), binomial.upper(hits[1:], trials[1:], each)
+        value = float(gain(low, high, distances[pair[:1], pair[1:]])[0])
+        shown.append(
+            Shown(
+                value,
+                event,
+                (int(hits[0]), int(hits[1])),
+                (int(trials[0]), int(trials[1])),
+                (float(low[0]), float(high[0])),
+                len(events),
+            )
+        )
+    return shown
+
+
+def _single_outputs(counts: Counts, distances: Floats, gain: Gain, failure: float) -> Shown:
+    """Bound every probability of the channel from both sides, and compare all pairs."""
+    totals = counts.sum(axis=1)
+    each = failure / (2 * counts.size)
+    low = binomial.lower(counts, totals[:, None], each)
+    high = binomial.upper(counts, totals[:, None], each)
+    value, s, t, o = -np.inf, 0, 1, 0
+    for first in range(len(counts)):
+        values = gain(low[first][None], high, distances[first][:, None])
+        values[first] = -np.inf
+        second, output = divmod(int(values.argmax()), counts.shape[1])
+        if values[second, output] > value:
+            value, s, t, o = float(values[second, output]), first, second, output
+    return Shown(
+        value,
+        Event(s, t, np.array([o])),
+        (int(counts[s, o]), int(counts[t, o])),
+        (int(totals[s]), int(totals[t])),
+        (float(low[s, o]), float(high[t, o])),
+        counts.size,
+    )

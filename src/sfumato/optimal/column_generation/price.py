@@ -47,27 +47,16 @@ ALONE: Final = 1000
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Price(CompactRepr):
-    """The answer for one observable.
+    """The answer for one observable."""
 
-    Attributes:
-        value: The least <w, x> found, with a largest entry of 1; 0 where it was not looked for.
-        weighed: The last <w, x> found, with <q, x> = 1; infinite where it was not looked for.
-        closed: Whether what mu must be lowered by, in all, is no more than was allowed.
-        short: Array (n,), by how much mu must be lowered; not negative.
-        lacking: Their sum.
-        edges: Rows of the observable.
-        rows: Array (r,), those of them with a multiplier, ascending.
-        lam: Array (r,), their multipliers, positive.
-    """
-
-    value: float
-    weighed: float
-    closed: bool
-    short: Floats
-    lacking: float
-    edges: Edges
-    rows: Ints
-    lam: Floats
+    value: float  # the least <w, x> found, with a largest entry of 1; 0 where it was not looked for
+    weighed: float  # the last <w, x> found, with <q, x> = 1; infinite where it was not looked for
+    closed: bool  # whether what mu must be lowered by, in all, is no more than was allowed
+    short: Floats  # array (n,), by how much mu must be lowered; not negative
+    lacking: float  # their sum
+    edges: Edges  # rows of the observable
+    rows: Ints  # array (r,), those of them with a multiplier, ascending
+    lam: Floats  # array (r,), their multipliers, positive
 
     def bare(self, *, multipliers: bool) -> Price:
         """Return the same without what is short at each secret, and without its multipliers unless these stay."""
@@ -86,14 +75,9 @@ def price(
 ) -> Price:
     """Return whether an observable is harmless, and whether it is nearly not.
 
-    Args:
-        edges: The rows, in an order in which they are near each other.
-        w: Array (n,), reduced costs.
-        exponents: Array (n,), the exponents between each secret and the anchor.
-        allowed: How much mu may be lowered for this observable.
-        budget: A value so far below zero helps for certain.
-        near: It is looked for until <w, x> is known to be above this, with <q, x> = 1, or a column is found where
-            it is not.
+    ``w`` (n,) are reduced costs, ``exponents`` (n,) those to the anchor. Mu may be lowered by ``allowed``; a value
+    below ``-budget`` helps for certain. The search goes on until <w, x> is known to be above ``near``, with
+    <q, x> = 1, or a column is found where it is not.
     """
     negative = w < 0
     if float(-w[negative].sum()) <= allowed:
@@ -253,20 +237,13 @@ class _Newton:
 
     H is nearly singular along x: H x = G' lam and x' H x = lam' z are small, and known without cancellation; see
     `interior.banded`.
-
-    Attributes:
-        band: The factor of H without the anchor.
-        anchor: The largest coordinate of x.
-        x: Array (n,).
-        border: Array (n,), the factor's answer to the rest of H x.
-        pivot: What is left of x' H x.
     """
 
-    band: Floats
-    anchor: int
-    x: Floats
-    border: Floats
-    pivot: float
+    band: Floats  # the factor of H without the anchor
+    anchor: int  # the largest coordinate of x
+    x: Floats  # array (n,)
+    border: Floats  # array (n,), the factor's answer to the rest of H x
+    pivot: float  # what is left of x' H x
 
     def solved(self, right: Floats) -> tuple[Floats, float]:
         """Return H^{-1} right as (rest, share): the solution is rest + share * x."""
@@ -291,17 +268,11 @@ Seen = Callable[[int, Ints, Floats], Floats]
 
 @dataclass(slots=True)
 class Prices:
-    """Prices of some observables, and what they come to together.
-
-    Attributes:
-        prices: Their prices.
-        short: Array (n,), by how much mu must be lowered for all of them.
-        least: Array (n,), the least of their reduced costs, where these are looked at; else infinite.
-    """
+    """Prices of some observables, and what they come to together."""
 
     prices: dict[int, Price]
-    short: Floats
-    least: Floats
+    short: Floats  # array (n,), by how much mu must be lowered for all of them
+    least: Floats  # array (n,), the least of their reduced costs, where these are looked at; else infinite
 
     @classmethod
     def nothing(cls, size: int) -> Prices:
@@ -333,18 +304,11 @@ def priced(
     seen: Seen | None,
     more: Callable[[int], Edges] | None = None,
 ) -> Prices:
-    """Return the prices of absent observables.
+    """Return the prices of the absent observables ``rest`` (r,) at the prices ``mu`` (n,) of the secrets.
 
-    Args:
-        given: The problem.
-        mu: Array (n,), the prices of its secrets.
-        rest: Array (r,), the observables.
-        budget: By how much mu may be lowered for all of them.
-        limit: Which costs are looked at closely; see `price`.
-        control: Once it stops, all that is negative is paid.
-        workers: The pool.
-        seen: What looks at each one's multipliers, where they are not kept.
-        more: Rows of an observable, for those that are not harmless by the rows of the edges; or None.
+    Mu may be lowered by ``budget`` for all of them; ``limit`` is the ``near`` of `price`. Once ``control`` stops,
+    all that is negative is paid. ``seen`` looks at multipliers that are not kept. ``more`` gives further rows of
+    an observable that is not harmless by the rows of the edges.
     """
 
     def one(o: int) -> Price:

@@ -43,12 +43,9 @@ Bools = NDArray[np.bool_]
 def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
     """Return few pairs (s, t) whose rows imply all others, both ways, array (k, 2); None where there are not.
 
-    Taken are the nearest pairs, and every pair without a near secret u of s such that
-    E(s, u) + E(u, t) <= E(s, t). Then all others are implied: go from s to u, which is nearer to t.
-
-    Args:
-        exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
-        detour: By what share the way through u may be longer. With more than rounding, rows are implied nearly.
+    Taken are the nearest pairs, and every pair without a near secret u of s such that E(s, u) + E(u, t) <= (1 +
+    detour) E(s, t). Then all others are implied: go from s to u, which is nearer to t. With a detour of more than
+    rounding, rows are implied nearly. E must be symmetric, with zeros on the diagonal only.
     """
     n = len(exponents)
     bare = exponents.copy()
@@ -77,10 +74,7 @@ def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
 def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
     """Return few pairs (s, t), both ways, array (k, 2), and whether their rows imply all others; None without any.
 
-    Where they do not, the shortest way along them is at most half longer than any pair.
-
-    Args:
-        exponents: Array (n, n) of E, symmetric, with zeros on the diagonal only.
+    Where they do not, the shortest way along them is at most half longer than any pair. See `edges_of`.
     """
     pairs = edges_of(exponents)
     if pairs is not None:
@@ -101,19 +95,12 @@ def nearest_of(exponents: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Edges(CompactRepr):
-    """Rows of one observable: x(upper) <= e^E x(lower), scaled to e^{E/2} x(lower) - e^{-E/2} x(upper) > 0.
+    """Rows of one observable: x(upper) <= e^E x(lower), scaled to e^{E/2} x(lower) - e^{-E/2} x(upper) > 0."""
 
-    Attributes:
-        upper: Array (k,), sorted.
-        lower: Array (k,).
-        root: Array (k,), e^{E/2}.
-        size: The number of secrets.
-    """
-
-    upper: Ints
-    lower: Ints
-    root: Floats
-    size: int
+    upper: Ints  # array (k,), sorted
+    lower: Ints  # array (k,)
+    root: Floats  # array (k,), e^{E/2}
+    size: int  # the number of secrets
 
     @classmethod
     def of(cls, pairs: Ints, exponents: Floats) -> Edges:
@@ -148,27 +135,16 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(CompactRepr):
-    """Costs, exponents and edges; secrets are ordered so that the ends of an edge are near each other.
+    """Costs, exponents and edges; secrets are ordered so that the ends of an edge are near each other."""
 
-    Attributes:
-        prior: Array (n,), mass.
-        costs: Array (m, n), prior-weighted loss of each observable.
-        exponents: Array (n, n).
-        pairs: Array (k, 2), the edges, both ways.
-        edges: The rows of one observable.
-        anchors: Array (m,), the secret that each observable costs least.
-        order: Array (n,), which secret each one is.
-        threshold: Array (n, n), see `interior.loop.limits`, where the rows of all pairs count; None where those of
-            the edges do.
-    """
-
-    prior: Floats
-    costs: Floats
-    exponents: Floats
-    pairs: Ints
-    edges: Edges
-    anchors: Positions
-    order: Positions
+    prior: Floats  # array (n,), mass
+    costs: Floats  # array (m, n), prior-weighted loss of each observable
+    exponents: Floats  # array (n, n)
+    pairs: Ints  # array (k, 2), the edges, both ways
+    edges: Edges  # the rows of one observable
+    anchors: Positions  # array (m,), the secret that each observable costs least
+    order: Positions  # array (n,), which secret each one is
+    # array (n, n), see `interior.loop.limits`, where the rows of all pairs count; None where those of the edges do
     threshold: Floats | None = None
 
     @property
@@ -203,15 +179,7 @@ class Program(CompactRepr):
 
 
 def program(prior: Floats, costs: Floats, exponents: Floats, anchors: Positions, pairs: Ints) -> Program:
-    """Return a problem in the order of its edges, with their rows alone.
-
-    Args:
-        prior: Array (n,).
-        costs: Array (n, m), prior-weighted.
-        exponents: Array (n, n), a metric.
-        anchors: Array (m,), the secret that each observable costs least.
-        pairs: Array (k, 2), the edges.
-    """
+    """Return a problem in the order of its edges (k, 2), with their rows alone, of prior-weighted costs (n, m)."""
     n = len(prior)
     order = ordered(pairs, n)
     place = np.empty(n, dtype=np.intp)
@@ -231,17 +199,11 @@ def program(prior: Floats, costs: Floats, exponents: Floats, anchors: Positions,
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """A restricted program and a point of it.
+    """A restricted program and a point of it."""
 
-    Attributes:
-        chosen: Array (k,), the observables that are present.
-        rows: Its rows.
-        point: An iterate.
-    """
-
-    chosen: Positions
+    chosen: Positions  # array (k,), the observables that are present
     rows: Rows
-    point: Iterate
+    point: Iterate  # an iterate
 
 
 def cold(given: Program, chosen: Positions) -> Present:
@@ -264,13 +226,7 @@ def staying(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Boo
     """Return which observables stay, array (k,), by their probabilities (k, n) before and after a stage.
 
     Where a program is nearly solved, what it does not use vanishes at one pace, and the rest stays. No secret
-    may lose much of its probability at once.
-
-    Args:
-        before: Where the stage begins to be near.
-        after: At its end.
-        gap: The gap of the stage.
-        care: What may be lost is divided by the square root of this.
+    may lose much of its probability at once: what may be lost is divided by the square root of ``care``.
     """
     here, (most, large) = after.max(axis=1), _VANISHING
     ratio = here / before.max(axis=1)

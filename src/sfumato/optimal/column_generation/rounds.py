@@ -68,27 +68,17 @@ _MOST: Final = 30  # rounds
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProvedRound(CompactRepr):
-    """A restricted program at its end, with the prices of what was absent.
+    """A restricted program at its end, with the prices of what was absent."""
 
-    Attributes:
-        chosen: Array (k,), the observables that were present.
-        course: The end of the interior-point method.
-        absent: The others' prices, by observable; without multipliers where these are not kept.
-        least: Array (n,), the least reduced costs of all observables, as `Seen` found them; None without it.
-        x: Array (k, n), a mechanism strictly inside all rows.
-        value: The loss of the mechanism.
-        bound: What is proved for all observables, up to float rounding.
-        hoped: What would be proved if no observable that was left out costs anything.
-    """
-
-    chosen: Positions
-    course: Course
-    absent: dict[int, Price]
+    chosen: Positions  # array (k,), the observables that were present
+    course: Course  # the end of the interior-point method
+    absent: dict[int, Price]  # the others' prices, by observable; without multipliers where these are not kept
+    # array (n,), the least reduced costs of all observables, as `Seen` found them; None without it
     least: Floats | None
-    x: Floats
-    value: float
-    bound: float
-    hoped: float
+    x: Floats  # array (k, n), a mechanism strictly inside all rows
+    value: float  # the loss of the mechanism
+    bound: float  # what is proved for all observables, up to float rounding
+    hoped: float  # what would be proved if no observable that was left out costs anything
 
     @property
     def harmful(self) -> list[int]:
@@ -104,23 +94,14 @@ class ProvedRound(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ended(CompactRepr):
-    """The end of the rounds.
+    """The end of the rounds."""
 
-    Attributes:
-        chosen: Array (k,), the observables of the mechanism.
-        x: Array (k, n), the mechanism, strictly inside all rows.
-        value: Its loss.
-        proved: The program with the best bound.
-        status: How it ended.
-        log: A line for each iteration.
-    """
-
-    chosen: Positions
-    x: Floats
-    value: float
-    proved: ProvedRound
-    status: Status
-    log: tuple[Progress, ...]
+    chosen: Positions  # array (k,), the observables of the mechanism
+    x: Floats  # array (k, n), the mechanism, strictly inside all rows
+    value: float  # its loss
+    proved: ProvedRound  # the program with the best bound
+    status: Status  # how it ended
+    log: tuple[Progress, ...]  # a line for each iteration
 
 
 def generate(
@@ -135,14 +116,9 @@ def generate(
 ) -> Ended:
     """Solve a problem by rounds.
 
-    Args:
-        given: The problem.
-        control: How far and how long to go, and who is told.
-        workers: The pool.
-        most: The most iterations of each restricted program.
-        chosen: Array (k,), the observables to begin with; by default those near what a coarser problem uses.
-        seen: What looks at each observable's multipliers, where there are too many to keep.
-        folder: Where iterates are kept and looked for, to go on from; None for nowhere. Prices are computed again.
+    ``most`` limits the iterations of each restricted program. The first observables are ``chosen``, or those near
+    what a coarser problem uses. ``seen`` looks at multipliers where there are too many to keep. Iterates are kept
+    in ``folder``, to go on from; prices are computed again.
     """
     rounds = _Rounds(given, control, workers, most, seen, folder)
     return rounds.run(_first(given, control, workers, most, folder) if chosen is None else chosen)
@@ -236,12 +212,7 @@ class _Rounds:
         return finer if self._given.threshold is None else max(_CARE_OF_PAIRS, finer)
 
     def scouted(self, chosen: Positions, most: int) -> Positions:
-        """Return the observables that are used after some rounds, or once few near them would help, without proof.
-
-        Args:
-            chosen: Array (k,), the first ones.
-            most: The most rounds.
-        """
+        """Return the observables used after some rounds, or once few near them would help, without proof."""
         now, early = self._begun(chosen)
         for _ in range(most):
             found = self._beside(self._course(now, self._share * self._control.gap), now.chosen)
@@ -370,15 +341,7 @@ class _Rounds:
         near: float = -np.inf,
         some: Positions | None = None,
     ) -> ProvedRound:
-        """Price all absent observables, and look for those that cost no more than so many times the gap.
-
-        Args:
-            course: The end of the restricted program.
-            chosen: Its observables.
-            gap: The gap that is wanted.
-            near: How many times the gap; none are looked for by default.
-            some: Only these absent ones are priced. Then no bound is proved.
-        """
+        """Price all absent observables, or only some, and look for those that cost at most ``near`` gaps."""
         given, mu, columns = self._given, course.proof.mu, course.rows.form.columns
         x = last_mechanism(columns, course.point.u, first_mechanism(columns))
         value = course.rows.form.value(x)
@@ -469,12 +432,7 @@ def _step(given: Program) -> float:
 
 
 def _net(exponents: Floats, first: Positions) -> Positions:
-    """Return secrets that are no nearer to each other than about two steps, with every other one near them.
-
-    Args:
-        exponents: Array (n, n).
-        first: The secrets that are taken first, if they are apart: where observables are.
-    """
+    """Return secrets no nearer to each other than about two steps, with all others near them."""
     step = float(np.median(nearest_of(exponents)))
     free = np.ones(len(exponents), dtype=np.bool_)
     beside = np.zeros(len(exponents), dtype=np.intp)  # how many of the net are two steps away

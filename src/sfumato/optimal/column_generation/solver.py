@@ -126,17 +126,11 @@ def plain(problem: Problem) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A problem without what cannot matter.
+    """A problem without what cannot matter."""
 
-    Attributes:
-        reduced: How it was reduced.
-        given: It, in the order of its edges, with their rows alone.
-        whole: Whether these imply all rows.
-    """
-
-    reduced: Reduced
-    given: Program
-    whole: bool
+    reduced: Reduced  # how it was reduced
+    given: Program  # it, in the order of its edges, with their rows alone
+    whole: bool  # whether these imply all rows
 
 
 def _program(problem: Problem, control: Control) -> _Found | None:
@@ -162,17 +156,11 @@ def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Reduced costs of the whole problem, from multipliers that are not kept.
+    """Reduced costs of the whole problem, from multipliers that are not kept."""
 
-    Attributes:
-        costs: Finds them.
-        merged: Array (m,), the observable of the program that each one costs no less than.
-        shares: Array (rows,), by which each multiplier of the program becomes a price of the problem.
-    """
-
-    costs: LeastCosts
-    merged: Positions
-    shares: Floats
+    costs: LeastCosts  # finds them
+    merged: Positions  # array (m,), the observable of the program that each one costs no less than
+    shares: Floats  # array (rows,), by which each multiplier of the program becomes a price of the problem
 
     def seen(self, o: int, rows: Ints, lam: Floats) -> Floats:
         """Return the least proved reduced costs of an observable and those merged into it, array (n,)."""

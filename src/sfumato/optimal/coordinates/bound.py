@@ -44,22 +44,14 @@ class Ground(CompactRepr):
     """Places on a plane.
 
     Distances on the ground are no longer than on the plane, and at least those divided by the stretch.
-
-    Attributes:
-        places: Array (n, 2), metres.
-        stretch: At least 1; for all points within twice the places' distance from the centre.
     """
 
-    places: Floats
-    stretch: float
+    places: Floats  # array (n, 2), metres
+    stretch: float  # at least 1; for all points within twice the places' distance from the centre
 
 
 def on_plane(places: Visits | ArrayLike) -> Ground:
-    """Return the places on a plane.
-
-    Args:
-        places: Visits, projected around their middle; or an array (n, 2) of metres, on a plane of their own,
-            whose distances then count.
+    """Return visits on a plane around their middle, or metres (n, 2) on a plane of their own.
 
     Raises:
         InputError: If there is none, or they reach too far for a plane.
@@ -78,19 +70,12 @@ def on_plane(places: Visits | ArrayLike) -> Ground:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of a bound.
+    """One round of a bound."""
 
-    Attributes:
-        corners: Reports in the program.
-        bound: The bound of this round, in the unit of the answer.
-        understated: About how much of the loss the program's costs leave out.
-        seconds: Since the start.
-    """
-
-    corners: int
-    bound: float
-    understated: float
-    seconds: float
+    corners: int  # reports in the program
+    bound: float  # the bound of this round, in the unit of the answer
+    understated: float  # about how much of the loss the program's costs leave out
+    seconds: float  # since the start
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -34,21 +34,13 @@ _WORTHLESS: Final = 8.0  # epsilon r of places that add nothing to the bound
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlaceGroups(CompactRepr):
-    """Places, and the few among them that stand for all.
+    """Places, and the few among them that stand for all."""
 
-    Attributes:
-        places: Array (n, 2), metres, all distinct.
-        weights: Array (n,), their shares.
-        heads: Array (k,), positions of those that stand for a group.
-        member: Array (n,), to which group (position in ``heads``) each place belongs.
-        away: Array (n,), how far at most each is from its head, metres.
-    """
-
-    places: Floats
-    weights: Floats
-    heads: Indices
-    member: Indices
-    away: Floats
+    places: Floats  # array (n, 2), metres, all distinct
+    weights: Floats  # array (n,), their shares
+    heads: Indices  # array (k,), positions of those that stand for a group
+    member: Indices  # array (n,), to which group (position in `heads`) each place belongs
+    away: Floats  # array (n,), how far at most each is from its head, metres
 
     @classmethod
     def of(cls, places: Floats, weights: Floats, most: int) -> PlaceGroups:
@@ -91,17 +83,10 @@ class PlaceGroups(CompactRepr):
         return found
 
     def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float, stop: Stop) -> Floats:
-        """Return good thresholds m, array (n,), for the rows that a mechanism has at the heads.
+        """Return good thresholds m, array (n,), for the rows (k, m) that a mechanism has at the heads.
 
         The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it. Those not reached when it is
         stopped stay zero, which is right, too.
-
-        Args:
-            matrix: Array (k, m), the mechanism.
-            mesh: The mesh of its m reports.
-            kind: The loss.
-            epsilon: Per metre.
-            stop: Asked from time to time whether to stop.
         """
         found = np.zeros(len(self.places))
         wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
@@ -122,15 +107,9 @@ class PlaceGroups(CompactRepr):
     ) -> tuple[Floats, float] | None:
         """Return costs per unit of a group's weight, array (k, m), and what is to be added to their mean.
 
-        For every mechanism with the promise the expected loss of the places is at least the constant and
-        the sum over groups of share times expected cost. Returns None if it is stopped.
-
-        Args:
-            mesh: The mesh of the reports.
-            kind: The loss.
-            epsilon: Per metre, no less than the exact one.
-            thresholds: Array (n,), any numbers.
-            stop: Asked from time to time whether to stop.
+        For every mechanism with the promise the expected loss of the places is at least the constant and the sum
+        over groups of share times expected cost, for any thresholds (n,) and an epsilon per metre that is no less
+        than the exact one. Returns None if it is stopped.
         """
         total = np.zeros((len(self.heads), len(mesh)))
         exponents = epsilon * self.away * (1 + _ROUNDING)
@@ -197,13 +176,7 @@ _PAIRS: Final = ((0, 1), (1, 2), (2, 0))
 def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
     """Return costs of reports at the corners that no report anywhere beats on average, array (n, m).
 
-    Args:
-        places: Array (n, 2), metres.
-        mesh: The mesh.
-        kind: ``euclidean`` or ``squared``.
-
-    Returns:
-        Metres, or square metres; some may be negative.
+    In metres, or square metres where ``kind`` is ``squared``; some may be negative.
     """
     t = len(mesh.triangles)
     order = np.argsort(mesh.triangles.ravel(), kind="stable")

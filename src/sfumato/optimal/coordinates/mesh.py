@@ -30,29 +30,17 @@ class Mesh(CompactRepr):
     """Triangles of nearly equal sides; together they cover the convex hull of the places.
 
     A corner of a small triangle may lie on the side of a larger one.
-
-    Attributes:
-        corners: Array (m, 2), the corners of all triangles, in metres.
-        triangles: Array (t, 3), positions in ``corners``.
-        depths: Array (t,), how often the first triangle was quartered.
-        directions: Array (k, 2), unit vectors.
-        reach: Array (k,): no place is farther than this in a direction.
     """
 
-    corners: Floats
-    triangles: Indices
-    depths: Indices
-    directions: Floats
-    reach: Floats
+    corners: Floats  # array (m, 2), the corners of all triangles, in metres
+    triangles: Indices  # array (t, 3), positions in `corners`
+    depths: Indices  # array (t,), how often the first triangle was quartered
+    directions: Floats  # array (k, 2), unit vectors
+    reach: Floats  # array (k,): no place is farther than this in a direction
 
     @classmethod
     def covering(cls, places: Floats, corners: int) -> Mesh:
-        """Return a mesh of equal triangles.
-
-        Args:
-            places: Array (n, 2), metres.
-            corners: About how many corners to use.
-        """
+        """Return a mesh of equal triangles with about so many corners over places (n, 2), in metres."""
         directions = _directions(places)
         size = float(np.abs(places).max())
         reach = (places @ directions.T).max(axis=0) + _ROUNDING * 2 * size
@@ -107,11 +95,9 @@ class Mesh(CompactRepr):
 
 
 def points_inside(places: Floats, count: int) -> Floats:
-    """Return points spread over the convex hull of places and surely in it, array (k, 2).
+    """Return points spread over the convex hull of places and surely in it, array (k, 2), metres.
 
-    Args:
-        places: Array (n, 2), metres.
-        count: How many are wanted; a few more come, or none where the hull has no area.
+    A few more than ``count`` come, or none where the hull has no area.
     """
     found = places[:0]
     for more in range(_DOUBLINGS if count > 0 else 0):

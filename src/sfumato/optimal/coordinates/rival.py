@@ -39,32 +39,19 @@ _FEWEST: Final = 200  # points that are never put together
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rival(CompactRepr):
-    """Planar noise with a remap, and what it loses.
-
-    Attributes:
-        noise: The noise.
-        certificate: What is proved of it, in metres.
-        loss: Its loss in the unit of the program's.
-    """
+    """Planar noise with a remap, and what it loses."""
 
     noise: CoordinateNoise
-    certificate: NoiseCertificate
-    loss: Bracket
+    certificate: NoiseCertificate  # what is proved of it, in metres
+    loss: Bracket  # its loss in the unit of the program's
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rivalry(CompactRepr):
-    """Promise that a program and planar noise can both keep.
+    """Promise that a program and planar noise can both keep."""
 
-    Attributes:
-        lattice: The lattice of the program, on whose plane the points of the loss are.
-        loss: The loss of the true point.
-        points: Its points.
-        promise: The promise.
-    """
-
-    lattice: Lattice
-    loss: Loss
+    lattice: Lattice  # the lattice of the program, on whose plane the points of the loss are
+    loss: Loss  # the loss of the true point
     points: LossPoints
     promise: CoordinatePrivacy
 
@@ -96,12 +83,8 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
     """Return planar noise with the best remap for the points of a loss, and what it loses.
 
     Where they are too many, near points are put together, and the bounds say what that may change. Where no
-    table fits, or where it is so coarse that it does harm, there is none.
-
-    Args:
-        field: What both can keep.
-        fineness: The width of the table's cells in units of 1 / epsilon, where its size allows.
-        seconds: About how long it may take.
+    table fits, or where it is so coarse that it does harm, there is none. ``fineness`` is the width of the table's
+    cells in units of 1 / epsilon, where its size allows.
     """
     points = field.points
     noise, per_km = _raw(field)
@@ -129,12 +112,7 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
 
 
 def noise_estimate(field: Rivalry, seconds: float) -> float:
-    """Return about what planar noise with the best remap loses, without any bound, in the unit of the loss.
-
-    Args:
-        field: What both can keep.
-        seconds: About how long it may take; points are put together for it.
-    """
+    """Return about what planar noise with the best remap loses, in the unit of the loss, without any bound."""
     noise, per_km = _raw(field)
     found, cells = 2000 / per_km, _cells(field.points.xy, per_km / 1000, ROUGH)
     if _cells(field.points.xy, per_km / 1000, _COARSEST) <= CELLS:

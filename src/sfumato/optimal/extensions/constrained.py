@@ -27,35 +27,21 @@ _SMALL: Final = 2_500  # probabilities for which further opinions take seconds
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Searched(CompactRepr):
-    """The best mechanism found, and the best bound.
+    """The best mechanism found, and the best bound."""
 
-    Attributes:
-        matrix: Array (n, m); it keeps every demand with a little room.
-        value: The largest of its expected losses.
-        bound: Proved bound of it.
-        prices: The prices that prove it.
-        status: How the work ended.
-        log: The progress, step by step.
-        solver: The back-end.
-    """
-
-    matrix: Floats
-    value: float
-    bound: float
-    prices: ManyMultipliers
-    status: Status
-    log: tuple[Progress, ...]
-    solver: str
+    matrix: Floats  # array (n, m); it keeps every demand with a little room
+    value: float  # the largest of its expected losses
+    bound: float  # proved bound of it
+    prices: ManyMultipliers  # the prices that prove it
+    status: Status  # how the work ended
+    log: tuple[Progress, ...]  # the progress, step by step
+    solver: str  # the back-end
 
 
 def searched(demands: Demands, control: Control, back_ends: Sequence[LinearSolver], negligible: float) -> Searched:
     """Return the best mechanism that the back-ends find, one after the other, until the gap is reached.
 
-    Args:
-        demands: What is asked.
-        control: How far and how long to go.
-        back_ends: The first is asked in any case, the others where it stops short on a small problem.
-        negligible: A value so small that no gap is relative to it.
+    The first back-end is asked in any case, the others where it stops short on a small problem.
 
     Raises:
         InfeasibleError: If no mechanism keeps the demands, or they leave no room for rounding.

@@ -35,23 +35,14 @@ _COUNTS: Final = 1e-6  # of the largest price: what a smaller one belongs to is 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Demands(CompactRepr):
-    """A loss that is to be least, and the constraints that are to be kept.
+    """A loss that is to be least, and the constraints that are to be kept."""
 
-    Attributes:
-        masses: Array (k, n): the largest of the k expected losses, by these masses, is to be least.
-        loss: Array (n, m).
-        exponents: Array (n, n) as in `Problem`, ``inf`` off the diagonal where nothing is asked.
-        prior: What the attackers know.
-        attackers: The distortion to be kept.
-        constraints: The linear constraints to be kept.
-    """
-
-    masses: Floats
-    loss: Floats
-    exponents: Floats
-    prior: Prior
-    attackers: tuple[DistortionPrivacy, ...]
-    constraints: tuple[LinearConstraint, ...]
+    masses: Floats  # array (k, n): the largest of the k expected losses, by these masses, is to be least
+    loss: Floats  # array (n, m)
+    exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal where nothing is asked
+    prior: Prior  # what the attackers know
+    attackers: tuple[DistortionPrivacy, ...]  # the distortion to be kept
+    constraints: tuple[LinearConstraint, ...]  # the linear constraints to be kept
 
     @classmethod
     def of(cls, problem: Problem) -> Demands:
@@ -140,19 +131,12 @@ def asked_exponents(exponents: Floats | None, secrets: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneralProgram:
-    """The program of some demands.
-
-    Attributes:
-        demands: The demands.
-        triples: The rows of metric privacy in it.
-        kept_back: By how much of its scale each constraint is asked for more strictly.
-        of_room: Whether the room of the constraints is asked for, and not the least loss.
-    """
+    """The program of some demands."""
 
     demands: Demands
-    triples: Triples
-    kept_back: float = 0.0
-    of_room: bool = False
+    triples: Triples  # the rows of metric privacy in it
+    kept_back: float = 0.0  # by how much of its scale each constraint is asked for more strictly
+    of_room: bool = False  # whether the room of the constraints is asked for, and not the least loss
 
     @property
     def program(self) -> LinearProgram:

@@ -101,24 +101,15 @@ class RobustDesign:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    """Both sides of the game whose payoffs are the losses of mechanisms for priors.
+    """Both sides of the game whose payoffs are the losses of mechanisms for priors."""
 
-    Attributes:
-        shares: Array (j,), with which share each mechanism is used.
-        priors: Array (k,), the weights of the priors that no mixture of these mechanisms loses less for.
-        value: The largest expected loss of the mixture.
-    """
-
-    shares: Floats
-    priors: Floats
-    value: float
+    shares: Floats  # array (j,), with which share each mechanism is used
+    priors: Floats  # array (k,), the weights of the priors that no mixture of these mechanisms loses less for
+    value: float  # the largest expected loss of the mixture
 
 
 def best_mixture(losses: Floats) -> Mixture:
-    """Return the equilibrium of the game of losses.
-
-    Args:
-        losses: Array (j, k), the expected loss of each mechanism for each prior, at least 0.
+    """Return the equilibrium of the game of expected losses (mechanisms, priors), at least 0.
 
     Raises:
         SolverError: If the back-end finds none.

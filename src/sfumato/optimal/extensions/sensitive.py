@@ -360,21 +360,13 @@ _DROPPED = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that co
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The prices of the best bound that was found, and how the work ended.
+    """The prices of the best bound that was found, and how the work ended."""
 
-    Attributes:
-        strategy: Array (classes, m), the weights of the adversary's guesses.
-        price: The price of the loss, in its own unit.
-        status: How the work ended.
-        log: The progress.
-        rows: The prices of the rows of metric privacy; None where none is asked for.
-    """
-
-    strategy: Floats
-    price: float
-    status: Status
-    log: tuple[Progress, ...]
-    rows: Multipliers | None = None
+    strategy: Floats  # array (classes, m), the weights of the adversary's guesses
+    price: float  # the price of the loss, in its own unit
+    status: Status  # how the work ended
+    log: tuple[Progress, ...]  # the progress
+    rows: Multipliers | None = None  # the prices of the rows of metric privacy; None where none is asked for
 
 
 def finished(
@@ -445,13 +437,7 @@ def _leak(problem: SensitiveProblem, mechanism: Mechanism) -> float:
 
 
 def candidates_of(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:
-    """Yield mechanisms of rows of possible secrets, the first without an interior answer's tiny probabilities.
-
-    Args:
-        problem: The problem.
-        program: The same as it was solved.
-        rows: Array (n, m), p(z|w) of possible secrets.
-    """
+    """Yield mechanisms of rows p(z|w), the first without an interior answer's tiny probabilities."""
     for threshold in _DROPPED:
         kept = program.within(np.where(rows < threshold, 0.0, rows))
         # Nothing is known of a secret that never occurs: its report reveals as little as possible.

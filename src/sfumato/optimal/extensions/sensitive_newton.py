@@ -46,9 +46,6 @@ class Newton:
         theta_inverse: 1 / theta, array (k, m).
         null: v, array (k, m).
         slack: The slack of the limit of the loss over its price.
-
-    Raises:
-        LinAlgError: If rounding has made the system indefinite.
     """
 
     def __init__(
@@ -84,10 +81,8 @@ class Newton:
     def directions(self, right: Floats, rows: Floats, spend: float) -> tuple[Floats, Floats, float]:
         """Return (dy, du, dt) with H dy = right + du - cost dt and the wanted sums.
 
-        Args:
-            right: Array (n, m), zero where y may not be positive.
-            rows: The sums of the rows of dy, plus damping times du, array (n,).
-            spend: The cost of dy, less slack times dt.
+        ``rows`` (n,) are the sums of the rows of dy, plus damping times du; ``spend`` is the cost of dy, less
+        slack times dt; ``right`` (n, m) is zero where y may not be positive.
         """
         dy, du, dt = self._once(right, rows, spend)
         for _ in range(_REFINEMENTS):

@@ -158,36 +158,21 @@ def _metric_privacy(secrets: Space, objective: str, given: Guarantees) -> tuple[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeakProgram:
-    """Minimise a leak over y >= 0 with rows of sum one and sum of cost y at most `limit`.
+    """Minimise a leak over y >= 0 with rows of sum one and sum of cost y at most `limit`."""
 
-    Attributes:
-        onto: P(x, w) of possible classes and secrets, (k, n): an array, or sparse where `kinds` is set.
-        kinds: The class of each secret where it determines its class, else None.
-        cost: Array (n, m), P(w) l(w, z) less its least entry per row, scaled to at most 1;
-            zero where `tight`.
-        limit: The bound on the scaled cost.
-        open: Array (n, m): where y may be positive.
-        nearest: Array (n, m): the rows of least loss, evenly over the reports that lose least.
-        tight: Whether the bound is the least loss itself, so that `open` alone keeps it.
-        classes: Array (k,), P(x).
-        weights: Array (n,), P(w).
-        unit_of_cost: What one of the scaled cost is in the unit of the loss.
-        rows: The positions of the possible secrets.
-        kept: The positions of the possible classes.
-    """
-
-    onto: Any
-    kinds: NDArray[np.intp] | None
+    onto: Any  # p(x, w) of possible classes and secrets, (k, n): an array, or sparse where `kinds` is set
+    kinds: NDArray[np.intp] | None  # the class of each secret where it determines its class, else None
+    # array (n, m), P(w) l(w, z) less its least entry per row, scaled to at most 1; zero where `tight`
     cost: Floats
-    limit: float
-    open: NDArray[np.bool_]
-    nearest: Floats
-    tight: bool
-    classes: Floats
-    weights: Floats
-    unit_of_cost: float
-    rows: NDArray[np.intp]
-    kept: NDArray[np.intp]
+    limit: float  # the bound on the scaled cost
+    open: NDArray[np.bool_]  # array (n, m): where y may be positive
+    nearest: Floats  # array (n, m): the rows of least loss, evenly over the reports that lose least
+    tight: bool  # whether the bound is the least loss itself, so that `open` alone keeps it
+    classes: Floats  # array (k,), P(x)
+    weights: Floats  # array (n,), P(w)
+    unit_of_cost: float  # what one of the scaled cost is in the unit of the loss
+    rows: NDArray[np.intp]  # the positions of the possible secrets
+    kept: NDArray[np.intp]  # the positions of the possible classes
 
     @property
     def shape(self) -> tuple[int, int]:

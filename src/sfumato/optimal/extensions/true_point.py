@@ -37,11 +37,6 @@ def finer(asked: PlaceDistortion, found: Design, attack: Guesses) -> PlaceDistor
 
     Where the best guess for a report is far from those that the program knew, it is given that one and others
     around it: in the next program the best guess lies beside it.
-
-    Args:
-        asked: The distortion, with the guesses that the program knew.
-        found: Its design.
-        attack: The best guesses against that.
     """
     likely = found.problem.prior.probabilities @ found.mechanism.matrix
     away = _nearest(attack.points, asked.guesses)
@@ -110,13 +105,8 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, ti
 
     A program with finitely many guesses asks for less, so its optimum is a bound. Where the best guesses on the
     plane err too little against its mechanism, they are added and it is solved again. A share of the best
-    constant report makes up for what is missing: the error is concave in the mechanism.
-
-    Args:
-        asked: The error, with the guesses to begin with.
-        solve: From a distortion for finitely many guesses, the gap and seconds to a design.
-        enough: The gap at which the search ends.
-        time_limit: Seconds.
+    constant report makes up for what is missing: the error is concave in the mechanism. The search ends at the gap
+    ``enough``.
 
     Raises:
         SolverError: If no mechanism could be proved to keep the error.
@@ -169,13 +159,8 @@ def design_private_for_points(
 ) -> Design:
     """Return a design whose best attacker errs by as much as can be from the true point, wherever they guess.
 
-    An attacker with finitely many guesses errs more, so the program's optimum is an upper bound.
-
-    Args:
-        asked: The true points, with the guesses to begin with; its minimum is not looked at.
-        solve: From the errors of finitely many guesses, the gap and seconds to a design.
-        enough: The gap at which the search ends.
-        time_limit: Seconds.
+    An attacker with finitely many guesses errs more, so the program's optimum is an upper bound. The minimum of
+    ``asked`` is not looked at.
     """
     started = time.monotonic()
     deadline = started + time_limit

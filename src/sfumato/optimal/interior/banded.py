@@ -50,12 +50,8 @@ _UPPER = np.triu(np.ones((PANEL, PANEL), dtype=np.bool_))
 class BandedBlocks:
     """Factors near the diagonal; their orders and memory are used again while the method runs.
 
-    Not for forms with distortion rows, which fill the blocks.
-
-    Args:
-        form: The problem in block-angular form.
-        workers: The pool.
-        order: One order of all blocks, where all have the same rows; without it, each finds its own.
+    Not for forms with distortion rows, which fill the blocks. ``order`` is one order of all blocks, where all have
+    the same rows; without it, each finds its own.
     """
 
     def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
@@ -70,11 +66,6 @@ class BandedBlocks:
 
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
         """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', without the loss rows' slacks.
-
-        Args:
-            rows: The inequality rows.
-            point: The iterate.
-            z: Array (rows,), the slacks at the iterate.
 
         Raises:
             BreakdownError: If a block is not positive definite in floating point.
@@ -91,11 +82,7 @@ class BandedBlocks:
         return assemble(form, self._workers, part)
 
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
-        """Return H_o^{-1} right_o as (rest, share): the solution is rest + share * u_o.
-
-        Args:
-            right: Array (blocks, size).
-        """
+        """Return H_o^{-1} right_o (blocks, size) as (rest, share): the solution is rest + share * u_o."""
         every = np.arange(len(right))
         share_right = np.einsum("oi,oi->o", self._along, right)
         plain = right.copy()
@@ -258,25 +245,14 @@ def add_placed(total: Floats, inverse: Floats, order: Order) -> None:
 
 
 def factor_band(matrix: Floats, order: Order) -> bool:
-    """Overwrite a matrix with its Cholesky factor.
-
-    Args:
-        matrix: Array (size, size) in the order's positions.
-        order: The order, not a dense one.
-
-    Returns:
-        False where it is not positive definite to working precision.
-    """
+    """Overwrite a matrix in a banded order with its Cholesky factor; False where that breaks down."""
     return all(lapack.factor_panel(matrix, *panel) for panel in order.panels)
 
 
 def pack_band(factored: Floats, order: Order, out: Floats) -> None:
     """Copy the factor's band to ``out``, array (size, width + 1), LAPACK's lower band storage.
 
-    Args:
-        factored: Array (size, size), the start of a buffer that goes on for width more numbers.
-        order: Its order.
-        out: Overwritten.
+    The factor must be the start of a buffer that goes on for width more numbers.
     """
     size, step = len(factored), factored.strides[1]
     out[:] = np.lib.stride_tricks.as_strided(
@@ -285,13 +261,7 @@ def pack_band(factored: Floats, order: Order, out: Floats) -> None:
 
 
 def invert_band(factored: Floats, order: Order, out: Floats) -> None:
-    """Write the inverse's upper triangle to ``out`` and destroy the factor.
-
-    Args:
-        factored: Array (size, size), as `factor_band` leaves it.
-        order: Its order.
-        out: Array (size, size), zero below the diagonal and left so.
-    """
+    """Write an inverse's upper triangle to ``out``, zero below, and destroy the factor of `factor_band`."""
     for start, end, stop in reversed(order.panels):
         lapack.invert_panel(factored, out, start, end, stop)
         size = end - start

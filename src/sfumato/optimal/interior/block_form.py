@@ -37,12 +37,7 @@ from .pair_rows import Columns, Ints, PairRows, Symmetry
 
 
 class GuessRows:
-    """The rows of the distortion: the same dense rows in every block, with y_o stored after the n probabilities.
-
-    Args:
-        weighted: Array (guesses, n) of prior[s] d(g, s).
-        blocks: The number of blocks m.
-    """
+    """The rows of the distortion: prior[s] d(g, s) in every block, with y_o stored after the n probabilities."""
 
     def __init__(self, weighted: Floats, blocks: int) -> None:
         guesses, n = weighted.shape
@@ -85,12 +80,7 @@ class LossRows(Protocol):
 
 
 class ExpectedLoss:
-    """One row: the expected loss.
-
-    Args:
-        loss: Array (m, size), prior-weighted loss of each block's entries, zero for a
-            distortion variable.
-    """
+    """One row: the expected loss; ``loss`` (m, size) is prior-weighted, and zero for a distortion variable."""
 
     def __init__(self, loss: Floats) -> None:
         self._loss = loss
@@ -111,13 +101,7 @@ class ExpectedLoss:
 
 
 class SecretLoss:
-    """One row per secret: its own expected loss.
-
-    Args:
-        loss: Array (m, rows) of l(s, o).
-        where: Array (rows,), position of each row's secret within a block.
-        size: Length of a block.
-    """
+    """One row per secret: its own expected loss, of l(s, o) (m, rows) and its positions within a block (rows,)."""
 
     def __init__(self, loss: Floats, where: Ints, size: int) -> None:
         self._loss, self._where, self._size = loss, where, size
@@ -141,27 +125,16 @@ class SecretLoss:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The block-angular form of a problem.
+    """The block-angular form of a problem."""
 
-    Attributes:
-        columns: The problem by observable.
-        symmetry: The group whose orbits of observables the blocks represent.
-        objective: Array (blocks, size) of c_o.
-        target: Array (size + loss rows,), right-hand sides b and r.
-        guesses: Distortion rows, or None.
-        losses: Loss rows, or None.
-        free: Array (size + loss rows,), the column of v, or None.
-        free_cost: The cost f of v.
-    """
-
-    columns: Columns
-    symmetry: Symmetry
-    objective: Floats
-    target: Floats
-    guesses: GuessRows | None
-    losses: LossRows | None
-    free: Floats | None
-    free_cost: float
+    columns: Columns  # the problem by observable
+    symmetry: Symmetry  # the group whose orbits of observables the blocks represent
+    objective: Floats  # array (blocks, size) of c_o
+    target: Floats  # array (size + loss rows,), right-hand sides b and r
+    guesses: GuessRows | None  # distortion rows, or None
+    losses: LossRows | None  # loss rows, or None
+    free: Floats | None  # array (size + loss rows,), the column of v, or None
+    free_cost: float  # the cost f of v
 
     @property
     def blocks(self) -> int:
@@ -243,21 +216,13 @@ class BreakdownError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class Iterate:
-    """A primal and dual iterate.
+    """A primal and dual iterate."""
 
-    Attributes:
-        u: Array (blocks, size), the primal blocks.
-        w: Array (loss rows,), slacks of the loss rows.
-        v: The free variable.
-        lam: Array (rows,), multipliers of pairs, guesses and w, in this order.
-        mu: Array (size + loss rows,), coupling multipliers.
-    """
-
-    u: Floats
-    w: Floats
-    v: float
-    lam: Floats
-    mu: Floats
+    u: Floats  # array (blocks, size), the primal blocks
+    w: Floats  # array (loss rows,), slacks of the loss rows
+    v: float  # the free variable
+    lam: Floats  # array (rows,), multipliers of pairs, guesses and w, in this order
+    mu: Floats  # array (size + loss rows,), coupling multipliers
 
 
 @dataclass(frozen=True, slots=True)

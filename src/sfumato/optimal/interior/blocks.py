@@ -36,11 +36,7 @@ class Blocks(Protocol):
 
 
 class Sum:
-    """One worker's share of sum_o k_o C_o H_o^{-1} C_o', symmetric.
-
-    Args:
-        form: The problem in block-angular form.
-    """
+    """One worker's share of sum_o k_o C_o H_o^{-1} C_o', symmetric."""
 
     def __init__(self, form: Form) -> None:
         size, extra = form.size, form.slack_rows
@@ -63,13 +59,7 @@ class Sum:
 
 
 def assemble(form: Form, workers: Workers, part: Callable[[range], Sum]) -> Floats:
-    """Return the sum over all blocks, averaged over the symmetries.
-
-    Args:
-        form: The problem in block-angular form.
-        workers: The pool.
-        part: Returns the sum over a share of the blocks.
-    """
+    """Return the sum over all blocks, of a part for each worker, averaged over the symmetries."""
     shares = [share.whole() for share in workers.share(part, form.blocks)]
     whole = shares[0]
     while len(shares) > 1:
@@ -79,12 +69,7 @@ def assemble(form: Form, workers: Workers, part: Callable[[range], Sum]) -> Floa
 
 
 class DenseBlocks:
-    """Factors of full blocks; their memory is used again in every iteration.
-
-    Args:
-        form: The problem in block-angular form.
-        workers: The pool.
-    """
+    """Factors of full blocks; their memory is used again in every iteration."""
 
     def __init__(self, form: Form, workers: Workers) -> None:
         self._workers = workers
@@ -93,16 +78,7 @@ class DenseBlocks:
         self._anchor = np.zeros(form.blocks, dtype=np.int64)
 
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
-        """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', without the loss rows' slacks.
-
-        Args:
-            rows: The inequality rows.
-            point: The iterate.
-            z: Array (rows,), the slacks at the iterate.
-
-        Raises:
-            BreakdownError: If a block is not positive definite in floating point.
-        """
+        """Factor every block; see `BandedBlocks.factor`."""
         form, store = rows.form, self._store
         self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
         weights = rows.weights(point, z)
@@ -150,11 +126,7 @@ class DenseBlocks:
         return assemble(form, self._workers, part)
 
     def solve(self, right: Floats) -> tuple[Floats, Floats]:
-        """Return H_o^{-1} right_o as (rest, share): the solution is rest + share * u_o.
-
-        Args:
-            right: Array (blocks, size).
-        """
+        """Return H_o^{-1} right_o (blocks, size) as (rest, share): the solution is rest + share * u_o."""
         out, every = np.array(right, order="C"), np.arange(len(right))
         out[every, self._anchor] = np.einsum("oi,oi->o", self._along, right)
         self._workers.share(lambda share: lapack.solve_each(self._store, out, share), len(out))

@@ -43,14 +43,7 @@ _LONGEST_S = 1e9
 
 
 class StateFile:
-    """The state of one program.
-
-    Args:
-        folder: Where states are kept.
-        form: The program.
-        gap: The gap that it is solved to.
-        below: See `follow`.
-    """
+    """The state of one program that is solved to a gap; for ``below`` see `loop.follow`."""
 
     def __init__(self, folder: Path, form: Form, gap: float, below: float | None) -> None:
         self._form, self._told = form, None if below is not None else (form.columns.sign, form.columns.sign)
@@ -60,12 +53,7 @@ class StateFile:
         self.used = False
 
     def read(self, patience: int, workers: Workers) -> State | None:
-        """Return the state that was kept; None where there is none that can be gone on with.
-
-        Args:
-            patience: See `checked`.
-            workers: The pool.
-        """
+        """Return the state that was kept; None where there is none that can be gone on with."""
         try:
             found = checked(_state(self._arrays()), self._form, patience, self._told, workers)
         except StoppedError:
@@ -200,32 +188,21 @@ def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A feasible dual point.
+    """A feasible dual point."""
 
-    Attributes:
-        bound: Lower bound of the minimised value, up to float rounding.
-        mu: Array (n,), multipliers of the row sums.
-        theta: Multiplier of the distortion.
-        eta: Array (loss rows,), multipliers of the loss rows.
-        pairs: Array (pair rows,), multipliers of the scaled pair rows, zero where capped.
-        guesses: Array (blocks, guesses), or None.
-    """
-
-    bound: float
-    mu: Floats
-    theta: float
-    eta: Floats
-    pairs: Floats
-    guesses: Floats | None
+    bound: float  # lower bound of the minimised value, up to float rounding
+    mu: Floats  # array (n,), multipliers of the row sums
+    theta: float  # multiplier of the distortion
+    eta: Floats  # array (loss rows,), multipliers of the loss rows
+    pairs: Floats  # array (pair rows,), multipliers of the scaled pair rows, zero where capped
+    guesses: Floats | None  # array (blocks, guesses), or None
 
 
 def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
     """Return the bound that a point's multipliers prove, with the multipliers that prove it.
 
-    Args:
-        rows: The inequality rows.
-        point: Only its lam, which must not be negative, and its mu are used.
-        tails: Carries costs inward first, so that the prices come near mu.
+    Only lam, which must not be negative, and mu are used of the point. ``tails`` carries costs inward first, so
+    that the prices come near mu.
     """
     form, columns = rows.form, rows.form.columns
     n = form.secrets
@@ -261,23 +238,14 @@ def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """The loop between two iterations.
+    """The loop between two iterations."""
 
-    Attributes:
-        keys: Sorted keys of the pair rows that are present.
-        point: The iterate.
-        proof: The best bound so far.
-        aim: The share of the present mean that the next step aims at, at most.
-        short: How many steps before were next to nothing.
-        log: The lines so far, that of this iterate included.
-    """
-
-    keys: Ints
-    point: Iterate
-    proof: Proof
-    aim: float
-    short: int
-    log: tuple[Progress, ...]
+    keys: Ints  # sorted keys of the pair rows that are present
+    point: Iterate  # the iterate
+    proof: Proof  # the best bound so far
+    aim: float  # the share of the present mean that the next step aims at, at most
+    short: int  # how many steps before were next to nothing
+    log: tuple[Progress, ...]  # the lines so far, that of this iterate included
 
     def rows(self, form: Form) -> Rows:
         """Return the rows that are present."""
@@ -287,12 +255,8 @@ class State:
 def checked(state: State, form: Form, patience: int, told: tuple[float, float] | None, workers: Workers) -> State:
     """Return a state that was read, or raise a `ValueError` where it cannot be one of this problem.
 
-    Args:
-        state: It, with all arrays of the right type and number of axes.
-        form: The problem in block-angular form.
-        patience: It has fewer short steps than that.
-        told: The signs with which the last line tells value and bound; None where it tells neither.
-        workers: The pool.
+    All arrays must have the right type and number of axes. It has fewer short steps than ``patience``. ``told``
+    are the signs with which the last line tells value and bound; None where it tells neither.
     """
     _check_keys(state.keys, form)
     rows, point, proof = state.rows(form), state.point, state.proof

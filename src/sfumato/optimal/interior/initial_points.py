@@ -110,17 +110,9 @@ def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iter
 
 
 def last_mechanism(columns: Columns, x: Floats, interior: Floats) -> Floats:
-    """Normalise columns and mix in a little of an interior mechanism, so that all demands hold in floats.
+    """Normalise the columns of x (m, n) and mix in an interior mechanism, so that all demands hold in floats.
 
     The least share of `MIXES` that does so is taken.
-
-    Args:
-        columns: The problem by observable.
-        x: Array (m, n), the last iterate.
-        interior: Array (m, n), a mechanism strictly inside all demands.
-
-    Returns:
-        Array (m, n) whose columns sum to one.
     """
     bound = _limits(columns)
     for mix in MIXES:

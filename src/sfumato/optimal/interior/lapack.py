@@ -54,11 +54,7 @@ _GEMM = _routine(cython_blas, "dgemm", 13)
 
 
 def factor(matrix: Floats) -> bool:
-    """Overwrite a matrix with its Cholesky factor.
-
-    Returns:
-        False where it is not positive definite to working precision.
-    """
+    """Overwrite a matrix with its Cholesky factor; False where it is not positive definite in floats."""
     size, info = ctypes.byref(ctypes.c_int(matrix.shape[0])), ctypes.c_int()
     _POTRF(_LOWER, size, matrix.ctypes.data, size, ctypes.byref(info))
     return info.value == 0
@@ -71,11 +67,7 @@ def invert(factored: Floats) -> None:
 
 
 def factor_panel(matrix: Floats, start: int, end: int, stop: int) -> bool:
-    """Factor columns start to end, which reach rows before stop, and update what is left.
-
-    Returns:
-        False where the panel is not positive definite to working precision.
-    """
+    """Factor columns start to end, which reach rows before stop, and update the rest; False as `factor`."""
     n, info = matrix.shape[0], ctypes.c_int()
     base = matrix.ctypes.data
     stride, columns, below = (ctypes.byref(ctypes.c_int(k)) for k in (n, end - start, stop - end))
@@ -129,13 +121,7 @@ def sweep_banded(packed: Floats, vector: Floats, backward: bool) -> None:
 
 
 def solve_each(factored: Floats, right: Floats, blocks: range) -> None:
-    """Overwrite right[o] with H_o^{-1} right[o] for every o in ``blocks``.
-
-    Args:
-        factored: Array (m, n, n) of Cholesky factors.
-        right: Array (m, n).
-        blocks: The blocks to solve.
-    """
+    """Overwrite right[o] with H_o^{-1} right[o] for every o in ``blocks``, by Cholesky factors (m, n, n)."""
     n = right.shape[1]
     size = ctypes.byref(ctypes.c_int(n))
     matrices, vectors = factored.ctypes.data, right.ctypes.data
@@ -147,13 +133,9 @@ def solve_each(factored: Floats, right: Floats, blocks: range) -> None:
 
 
 def factor_packed(packed: Floats) -> bool:
-    """Overwrite a symmetric band with its Cholesky factor.
+    """Overwrite a symmetric band with its Cholesky factor; False as for `factor`.
 
-    Args:
-        packed: Array (n, width + 1); entry [j, k] is that of row j + k and column j.
-
-    Returns:
-        False where it is not positive definite to working precision.
+    Entry [j, k] of the array (n, width + 1) is that of row j + k and column j.
     """
     n, stored = packed.shape
     size, width, stride = (ctypes.byref(ctypes.c_int(k)) for k in (n, stored - 1, stored))

@@ -73,21 +73,13 @@ LEAST_LOSS_GAP = 1e-10  # relative gap at which the least loss counts as found, 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The end of the loop.
+    """The end of the loop."""
 
-    Attributes:
-        rows: The rows present at the end.
-        point: The last iterate.
-        proof: The best bound that was proved on the way, with multipliers for all rows.
-        status: Why the loop ended.
-        log: One line per iteration; values and bounds are of the objective.
-    """
-
-    rows: Rows
-    point: Iterate
-    proof: Proof
-    status: Status
-    log: tuple[Progress, ...]
+    rows: Rows  # the rows present at the end
+    point: Iterate  # the last iterate
+    proof: Proof  # the best bound that was proved on the way, with multipliers for all rows
+    status: Status  # why the loop ended
+    log: tuple[Progress, ...]  # one line per iteration; values and bounds are of the objective
 
 
 def floor(form: Form) -> float:
@@ -109,13 +101,7 @@ def all_rows(form: Form, edges: Ints) -> PairRows:
 
 
 def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRows, Floats]:
-    """Return the rows to begin with and the thresholds of the search.
-
-    Args:
-        form: The problem in block-angular form.
-        workers: The pool.
-        warm: Keys of rows of an earlier solve, or None.
-    """
+    """Return the rows to begin with, those with the keys ``warm`` among them, and the thresholds of the search."""
     ratio, n = form.columns.ratio, form.secrets
     wanted = irreducible(ratio, workers)
     found = all_rows(form, np.argwhere(nearest(ratio, wanted, NEIGHBOURS, CAP)))
@@ -142,11 +128,11 @@ def follow(
     file: StateFile | None = None,
     told: bool = True,
 ) -> Course:
-    """Follow the central path from a strictly interior iterate.
+    """Follow the central path from an iterate strictly inside all pair rows and demands.
 
     Args:
         rows: The rows to begin with.
-        point: The iterate, strictly inside all pair rows and demands.
+        point: The iterate.
         threshold: Array (n, n), see `limits`; None where all rows that count are present.
         control: When to stop, and who is told.
         workers: The pool.
@@ -238,27 +224,16 @@ def follow(
 
 
 def limits(ratio: Floats, wanted: Bools) -> Floats:
-    """Return the thresholds of the search: e^E times the nearness factor, +inf for implied pairs.
+    """Return the thresholds of the search: e^E times the nearness factor, +inf for implied pairs, array (n, n).
 
     The factor NEAR ** min(E, 1) tends to one for tight pairs (small E), where x_s and x_t are
     always close.
-
-    Args:
-        ratio: Array (n, n) of log ratios E.
-        wanted: Array (n, n), pairs that no others imply.
     """
     return np.where(wanted, np.exp(ratio + np.log(NEAR) * np.minimum(ratio, 1.0)), np.inf)
 
 
 def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
-    """Return the share of the step between two points that stays strictly inside the new rows.
-
-    Args:
-        rows: The rows present.
-        here: Array (blocks, n), where the step starts.
-        there: Array (blocks, n), where it would end.
-        new: Keys of the rows that are about to join.
-    """
+    """Return the share of the step between two points (blocks, n) that stays strictly inside new rows."""
     n = rows.form.secrets
     ratio = rows.form.columns.ratio
     block, rest = np.divmod(new, n * n)
@@ -273,17 +248,10 @@ def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
 
 
 def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float) -> tuple[Rows, Iterate, Proof]:
-    """Return the rows with new ones added, and the point and the proof with multipliers for them.
+    """Return the rows with new ones (sorted keys) added, and the point and the proof with multipliers for them.
 
-    The point's new multipliers sit on the central path unless that would spoil the dual residual;
-    the proof's are zero.
-
-    Args:
-        rows: The rows present.
-        point: The iterate, strictly inside the new rows too.
-        proof: The best bound so far.
-        new: Sorted keys of the rows that join.
-        residual: The largest dual residual of the iterate.
+    The point, strictly inside the new rows too, gets multipliers on the central path unless that would spoil the
+    dual residual; the proof's are zero.
     """
     form, old = rows.form, rows.pairs
     mean = float(point.lam @ rows.slack(point.u, point.w)) / rows.count
@@ -302,32 +270,18 @@ def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result(CompactRepr):
-    """A mechanism of a reduced problem with its proof.
+    """A mechanism of a reduced problem with its proof."""
 
-    Attributes:
-        matrix: Array (n, m) of p(o|s), positive and strictly inside every demand.
-        cost: What was minimised (expected or worst-case loss); in the game, minus the
-            distortion.
-        lower_bound: Proved lower bound of the least ``cost``, up to float rounding.
-        gap: (cost - lower_bound) / max(abs(cost), floor).
-        status: How it ended.
-        prices: The multipliers behind ``lower_bound``, of the reduced problem.
-        iterations: Interior-point iterations, phase one of the game included.
-        symmetry: Size of the symmetry group that was used, 1 for none.
-        keys: The pair rows at the end, for a warm start.
-        log: One line per iteration; values and bounds are of the objective.
-    """
-
-    matrix: Floats
-    cost: float
-    lower_bound: float
-    gap: float
-    status: Status
-    prices: Multipliers
-    iterations: int
-    symmetry: int
-    keys: Ints
-    log: tuple[Progress, ...]
+    matrix: Floats  # array (n, m) of p(o|s), positive and strictly inside every demand
+    cost: float  # what was minimised (expected or worst-case loss); in the game, minus the distortion
+    lower_bound: float  # proved lower bound of the least `cost`, up to float rounding
+    gap: float  # (cost - lower_bound) / max(abs(cost), floor)
+    status: Status  # how it ended
+    prices: Multipliers  # the multipliers behind `lower_bound`, of the reduced problem
+    iterations: int  # interior-point iterations, phase one of the game included
+    symmetry: int  # size of the symmetry group that was used, 1 for none
+    keys: Ints  # the pair rows at the end, for a warm start
+    log: tuple[Progress, ...]  # one line per iteration; values and bounds are of the objective
 
 
 def solve(
@@ -354,8 +308,7 @@ def solve(
         folder: Where states between iterations are kept and looked for, to go on from; None for nowhere.
 
     Returns:
-        The mechanism, its value, the proved bound and the multipliers behind it. Every way of
-        stopping returns a mechanism strictly inside all demands.
+        The mechanism, strictly inside all demands however it stopped, and the proved bound.
 
     Raises:
         InfeasibleError: If no mechanism meets the demands strictly.

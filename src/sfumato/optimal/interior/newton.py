@@ -59,12 +59,7 @@ class Direction:
     ) -> Direction:
         """Return this direction with shares of another one's primal and dual parts added.
 
-        Args:
-            other: The other.
-            primal: The share of its primal part.
-            dual: The share of its dual part.
-            workers: The pool.
-            last: Whether the other is not needed any more: then its memory is used.
+        ``last`` says that the other is not needed any more: then its memory is used.
         """
         lam, z = (other.lam, other.z) if last else (np.empty_like(self.lam), np.empty_like(self.z))
 
@@ -85,14 +80,7 @@ class Direction:
 
 
 class System:
-    """The factored Newton system at one iterate.
-
-    Args:
-        rows: The inequality rows.
-        point: The iterate.
-        z: Array (rows,), the slacks at the iterate.
-        blocks: Holds the factors, overwritten.
-        workers: The pool.
+    """The factored Newton system at one iterate with slacks z (rows,); the factors in ``blocks`` are overwritten.
 
     Raises:
         BreakdownError: If no factor could be computed.
@@ -131,11 +119,7 @@ class System:
         return step - v * self._border, v
 
     def direction(self, wanted: Floats) -> Direction:
-        """Return Newton's direction, which also removes all residuals.
-
-        Args:
-            wanted: Array (rows,), the change of z * lam asked for, to first order.
-        """
+        """Return Newton's direction for a wanted change of z * lam (rows,), which also removes all residuals."""
         rows, z = self._rows, self._z
         right = rows.adjoint(wanted / z) - self.dual_residual
         slack_right = wanted[rows.cut :] / z[rows.cut :] - self._slack_residual
@@ -144,12 +128,9 @@ class System:
         return self._complete(wanted, *self._apply(right, slack_right, mu), v, mu)
 
     def correction(self, wanted: Floats) -> Direction:
-        """Return the direction that changes z * lam as asked, to first order, and leaves all residuals.
+        """Return the direction that changes z * lam as asked (rows,), to first order, and leaves all residuals.
 
         Directions and corrections add up: a direction plus any shares of corrections removes all residuals too.
-
-        Args:
-            wanted: Array (rows,), the change asked for.
         """
         rows, z = self._rows, self._z
         right, slack_right = rows.adjoint(wanted / z), wanted[rows.cut :] / z[rows.cut :]
@@ -226,29 +207,20 @@ def factors(rows: Rows, workers: Workers) -> Blocks:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A direction with its primal and dual step lengths, short of the boundary.
+    """A direction with its primal and dual step lengths, short of the boundary."""
 
-    Attributes:
-        direction: Where the iterate moves.
-        central: The direction that keeps the mean of slack times multiplier. Its dual step is seldom cut,
-            so its end proves a bound when the direction's own end does not.
-        primal: Length of the primal step.
-        dual: Length of the dual step.
-    """
-
-    direction: Direction
+    direction: Direction  # where the iterate moves
+    # the direction that keeps the mean of slack times multiplier. Its dual step is seldom cut, so its end proves a
+    # bound when the direction's own end does not
     central: Direction
-    primal: float
-    dual: float
+    primal: float  # length of the primal step
+    dual: float  # length of the dual step
 
 
 def end(point: Iterate, step: Step, share: float) -> Iterate:
     """Return the end of a whole dual step, where negative multipliers are set to zero.
 
-    Args:
-        point: The iterate.
-        step: Its directions.
-        share: Of the direction taken; the rest is the central one.
+    ``share`` is that of the direction taken; the rest is the central one.
     """
     one, other = step.direction, step.central
     lam = point.lam + share * one.lam + (1 - share) * other.lam
@@ -270,17 +242,9 @@ def _reach(least: float) -> float:
 def best_share(
     change: Floats, extra: Floats, value: Floats, least: float, workers: Workers
 ) -> tuple[float, float]:
-    """Return the share of ``extra`` that makes the step along the change longest, and that step.
+    """Return the share of ``extra`` (rows,) that makes the step along the change longest, and that step.
 
-    Args:
-        change: Array (rows,), the direction so far.
-        extra: Array (rows,), what may be added to it.
-        value: Array (rows,), positive; what the step must keep so.
-        least: The step without the extra.
-        workers: The pool.
-
-    Returns:
-        (0, least) where no share helps.
+    The step must keep ``value`` positive. It is ``least`` without the extra; (0, least) where no share helps.
     """
 
     def lows(part: slice) -> list[float]:
@@ -295,13 +259,8 @@ def best_share(
 def compute(system: System, point: Iterate, z: Floats, least: float, most: float, workers: Workers) -> Step:
     """Return the step of one iteration.
 
-    Args:
-        system: The factored Newton system at the iterate.
-        point: The iterate.
-        z: Array (rows,), its slacks.
-        least: The aimed mean of slack times multiplier stays at or above this.
-        most: It stays at or below this share of the present mean.
-        workers: The pool.
+    The aimed mean of slack times multiplier stays at or above ``least``, and at or below the share ``most`` of the
+    present mean.
     """
     lam = point.lam
     product = lam * z

@@ -32,32 +32,20 @@ STALE = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Places that a block's entries go to.
+    """Places that a block's entries go to."""
 
-    Attributes:
-        anchor: The secret left out.
-        secrets: Array (size,), the secret at each position; None for the natural order and a
-            dense factor.
-        position: Array (size,), the position of each secret.
-        entries: Array (rows,), the entry row * size + column, row < column, of each pair row.
-        descending: Array (rows,), True where the pair row meets its entry from below. Within one
-            orientation entries are unique.
-        panels: (start, end, end of the rows that its columns reach) of each panel of columns;
-            empty for a dense factor.
-        width: How far the factor reaches below its diagonal.
-        ordered: How many pair rows there were when the secrets were ordered.
-        natural: Whether every secret is at its own position.
-    """
-
-    anchor: int
+    anchor: int  # the secret left out
+    # array (size,), the secret at each position; None for the natural order and a dense factor
     secrets: Ints | None
-    position: Ints
-    entries: npt.NDArray[np.int32]
+    position: Ints  # array (size,), the position of each secret
+    entries: npt.NDArray[np.int32]  # array (rows,), the entry row * size + column, row < column, of each pair row
+    # array (rows,), True where the pair row meets its entry from below. Within one orientation entries are unique
     descending: Bools
+    # (start, end, end of the rows that its columns reach) of each panel of columns; empty for a dense factor
     panels: tuple[tuple[int, int, int], ...]
-    width: int
-    ordered: int
-    natural: bool
+    width: int  # how far the factor reaches below its diagonal
+    ordered: int  # how many pair rows there were when the secrets were ordered
+    natural: bool  # whether every secret is at its own position
 
     def clear(self, out: Floats) -> None:
         """Write zeros to what `fill` and the factor write to, array (size, size)."""
@@ -67,12 +55,9 @@ class Order:
             out[start:end, start:stop] = 0.0
 
     def fill(self, weights: Floats, diagonal: Floats, out: Floats) -> None:
-        """Write G' diag(w) G into the upper triangle of ``out``.
+        """Write G' diag(w) G of the block's pair rows into the upper triangle of ``out``, zero before.
 
-        Args:
-            weights: Array (rows,) of the block's pair rows.
-            diagonal: Array (size,), the diagonal in the natural order.
-            out: Array (size, size), zero before.
+        The diagonal (size,) is in the natural order.
         """
         flat = out.reshape(-1)
         flat[self.entries[self.descending]] = -weights[self.descending]
@@ -91,12 +76,8 @@ class Order:
 def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | None) -> Order:
     """Return a block's order: near the diagonal where that saves work, else the natural one.
 
-    Args:
-        upper: Array (rows,), the secret s of each pair row.
-        lower: Array (rows,), its t.
-        anchor: The secret to leave out.
-        size: Length of the block.
-        known: An earlier order of the same block. Its secrets stay in place while few rows have joined.
+    ``upper`` and ``lower`` (rows,) are the secrets of each pair row; the anchor is left out. The secrets of an
+    earlier order ``known`` stay in place while few rows have joined.
     """
     free = (upper != anchor) & (lower != anchor)
     one, other = upper[free], lower[free]
@@ -117,13 +98,7 @@ def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | Non
 
 
 def fixed(upper: Ints, lower: Ints, size: int) -> Order:
-    """Return the natural order of secrets whose pair rows, the same in each block, lie near the diagonal.
-
-    Args:
-        upper: Array (rows,), the secret s of each pair row.
-        lower: Array (rows,), its t.
-        size: Length of the block.
-    """
+    """Return the natural order of secrets whose pair rows, the same in each block, lie near the diagonal."""
     secrets = np.arange(size)
     reach = _reach(upper, lower, size)
     width = int((reach - secrets).max())

@@ -30,17 +30,11 @@ Positions = NDArray[np.int32]
 
 
 def irreducible(ratio: Floats, workers: Workers) -> Bools:
-    """Return the pairs that no third secret implies.
+    """Return the pairs that no third secret implies, a mask (n, n) with a diagonal of False.
 
-    (s, t) is implied when E[s,u] + E[u,t] <= E[s,t] for some u other than s and t. If every
-    pair that is left holds then all pairs hold: chain the two halves; both are shorter.
-
-    Args:
-        ratio: Array (n, n) of log ratios, positive off the diagonal.
-        workers: The pool.
-
-    Returns:
-        A mask (n, n); the diagonal is False.
+    (s, t) is implied when E[s,u] + E[u,t] <= E[s,t] for some u other than s and t. If every pair that is left
+    holds then all pairs hold: chain the two halves; both are shorter. Log ratios must be positive off the
+    diagonal.
     """
     n = ratio.shape[0]
     bare = ratio.copy()
@@ -62,15 +56,9 @@ def irreducible(ratio: Floats, workers: Workers) -> Bools:
 
 
 def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
-    """Return a symmetric first set of rows: each secret's nearest candidates, ties kept.
+    """Return a symmetric first set of rows: ``count`` nearest candidates of each secret, ties kept.
 
     A secret with no candidate below the cap gets its nearest other secret.
-
-    Args:
-        ratio: Array (n, n) of log ratios.
-        candidates: Array (n, n), the pairs to choose from.
-        count: How many per secret.
-        cap: Log ratios from here on are as good as free.
     """
     n = ratio.shape[0]
     score = np.where(candidates, ratio, np.inf)
@@ -89,12 +77,8 @@ def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
 class PairRows:
     """A set of triples with the products that Newton's method needs.
 
-    Args:
-        keys: Sorted and unique, o n^2 + s n + t.
-        ratio: Array (n, n) of log ratios E.
-        blocks: The number of blocks m.
-        size: Length of one block's vector: n, or n + 1 with a distortion variable after the
-            n probabilities.
+    Keys o n^2 + s n + t are sorted and unique; ``size`` is the length of one block's vector: n, or n + 1 with a
+    distortion variable after the n probabilities.
     """
 
     def __init__(self, keys: Ints, ratio: Floats, blocks: int, size: int) -> None:
@@ -188,16 +172,9 @@ class PairRows:
 
 
 def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
-    """Return the keys of the triples with x_o[s] > bound[s,t] x_o[t] that are not known.
+    """Return the sorted keys of the triples with x_o[s] > bound[s,t] x_o[t] that are not known (sorted keys).
 
-    Args:
-        point: Array (m, n) of probabilities.
-        bound: Array (n, n), the thresholds; +inf where no row is wanted.
-        known: Sorted keys already in the row set.
-        workers: The pool.
-
-    Returns:
-        Sorted keys.
+    The thresholds (n, n) are +inf where no row is wanted.
     """
     blocks, n = point.shape
     step = max(1, CHUNK // n)
@@ -230,30 +207,19 @@ class Columns:
     """The numbers of a reduced problem, by observable.
 
     Shapes: n distinct secrets, m kept observables, N secrets in all.
-
-    Attributes:
-        prior: Array (n,), mass of each distinct secret.
-        expected: Array (m, n), prior-weighted loss of reporting o.
-        ratio: Array (n, n) of log ratios, capped.
-        capped: Array (n, n), where the true log ratio exceeds the cap (or is infinite).
-        members: Array (N,), distinct secret of each one.
-        weighted: Array (guesses, n) of prior[s] d(g, s), or None.
-        minimum: The least expected distortion, or None.
-        secret_loss: Array (m, N), loss of every secret, for problems that limit or minimise the
-            worst one, or None.
-        max_loss: The limit of the loss in the zero-sum game, or None.
-        edges: Array (k, 2), pairs (s, t) whose rows imply all others, where they are known and few; or None.
     """
 
-    prior: Floats
-    expected: Floats
-    ratio: Floats
-    capped: Bools
-    members: Ints
-    weighted: Floats | None
-    minimum: float | None
+    prior: Floats  # array (n,), mass of each distinct secret
+    expected: Floats  # array (m, n), prior-weighted loss of reporting o
+    ratio: Floats  # array (n, n) of log ratios, capped
+    capped: Bools  # array (n, n), where the true log ratio exceeds the cap (or is infinite)
+    members: Ints  # array (N,), distinct secret of each one
+    weighted: Floats | None  # array (guesses, n) of prior[s] d(g, s), or None
+    minimum: float | None  # the least expected distortion, or None
+    # array (m, N), loss of every secret, for problems that limit or minimise the worst one, or None
     secret_loss: Floats | None
-    max_loss: float | None
+    max_loss: float | None  # the limit of the loss in the zero-sum game, or None
+    # array (k, 2), pairs (s, t) whose rows imply all others, where they are known and few; or None
     edges: Ints | None = None
 
     @property
@@ -310,19 +276,12 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """A group and the orbits of observables.
+    """A group and the orbits of observables."""
 
-    Attributes:
-        secrets: Array (k, n), permutations g of the secrets, the identity first.
-        representatives: Array (blocks,), one observable per orbit.
-        copies: Array (blocks,), size of each orbit.
-        images: Array (k, m), permutations of the observables.
-    """
-
-    secrets: Ints
-    representatives: Ints
-    copies: Floats
-    images: Ints
+    secrets: Ints  # array (k, n), permutations g of the secrets, the identity first
+    representatives: Ints  # array (blocks,), one observable per orbit
+    copies: Floats  # array (blocks,), size of each orbit
+    images: Ints  # array (k, m), permutations of the observables
 
     @property
     def order(self) -> int:

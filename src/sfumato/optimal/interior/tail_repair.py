@@ -41,28 +41,16 @@ TAKEN = 0.3
 
 
 class Tails:
-    """The repairs at one iterate.
-
-    Args:
-        rows: The inequality rows.
-        point: The iterate; its probabilities give the order.
-        z: Array (rows,), the slacks there.
-    """
+    """The repairs at one iterate with slacks z (rows,); its probabilities give the order."""
 
     def __init__(self, rows: Rows, point: Iterate, z: Floats) -> None:
         self._rows, self._point, self._z = rows, point, z
         self._x = point.u[:, : rows.form.secrets]
 
     def carry(self, lam: Floats, reduced: Floats, mu: Floats) -> tuple[Floats, Floats]:
-        """Carry costs inward until reduced costs are no smaller than the prices, as far as that goes.
+        """Carry costs inward until reduced costs (blocks, n) are no smaller than prices mu (n,), where possible.
 
-        Args:
-            lam: Array (pair rows,), multipliers, not negative.
-            reduced: Array (blocks, n), cost minus what the multipliers of all rows take.
-            mu: Array (n,), the prices aimed at.
-
-        Returns:
-            Multipliers, not negative, and the reduced costs that they leave, up to rounding.
+        Returns the multipliers, not negative, and the reduced costs that they leave, up to rounding.
         """
         lam, left = lam.copy(), reduced - mu
         Flow(self._rows.pairs, self._x, np.arange(len(left))).inward(lam, left)
@@ -87,15 +75,8 @@ class Tails:
     def lift(self, direction: Direction, primal: float) -> tuple[Floats, float] | None:
         """Return the end of a step longer than ``primal``, with broken rows mended, and the step's length.
 
-        Only for problems whose rows are all rows of privacy.
-
-        Args:
-            direction: Where to go.
-            primal: The step that needs no repair.
-
-        Returns:
-            Array (blocks, n) strictly inside all rows present, and the length; or None where no longer step can be
-            mended.
+        Only for problems whose rows are all rows of privacy. The end (blocks, n) is strictly inside all rows
+        present; None where no longer step can be mended.
         """
         for length in LENGTHS:
             if length <= primal:
@@ -165,14 +146,7 @@ class Flow:
     shrinks by e^{-E}. Reduced costs must be no smaller than the prices; what they are above them is
     left over, and where they are below, cost is lacking.
 
-    Args:
-        pairs: All rows of privacy.
-        x: Array (all blocks, n) of probabilities.
-        blocks: Array (k,), the observables, ascending.
-
-    Attributes:
-        rows: Array (r,), the rows of these observables.
-        block: Array (r,), the row's place among them.
+    ``blocks`` (k,) are the observables, ascending; ``rows`` (r,) those of them, and ``block`` (r,) their places.
     """
 
     def __init__(self, pairs: PairRows, x: Floats, blocks: Ints) -> None:
@@ -199,11 +173,8 @@ class Flow:
     def inward(self, lam: Floats, left: Floats) -> None:
         """Carry what is left over inward, and what is lacking by carrying less, from the smallest entry on.
 
-        All rows by which a secret passes cost to larger entries change by the same factor.
-
-        Args:
-            lam: Array (r,), multipliers, not negative; overwritten.
-            left: Array (k, n), reduced costs minus prices; overwritten.
+        All rows by which a secret passes cost to larger entries change by the same factor. Multipliers ``lam``
+        (r,), not negative, and ``left`` (k, n), reduced costs minus prices, are overwritten.
         """
         flat, moved = left.reshape(-1), lam[self._inward]
         block, inner, root = self.block[self._inward], self._upper[self._inward], self._root[self._inward]
@@ -225,11 +196,8 @@ class Flow:
     def divert(self, lam: Floats, left: Floats) -> None:
         """Send cost to secrets that lack it, from neighbours that carry cost to secrets that do not.
 
-        A neighbour gives in proportion to what it carries elsewhere, and the less the more is lost on the way.
-
-        Args:
-            lam: Array (r,), multipliers, not negative; overwritten.
-            left: Array (k, n), reduced costs minus prices; overwritten.
+        A neighbour gives in proportion to what it carries elsewhere, and the less the more is lost on the way. See
+        `inward` for the arrays, which are overwritten.
         """
         flat = left.reshape(-1)
         lacking = flat < 0

@@ -24,12 +24,7 @@ PIECE = 1 << 15
 
 
 class Workers:
-    """Runs a function over contiguous shares of the blocks.
-
-    Args:
-        threads: How many shares, at least 1.
-        over: Asked often, between blocks, whether the work must stop.
-    """
+    """Runs a function over contiguous shares of the blocks; ``over`` is asked between blocks whether to stop."""
 
     def __init__(self, threads: int, over: Callable[[], bool] | None = None) -> None:
         self._over = over
