@@ -26,8 +26,7 @@ from sfumato.optimal import (
     equilibrium,
 )
 from sfumato.optimal.back_ends import Highs
-from sfumato.optimal.extensions.constrained import _Search
-from sfumato.optimal.extensions.constrained_program import Demands, with_most_room
+from sfumato.optimal.extensions.constrained import Demands, _Search, with_most_room
 from sfumato.optimal.problem import least_loss
 from sfumato.proofs import (
     ManyMultipliers,

@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.errors import InputError, SolverError
 from sfumato.optimal import RobustDesign, Status, design_robust
 from sfumato.optimal.extensions.robust import best_mixture
-from sfumato.optimal.session import Run
+from sfumato.optimal.session import SolveSession
 
 from ..clock import set_clock
 from ..proofs import exact
@@ -212,7 +212,7 @@ def test_what_does_not_fit_is_refused():
 def test_a_later_design_that_fails_leaves_the_first(monkeypatch, limit, passed, status):
     space, metric = line(4)
     leaning = [sf.Prior(space, [0.7, 0.1, 0.1, 0.1]), sf.Prior(space, [0.05, 0.05, 0.4, 0.5])]
-    solve, calls, now = Run.solve, [], [0.0]
+    solve, calls, now = SolveSession.solve, [], [0.0]
     set_clock(monkeypatch, lambda: now[0])
 
     def fails(run, *asked):
@@ -222,7 +222,7 @@ def test_a_later_design_that_fails_leaves_the_first(monkeypatch, limit, passed, 
             raise SolverError("it broke off.", "allow more time.")
         return solve(run, *asked)
 
-    monkeypatch.setattr(Run, "solve", fails)
+    monkeypatch.setattr(SolveSession, "solve", fails)
     promise = sf.MetricPrivacy("1/km", metric)
     found = design_robust(leaning, loss=metric, guarantees=promise, time_limit=limit)
     assert found.status is status

@@ -235,7 +235,7 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
 
     ``status`` and ``why`` say how the solver ended, and why there is no better answer.
     """
-    constant, telling = _constant(problem), _telling(problem)
+    constant, telling = constant_report(problem), _telling(problem)
     candidates = {"exponential mechanism" if problem.exponents is not None else "cheapest reports": telling}
     if problem.objective == DISTORTION:
         candidates["mixture with a constant report"] = _mixed(problem, telling, constant)
@@ -257,7 +257,7 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     return min(usable, key=lambda answer: sign * answer.value) if usable else None
 
 
-def standing_in(problem: Problem, mechanism: Mechanism) -> Answer:
+def closed_form_answer(problem: Problem, mechanism: Mechanism) -> Answer:
     """Return a mechanism of least loss as the answer to a game whose limit leaves no room for another one."""
     prices = plain_prices(problem)
     matrix = mechanism.matrix
@@ -266,7 +266,8 @@ def standing_in(problem: Problem, mechanism: Mechanism) -> Answer:
     return Answer(matrix, 0.0, value, bound, Status.INACCURATE, (), name, prices, mechanism=mechanism)
 
 
-def _constant(problem: Problem) -> Floats:
+def constant_report(problem: Problem) -> Floats:
+    """Return the mechanism that always makes the best constant report, array (n, m)."""
     n, m = problem.shape
     loss = problem.loss.array
     costs = loss.max(axis=0) if problem.objective == WORST_CASE else problem.prior.probabilities @ loss

@@ -18,8 +18,7 @@ from .medians import at_medians
 from .problem import EXPECTED, Constraints
 from .program_design import solve_program
 from .result import BETTER, NOISE, PROGRAM, Choice, Design
-from .session import positive
-from .solver import OnProgress, Progress, Solver, Stop
+from .solver import OnProgress, Progress, Solver, Stop, checked_time_limit
 
 _SHARE: Final = 0.3  # of the time limit, for a look at noise
 _LEAST_S: Final = 5.0  # of a time limit: below, there is no look at noise
@@ -53,9 +52,9 @@ def design(
     """Return the mechanism of least loss that keeps the guarantees.
 
     For coordinate privacy alone, with the loss of the true point (``lattice.loss(visits)``) and the prior of the
-    same visits, planar noise with a remap is looked at, too: it keeps the same promise with a small slack that
-    is named, without a lattice. The one that loses less is returned; its ``choice`` says what each loses. The
-    program is stopped as soon as it is proved to lose more.
+    same visits, planar noise with a remap is a second candidate. It keeps the same promise with a small slack,
+    which is named, and needs no lattice. The design is the one with the lower loss; its ``choice`` gives both
+    losses. The program is stopped as soon as it is proved to lose more.
 
     With `tie_break`, among mechanisms of (nearly) equal expected loss one of nearly the most distortion
     privacy is returned, and `Design.tie_gap` says how near: optimal faces are large, and their corners
@@ -70,17 +69,15 @@ def design(
             prior is every attacker's; each errs by their own distance.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
-        solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it
-            chose.
-        pairs: ``generated`` guarantees all pairs exactly by adding rows as they are
-            broken; ``all`` starts from all; ``spanner`` guarantees all pairs through the
-            edges of a spanner at epsilon divided by its realised dilation, which is
-            faster and costs some loss.
+        solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it chose.
+        pairs: ``generated`` guarantees all pairs exactly by adding rows as they are broken; ``all`` starts from
+            all; ``spanner`` guarantees all pairs through the edges of a spanner at epsilon divided by its
+            realised dilation, which is faster and costs some loss.
         dilation: The largest dilation of the spanner.
         gap: The relative gap to reach. By default 1e-6 is aimed at, and up to 1e-4 counts as reached;
             see `Design.finished`. With a `PlaceDistortion` several programs are solved, and 2e-3 is enough.
-        tie_break: Whether to break ties as described, which takes longer than the design
-            itself; by default in spaces of up to about a hundred values.
+        tie_break: Whether to break ties as described, which takes longer than the design itself; by default in
+            spaces of up to about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
         stop: Asked from time to time whether to stop, with the same effect. With ``solver=Auto(folder=...)`` the
             same call goes on where it was stopped.
@@ -99,22 +96,17 @@ def design(
         The design; its ``mechanism`` is a `CoordinateNoise` where noise loses less.
 
     Raises:
-        InputError: If sizes, units or options do not fit, or noise is asked for where it cannot keep what is
-            asked.
+        InputError: If sizes, units or options do not fit, or noise cannot keep what is asked.
         InfeasibleError: If no mechanism can keep the guarantees.
         SolverError: If there is no answer within the time.
 
     Source:
-        Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015,
-        equations 21 to 24.
+        Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, equations 21 to 24.
     """
     begun = time.monotonic()
     if keep not in (BETTER, PROGRAM, NOISE):
         raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
-    if not time_limit > 0:
-        raise InputError(
-            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
-        )
+    checked_time_limit(time_limit)
     asked = as_guarantees(guarantees)
     limits = as_constraints(constraints)
     if limits and medians is not None:
@@ -140,7 +132,7 @@ def design(
         "start": start,
         "constraints": limits,
     }
-    solve = _Program(prior, options, medians, stop, begun + positive(time_limit))
+    solve = _Program(prior, options, medians, stop, begun + time_limit)
     if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
         return solve(progress)
     return _Contest(solve, field, progress, begun, time_limit).won(keep)

@@ -26,11 +26,11 @@ from ..rounding import exactly
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival, rivalry
 from .design import GAIN, choose
 from .epsilon_goals import DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
-from .medians import moved
+from .medians import move_to_medians
 from .problem import EXPECTED
 from .program_design import solve_program
 from .result import BETTER, NOISE, PROGRAM, Design
-from .solver import Solver, Stop
+from .solver import Solver, Stop, checked_time_limit
 
 Promise = Callable[[float], CoordinatePrivacy | MetricPrivacy]
 OfPoints = Callable[[float], CoordinatePrivacy]
@@ -318,7 +318,7 @@ class ProgramTrials:
     def _moved(
         self, near: Design, visits: Visits, promise: CoordinatePrivacy | MetricPrivacy, deadline: float
     ) -> Design:
-        return moved(
+        return move_to_medians(
             near,
             visits,
             guarantees=promise,
@@ -401,10 +401,7 @@ def find_epsilon(
         raise InputError(f"a tolerance of {tolerance:g} is not positive.", f"use {argument('tolerance', 0.01)}.")
     if first is not None and not (math.isfinite(first) and first > 0):
         raise InputError(f"an epsilon of {first:g} is not positive.", f"use {argument('first', 1.0)}.")
-    if not time_limit > 0:
-        raise InputError(
-            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
-        )
+    checked_time_limit(time_limit)
     started = time.monotonic()
     if keep not in (BETTER, PROGRAM, NOISE):
         raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")

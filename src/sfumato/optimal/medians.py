@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -20,8 +20,8 @@ from ..geo.true_points import TruePoints
 from .problem import EXPECTED
 from .program_design import solve_program
 from .result import Design
-from .session import positive
-from .solver import OnProgress, Solver, Stop
+from .session import SolveOptions
+from .solver import OnProgress, Solver, Stop, checked_time_limit
 
 _APART_M: Final = 0.1  # reports nearer to each other are one
 _LEAST_S: Final = 1e-3  # of time for a design
@@ -73,24 +73,21 @@ def at_medians(
         >>> better.certificate.loss < made.certificate.loss
         True
     """
-    again = moved(
+    again = move_to_medians(
         made, visits, user=user, solver=solver, gap=gap, time_limit=time_limit, stop=stop, progress=progress
     )
     return again if again.certificate.loss < made.certificate.loss else made
 
 
-def moved(
+def move_to_medians(
     made: Design,
     visits: Visits,
     *,
     guarantees: Guarantees | None = None,
     user: Hashable | None = None,
-    solver: Solver | str | None = None,
     gap: float | None = None,
-    time_limit: float = float("inf"),
-    stop: Stop | None = None,
-    progress: OnProgress | None = None,
     start: Design | None = None,
+    **options: Unpack[SolveOptions],
 ) -> Design:
     """Return a design with the reports of another one, moved to the best places for what they reveal there.
 
@@ -114,7 +111,7 @@ def moved(
             python("design with loss=places.loss(visits) first."),
         )
     points = places.true_points(visits, user).under(problem.prior.probabilities, np.asarray(places.coordinates))
-    deadline = time.monotonic() + positive(time_limit)
+    deadline = time.monotonic() + checked_time_limit(options.get("time_limit", np.inf))
 
     def at(reports: Floats, start: Design | None = None) -> Design:
         digits = len(str(len(reports)))
@@ -125,13 +122,10 @@ def moved(
             loss=places.loss(visits, unit=problem.loss.unit, observables=space, user=user),
             guarantees=problem.guarantees if guarantees is None else guarantees,
             observables=space,
-            solver=solver,
             gap=made.enough if gap is None else gap,
             tie_break=False,
-            time_limit=max(deadline - time.monotonic(), _LEAST_S),
-            stop=stop,
-            progress=progress,
             start=start,
+            **options | {"time_limit": max(deadline - time.monotonic(), _LEAST_S)},
         )
 
     medians = _medians(made, points)

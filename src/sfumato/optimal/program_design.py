@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, Unpack
 
 import numpy as np
 
 from ..core import (
     AnyLoss,
-    DistortionPrivacy,
     Guarantees,
     Loss,
     Metric,
@@ -27,7 +26,7 @@ from ..errors import InfeasibleError, InputError, SolverError, python
 from ..proofs import PlaceDistortion, VertexPrivacy, covered
 from ..proofs.constraints import as_constraints
 from ..rounding import amount, amount_at_least, amount_at_most
-from .closed_forms import standing_in
+from .closed_forms import closed_form_answer
 from .extensions.true_point import design_for_points, design_private_for_points
 from .problem import (
     DISTORTION,
@@ -39,8 +38,8 @@ from .problem import (
     most_distortion,
 )
 from .result import Design
-from .session import Run
-from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, mended, objective_of, spread
+from .session import SolveOptions, SolveSession
+from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, objective_of, repair_answer, spread
 
 _ENOUGH: Final = 2e-3  # the gap that counts as reached for points, where none was asked for: several programs
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
@@ -53,19 +52,14 @@ def solve_program(
     guarantees: Guarantees,
     objective: str = EXPECTED,
     observables: Space | None = None,
-    solver: Solver | str | None = None,
-    pairs: str = "generated",
-    dilation: float = 1.1,
     gap: float | None = None,
     tie_break: bool | None = None,
-    time_limit: float = float("inf"),
-    stop: Stop | None = None,
-    progress: OnProgress | None = None,
     start: Design | None = None,
     constraints: Constraints = (),
+    **options: Unpack[SolveOptions],
 ) -> Design:
     """Return the mechanism of least loss that a program finds; `design` also looks at noise."""
-    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+    session = SolveSession(gap, **options)
     of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
     if of_points:
         others = [each for each in as_guarantees(guarantees) if each is not of_points[0]]
@@ -77,32 +71,27 @@ def solve_program(
             )
         of_points[0].check_possible(prior)
 
-        def solve(finite: DistortionPrivacy, nearness: float, seconds: float) -> Design:
+        def solve(asked: PlaceDistortion, nearness: float, seconds: float) -> Design:
             return solve_program(
                 prior,
                 loss=loss,
-                guarantees=[*others, finite],
+                guarantees=[*others, asked.finite],
                 objective=objective,
                 observables=observables,
-                solver=solver,
-                pairs=pairs,
-                dilation=dilation,
                 gap=nearness,
                 tie_break=False,
-                time_limit=seconds,
-                stop=stop,
-                progress=progress,
                 start=start,
+                **options | {"time_limit": seconds},
             )
 
-        enough = _ENOUGH if gap is None else run.enough
-        return design_for_points(of_points[0], solve, enough=enough, time_limit=time_limit)
+        enough = _ENOUGH if gap is None else session.enough
+        return design_for_points(of_points[0], solve, enough, options.get("time_limit", np.inf))
     problem = least_loss(prior, loss, guarantees, objective, observables, constraints)
-    answer = run.solve(problem, start.answer if start is not None else None)
+    answer = session.solve(problem, start.answer if start is not None else None)
     small = problem.shape[0] * problem.shape[1] <= _TIES
     wanted = small if tie_break is None else tie_break
     breaks = wanted and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
-    return run.finished(problem, answer, untied(problem, answer, run) if breaks else None)
+    return session.finished(problem, answer, break_ties(problem, answer, session) if breaks else None)
 
 
 @checked
@@ -158,43 +147,49 @@ def design_private(
                 "the adversary's distance is missing.", python("pass distance=, an array of guesses x secrets.")
             )
         distance = loss
+    options = SolveOptions(
+        solver=solver, pairs=pairs, dilation=dilation, time_limit=time_limit, stop=stop, progress=progress
+    )
     if isinstance(distance, PlaceDistortion):
 
-        def solve(errors: Loss, nearness: float, seconds: float) -> Design:
-            return design_private(
-                prior,
-                loss=loss,
-                distance=errors,
-                max_loss=max_loss,
-                guarantees=guarantees,
-                observables=observables,
-                solver=solver,
-                pairs=pairs,
-                dilation=dilation,
-                gap=nearness,
-                time_limit=seconds,
-                stop=stop,
-                progress=progress,
-            )
+        def solve(asked: PlaceDistortion, nearness: float, seconds: float) -> Design:
+            limits = options | {"time_limit": seconds}
+            return _most_private(prior, loss, asked.distance, max_loss, guarantees, observables, nearness, limits)
 
-        run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
-        enough = _ENOUGH if gap is None else run.enough
-        return design_private_for_points(distance, solve, enough=enough, time_limit=time_limit)
+        session = SolveSession(gap, **options)
+        enough = _ENOUGH if gap is None else session.enough
+        return design_private_for_points(distance, solve, enough, time_limit)
+    return _most_private(prior, loss, distance, max_loss, guarantees, observables, gap, options)
+
+
+def _most_private(
+    prior: Prior,
+    loss: AnyLoss,
+    distance: AnyLoss,
+    max_loss: float | str,
+    guarantees: Guarantees,
+    observables: Space | None,
+    gap: float | None,
+    options: SolveOptions,
+) -> Design:
+    """Return the design of `design_private` for an attacker with finitely many guesses."""
     space = observables if observables is not None else prior.space
     unit = as_loss(loss, len(prior), len(space)).unit
     most = units.parse(max_loss, unit=unit, what="the largest loss")
     problem = most_distortion(prior, loss, distance, most, guarantees, observables)
-    run = Run(solver, pairs, dilation, gap, time_limit, stop, progress)
+    session = SolveSession(gap, **options)
     try:
-        return run.finished(problem, run.solve(problem))
+        return session.finished(problem, session.solve(problem))
     except (InfeasibleError, SolverError) as error:
-        if run.control.stopped is not None or (solver is not None and isinstance(error, SolverError)):
+        if session.control.stopped is not None or (
+            options.get("solver") is not None and isinstance(error, SolverError)
+        ):
             raise
         # Next to the least loss there is too little room for solvers. Is the least itself within the limit?
         least = _of_least_loss(problem)
     reached, bound = least.certificate.loss, least.certificate.bound
     if reached <= most:
-        return run.finished(problem, standing_in(problem, least.mechanism))
+        return session.finished(problem, closed_form_answer(problem, least.mechanism))
     limit, shown = amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
     what = (
         f"no mechanism {covered(prior.space, problem.guarantees)} loses at most {limit}: the least possible with "
@@ -209,15 +204,15 @@ def design_private(
 def _of_least_loss(problem: Problem) -> Design:
     """Return the design of least loss under the guarantees of a game."""
     least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
-    run = Run(None, "generated", 1.1, 1e-6, np.inf, None, None)
-    return run.finished(least, run.solve(least))
+    session = SolveSession(1e-6)
+    return session.finished(least, session.solve(least))
 
 
 _USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP: Final = 1e-3  # of the distortion
 
 
-def untied(problem: Problem, answer: Answer, run: Run) -> tuple[Answer, float] | None:
+def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple[Answer, float] | None:
     """Return, among mechanisms of the answer's loss, one of most distortion privacy, and its gap from the most.
 
     None where no tie is left to break, or no better mechanism was found in time.
@@ -228,15 +223,15 @@ def untied(problem: Problem, answer: Answer, run: Run) -> tuple[Answer, float] |
     if answer.used is not None:
         whole = spread(answer.matrix, answer.used, len(problem.observables))
         answer = replace(answer, matrix=whole, used=None)
-    slack = answer.value + 0.5 * max(run.control.gap - gap_of(problem, answer.value, answer.bound), 0.0) * abs(
+    slack = answer.value + 0.5 * max(session.control.gap - gap_of(problem, answer.value, answer.bound), 0.0) * abs(
         answer.value
     )
     game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
     try:
-        found = run.solve(game, answer, gap=max(run.control.gap, _TIE_GAP))
+        found = session.solve(game, answer, gap=max(session.control.gap, _TIE_GAP))
     except (SolverError, InfeasibleError):
         return None
-    matrix, share = mended(problem, found.matrix)
+    matrix, share = repair_answer(problem, found.matrix)
     value = objective_of(problem, matrix)
     if value > slack:
         return None

@@ -26,7 +26,18 @@ from ..errors import InfeasibleError, SolverError
 from ..proofs import Multipliers
 from .problem import DISTORTION, Problem
 from .reduction import Reduced, reduce
-from .solver import Answer, Control, Progress, Solver, Status, Stop, gap_of, mended, objective_of, proved_bound
+from .solver import (
+    Answer,
+    Control,
+    Progress,
+    Solver,
+    Status,
+    Stop,
+    gap_of,
+    objective_of,
+    proved_bound,
+    repair_answer,
+)
 
 _VIOLATION = 1e-9
 
@@ -335,7 +346,7 @@ class _Rounds:
                 if prices is None or (found < bound if maximise else found > bound):
                     prices, bound = offered, found
             raw = relaxation.matrix(solution)
-            matrix, share = mended(self.narrowed, self.reduced.lift(raw))
+            matrix, share = repair_answer(self.narrowed, self.reduced.lift(raw))
             value = objective_of(problem, matrix)
             if best is not None and (value <= best.value if maximise else value >= best.value):
                 matrix, share, value = best.matrix, best.share, best.value

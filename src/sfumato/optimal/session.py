@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
-from ..core import Loss, Mechanism, MetricPrivacy, Prior
+from ..core import Loss, Mechanism, Prior
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError, argument
@@ -33,10 +34,12 @@ from .solver import (
     Stop,
     check_gap,
     check_pairs,
+    checked_time_limit,
     gap_of,
     objective_of,
-    proved,
+    prove_answer,
     proved_bound,
+    with_promises,
 )
 from .solver_registry import solver_of
 
@@ -133,27 +136,30 @@ def _divided(loss: Loss, exponent: int) -> Loss:
 _AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
 
 
-def positive(time_limit: float) -> float:
-    """Return a time limit in seconds, or raise an `InputError` where it is not positive."""
-    if not time_limit > 0:
-        raise InputError(
-            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
-        )
-    return time_limit
+class SolveOptions(TypedDict, total=False):
+    """Options that `design` hands on to each program that it solves."""
+
+    solver: Solver | str | None
+    pairs: str
+    dilation: float
+    time_limit: float
+    stop: Stop | None
+    progress: OnProgress | None
 
 
-class Run:
-    """One call's options and clock."""
+class SolveSession:
+    """One call's options and clock; for the options see `design`."""
 
     def __init__(
         self,
-        solver: Solver | str | None,
-        pairs: str,
-        dilation: float,
-        gap: float | None,
-        time_limit: float,
-        stop: Stop | None,
-        progress: OnProgress | None,
+        gap: float | None = None,
+        *,
+        solver: Solver | str | None = None,
+        pairs: str = "generated",
+        dilation: float = 1.1,
+        time_limit: float = math.inf,
+        stop: Stop | None = None,
+        progress: OnProgress | None = None,
     ) -> None:
         check_pairs(pairs)
         if not dilation > 1:
@@ -167,14 +173,14 @@ class Run:
         self.enough = _ENOUGH if gap is None else gap
         self.control = Control(
             _AIM if gap is None else gap,
-            self.start + positive(time_limit),
+            self.start + checked_time_limit(time_limit),
             stop or (lambda: False),
             progress,
             pairs,
             dilation,
         )
         self.log: list[Progress] = []
-        self.kept: float | None = None
+        self.reserved_s: float | None = None
 
     def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
         """Solve a problem; where the time is over before there is an answer, a closed form stands in."""
@@ -185,9 +191,9 @@ class Run:
             return answer
         small = scaled(problem)
         if np.isfinite(control.deadline):
-            if self.kept is None:
-                self.kept = check_time(*problem.shape, control.remaining)
-            control = replace(control, deadline=control.deadline - self.kept)
+            if self.reserved_s is None:
+                self.reserved_s = check_time(*problem.shape, control.remaining)
+            control = replace(control, deadline=control.deadline - self.reserved_s)
         control = replace(control, gap=gap or control.gap, progress=small.told(control.progress))
         try:
             found = self.solver.answer(small.problem, control, start)
@@ -201,19 +207,19 @@ class Run:
         self.log += answer.log
         return answer
 
-    def finished(self, problem: Problem, answer: Answer, untied: tuple[Answer, float] | None = None) -> Design:
-        """Prove an answer, or the untied one where that costs nothing of the wanted gap."""
+    def finished(self, problem: Problem, answer: Answer, tie_broken: tuple[Answer, float] | None = None) -> Design:
+        """Prove an answer, or the one with broken ties where that costs nothing of the wanted gap."""
         tie_gap: float | None = None
-        found = None if untied is None else proved(problem, untied[0])
-        if untied is not None and found is not None and self._reached(problem, found[1]):
-            answer, tie_gap = untied
+        found = None if tie_broken is None else prove_answer(problem, tie_broken[0])
+        if tie_broken is not None and found is not None and self._reached(problem, found[1]):
+            answer, tie_gap = tie_broken
         else:
-            found = proved(problem, answer)
+            found = prove_answer(problem, answer)
         if found is None:
             closed = fallback(problem, Status.INACCURATE, "the solver's answer could not be proved")
             if closed is not None:
                 answer = replace(closed, bound=answer.bound, prices=answer.prices)
-                found = proved(problem, answer)
+                found = prove_answer(problem, answer)
         if found is None:
             raise SolverError(
                 "the answer could not be proved to keep what was asked after rounding to integers.",
@@ -224,7 +230,6 @@ class Run:
         if status in (Status.OPTIMAL, Status.INACCURATE):
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE
             status = Status.OPTIMAL if self._reached(problem, certificate) else short
-        promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
         program = SolvedProgram(
             problem,
             status,
@@ -236,15 +241,15 @@ class Run:
             answer,
         )
         seconds = time.monotonic() - self.start
-        return Design.of_program(mechanism.promising(promised), certificate, program, seconds)
+        return Design.of_program(with_promises(mechanism, problem.guarantees), certificate, program, seconds)
 
     def _reached(self, problem: Problem, certificate: Certificate) -> bool:
         return gap_of(problem, certificate.value, certificate.bound) <= self.control.gap
 
 
 def _optimality(problem: Problem, answer: Answer, mechanism: Mechanism) -> Optimality | None:
-    if answer.many is not None:
-        return Optimality.of_many(problem.objective, answer.many)
+    if answer.constrained is not None:
+        return Optimality.of_many(problem.objective, answer.constrained)
     if answer.prices is None:
         return None
     distance = problem.distance if problem.objective == DISTORTION else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Mechanism
+from ..core import Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
@@ -123,7 +123,7 @@ class Answer(CompactRepr):
             quantised.
         used: Positions of the k observables that are ever reported, ascending; None where the matrix has all m.
         proved: Whether the bound was proved from prices that are too many to keep.
-        many: The prices of a general program, instead of the others.
+        constrained: The prices of a general program, instead of the others.
     """
 
     matrix: Floats
@@ -138,7 +138,7 @@ class Answer(CompactRepr):
     mechanism: Mechanism | None = None
     used: NDArray[np.intp] | None = None
     proved: bool = False
-    many: ManyMultipliers | None = None
+    constrained: ManyMultipliers | None = None
 
     @property
     def usable(self) -> bool:
@@ -181,6 +181,20 @@ def check_gap(gap: float) -> None:
         )
 
 
+def checked_time_limit(time_limit: float) -> float:
+    """Return a time limit in seconds, or raise an `InputError` where it is not positive."""
+    if not time_limit > 0:
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
+        )
+    return time_limit
+
+
+def with_promises(mechanism: Mechanism, guarantees: Sequence[object]) -> Mechanism:
+    """Return a mechanism that states the guarantees of metric privacy among some that are proved of it."""
+    return mechanism.promising([each for each in guarantees if isinstance(each, MetricPrivacy)])
+
+
 def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None = None) -> float:
     """Return the objective of a matrix, in plain floats; minus infinity if it breaks the limit of the loss.
 
@@ -202,7 +216,7 @@ def spread(matrix: Floats, used: NDArray[np.intp], size: int) -> Floats:
     return found
 
 
-def mended(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tuple[Floats, float]:
+def repair_answer(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tuple[Floats, float]:
     """Return the repaired matrix of an answer and the constant's share in it."""
     dual = problem.objective == DISTORTION
     distance = None if problem.distance is None or dual else problem.distance.array
@@ -232,7 +246,7 @@ def gap_of(problem: Problem, value: float, bound: float) -> float:
     return relative_gap(value, bound, problem.negligible, maximise=problem.objective == DISTORTION)
 
 
-def proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | None:
+def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | None:
     """Quantise an answer and prove it, leaving more room for rounding until it holds; None if it never does."""
     matrix: Floats = answer.matrix
     share = answer.share
@@ -261,6 +275,6 @@ def proved(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | 
         if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
             return mechanism, certificate
         given = None
-        matrix, share = mended(problem, first, margin=10 * margin)
+        matrix, share = repair_answer(problem, first, margin=10 * margin)
         share = max(share, answer.share)
     return None

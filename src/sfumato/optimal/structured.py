@@ -16,7 +16,7 @@ from .effort import check_memory
 from .problem import DISTORTION, Problem
 from .reduction import reduce
 from .row_generation import spanner_pairs
-from .solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
+from .solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer
 
 ALMOST = 0.8
 _LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one
@@ -79,7 +79,7 @@ class Structured(Solver):
         matrix, share = reduced.lift(result.matrix), 0.0
         # Iterates are strictly private by themselves, and mending a large one takes as long as an iteration.
         if problem.shape[0] ** 2 * problem.shape[1] <= MENDED:
-            matrix, share = mended(problem, matrix)
+            matrix, share = repair_answer(problem, matrix)
         value = objective_of(problem, matrix)
         status = result.status
         if status is Status.INACCURATE and gap_of(problem, value, bound) <= control.gap:

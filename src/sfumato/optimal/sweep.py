@@ -74,17 +74,12 @@ class _Chain:
 
     who: str
     prior: Prior
-    loss: AnyLoss
     metric: Metric | None
     visits: Visits | None
     medians: bool
     requests: tuple[tuple[float | None, float | None], ...]
-    objective: str
-    gap: float | None
-    tie_break: bool | None
-    time_limit: float
     threads: int
-    keep: str
+    options: dict[str, Any]  # of each design: its loss, objective, gap, tie_break, time_limit and keep
 
     def errors(self, minimum: float) -> DistortionPrivacy:
         """Return the attacker's errors, of the true point where the visits are known."""
@@ -112,7 +107,7 @@ class _Chain:
         """Return why planar noise was not looked at, on a lattice."""
         if made.choice is not None or not isinstance(self.prior.space, Lattice):
             return ""
-        field = rivalry(self.prior, self.loss, tuple(guarantees), self.objective, None)
+        field = rivalry(self.prior, self.options["loss"], tuple(guarantees), self.options["objective"], None)
         return field if isinstance(field, str) else "there is no time for it, or its table would be too large"
 
 
@@ -190,22 +185,15 @@ def sweep(
     people: dict[str, Visits | None] = _by_name(visits, priors, "visits")
     threads = cores() if processes <= 1 else 1
     shares = [requests] if processes <= 1 or len(priors) >= processes else _dealt(requests, processes)
+    options = {
+        "objective": objective,
+        "gap": gap,
+        "tie_break": tie_break,
+        "time_limit": time_limit,
+        "keep": keep,
+    }
     chains = [
-        _Chain(
-            who,
-            prior,
-            losses[who],
-            metric,
-            people[who],
-            medians,
-            tuple(share),
-            objective,
-            gap,
-            tie_break,
-            time_limit,
-            threads,
-            keep,
-        )
+        _Chain(who, prior, metric, people[who], medians, tuple(share), threads, {"loss": losses[who], **options})
         for who, prior in priors.items()
         for share in shares
     ]
@@ -286,23 +274,18 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
                 guarantees.append(chain.errors(minimum))
             made = design(
                 chain.prior,
-                loss=chain.loss,
                 guarantees=guarantees,
-                objective=chain.objective,
                 solver=Auto(chain.threads),
-                gap=chain.gap,
-                tie_break=chain.tie_break,
-                time_limit=chain.time_limit,
                 start=last,
                 medians=chain.visits if chain.medians and minimum is None else None,
-                keep=chain.keep,
+                **chain.options,
             )
         except SfumatoError as error:
             yield Point(chain.who, epsilon, minimum, None, nan, nan, error.problem)
             continue
         hits = bayes_vulnerability(made.mechanism, chain.prior) if made.has_program else nan
         true = chain.visits is not None
-        left_out = chain.without_noise(made, guarantees) if chain.keep == BETTER else ""
+        left_out = chain.without_noise(made, guarantees) if chain.options["keep"] == BETTER else ""
         if made.has_program and made.problem.observables == chain.prior.space:
             last = made  # with other reports its rows are others
         yield Point(

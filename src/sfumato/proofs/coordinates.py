@@ -35,8 +35,6 @@ class VertexPrivacy(MetricPrivacy):
     Attributes:
         epsilon: The exponent of the rows, per step of the lattice.
         metric: The steps between vertices.
-        promise: What holds for points.
-        lattice: The vertices.
     """
 
     promise: CoordinatePrivacy

@@ -45,9 +45,7 @@ class PlaceDistortion(DistortionPrivacy):
         user: Only this user's visits.
 
     Attributes:
-        minimum: The least expected error, in the unit of the distance.
         distance: The errors of the guesses that the program knows, array (guesses, secrets).
-        places: The lattice or the cells.
         degrees: Latitudes and longitudes where people are, each once, array (k, 2).
         times: How many visits were there, array (k,).
         points: The true points on the plane.

@@ -36,15 +36,11 @@ class Sample:
             samples: every single one is then an event of its own.
 
     Attributes:
-        counts: Array (secrets, outputs) of integers.
-        secrets: The secrets.
-        outputs: The outputs.
         secrets_named: Whether the order of the secrets was given, as a metric needs it.
         outputs_fixed: Whether the outputs were fixed beforehand.
 
     Raises:
-        InputError: If fewer than two secrets were sampled, or a count is negative,
-            fractional or NaN.
+        InputError: If fewer than two secrets were sampled, or a count is negative, fractional or NaN.
 
     Example:
         >>> from sfumato.statistics import Sample

@@ -15,7 +15,7 @@ from ..interior.checkpoints import state_folder
 from ..interior.workers import StoppedError, Workers
 from ..problem import EXPECTED, Problem
 from ..reduction import Positions, Reduced, reduce
-from ..solver import Answer, Control, Solver, Status, gap_of, mended, objective_of, proved_bound
+from ..solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer
 from ..structured import ALMOST, MENDED, Structured, cores, narrowed
 from .program import Ints, Program, graph_of, program
 from .rounds import Ended, ProvedRound, beside, generate
@@ -70,16 +70,18 @@ class Generating(Solver):
             of_pairs: Whether problems whose edges do not imply all rows are solved, too, where memory is enough.
         """
         found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
-        if found is None or not (found.whole or of_pairs):
+        if found is None:
             return None
-        if not found.whole and shortage_of_generated(*problem.shape, gap=control.gap, of_pairs=True) is not None:
+        reduced, given, whole = found
+        if not (whole or of_pairs):
             return None
-        reduced, given = found.reduced, found.given
+        if not whole and shortage_of_generated(*problem.shape, gap=control.gap, of_pairs=True) is not None:
+            return None
         folder = None if self.folder is None else state_folder(self.folder)
         chosen = _begun(reduced, given, start)
         helpers = self.threads if problem.shape[0] > _SMALL else 1
         with Workers(helpers, lambda: control.stopped is not None) as workers:
-            if not found.whole:
+            if not whole:
                 try:
                     given = given.strict(workers)
                 except StoppedError:
@@ -99,7 +101,7 @@ class Generating(Solver):
         matrix, used = _matrix(reduced, given, ended)
         share = 0.0
         if problem.shape[0] ** 2 * problem.shape[1] <= MENDED:
-            matrix, share = mended(problem, matrix)
+            matrix, share = repair_answer(problem, matrix)
         value = objective_of(problem, matrix, used)
         near = gap_of(problem, value, bound) <= control.gap
         status = ended.status
@@ -112,7 +114,7 @@ class Generating(Solver):
             bound,
             status,
             ended.log,
-            self.name if found.whole else OF_PAIRS,
+            self.name if whole else OF_PAIRS,
             prices,
             used=used,
             proved=prices is None,
@@ -124,17 +126,11 @@ def plain(problem: Problem) -> bool:
     return problem.objective == EXPECTED and problem.distance is None and problem.exponents is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A problem without what cannot matter."""
+def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool] | None:
+    """Return how a problem is reduced, it with the rows of its edges alone, and whether they imply all rows.
 
-    reduced: Reduced  # how it was reduced
-    given: Program  # it, in the order of its edges, with their rows alone
-    whole: bool  # whether these imply all rows
-
-
-def _program(problem: Problem, control: Control) -> _Found | None:
-    """Return the problem with its edges; None where these are not few."""
+    None where the edges are not few.
+    """
     reduced = reduce(problem, narrowed(problem, control))
     losses = problem.loss.array
     if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
@@ -144,7 +140,7 @@ def _program(problem: Problem, control: Control) -> _Found | None:
         return None
     pairs, whole = graph
     given = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0), pairs)
-    return _Found(reduced.bare(), given, whole)
+    return reduced.bare(), given, whole
 
 
 def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions | None:

@@ -23,7 +23,7 @@ from ...proofs import expected_loss_above, prove_metric_privacy
 from ...rounding import UNIT, amount_at_least, amount_at_most, counted, down, exactly, percent_at_most, up
 from ..program_design import solve_program
 from ..result import Design
-from ..solver import Stop
+from ..solver import Stop, checked_time_limit
 from .groups import KINDS, PlaceGroups, lower_costs, true_costs
 from .mesh import Mesh, points_inside
 
@@ -256,10 +256,7 @@ def coordinate_bound(
     scale = units.factor(unit, "m")
     if not (math.isfinite(rate) and rate > 0):
         raise InputError(f"epsilon must be a positive number, but {rate:g} was given.", "use '1/km'.")
-    if not time_limit > 0:
-        raise InputError(
-            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
-        )
+    checked_time_limit(time_limit)
     if not gap > 0:
         raise InputError(f"a gap of {gap} is not positive.", f"use {argument('gap', 0.005)}.")
     most = points if points is not None else max(10, int(_PER_ROOT_SECOND * math.sqrt(min(time_limit, 3600.0))))

@@ -1,44 +1,329 @@
-"""Design problems that only a general linear program can hold: own constraints, or several attackers."""
+"""Designs with linear constraints or several attackers, by a general linear program.
+
+The program has some of the rows of metric privacy. Its variables, in this order: p(o|s) row by row; for each
+attacker their error y(o) per observable; and where there are several expected losses, the largest of them. In the
+program of the room, which asks how well the constraints can be kept, the last variable is how much the worst-kept
+one lacks, as a share of its scale; this is to be least.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
+from scipy import sparse
 
-from ...core import Mechanism
+from ...core import DistortionPrivacy, Mechanism, Prior
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
-from ...errors import InputError, SolverError, argument
-from ...proofs import ManyMultipliers, certify, relative_gap
-from ..problem import Problem
-from ..row_generation import ALL_AT_ONCE, LinearSolver, first_rows, violated
+from ...errors import InfeasibleError, InputError, SolverError, argument
+from ...mechanisms import made_private
+from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, certify, many_loss_bound, relative_gap
+from ...rounding import amount_at_least
+from ..problem import WORST_CASE, Problem
+from ..row_generation import ALL_AT_ONCE, LinearProgram, LinearSolver, Triples, first_rows, violated, wide
 from ..solver import Answer, Control, Progress, Solver, Status
 from ..solver_registry import Auto, general_solvers
-from .constrained_program import ENOUGH, Demands, GeneralProgram, with_most_room
+
+ENOUGH: Final = 1e-9
+"""A share of a constraint's scale that is left for rounding."""
 
 _MARGIN: Final = 1e-9  # of the exponents, left for rounding
+_HALF: Final = 0.5  # of the most room is enough
+_COUNTS: Final = 1e-6  # of the largest price: what a smaller one belongs to is not named
 _KEPT_BACK: Final = (1e-7, 4e-9)  # of each constraint's scale, what a back-end is not given
 _SMALL: Final = 2_500  # probabilities for which further opinions take seconds
+_MARGINS: Final = (1e-9, 1e-8, 1e-7)  # the same, until a proof succeeds
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Searched(CompactRepr):
-    """The best mechanism found, and the best bound."""
+class Demands(CompactRepr):
+    """A loss that is to be least, and the constraints that are to be kept."""
 
-    matrix: Floats  # array (n, m); it keeps every demand with a little room
-    value: float  # the largest of its expected losses
-    bound: float  # proved bound of it
-    prices: ManyMultipliers  # the prices that prove it
-    status: Status  # how the work ended
-    log: tuple[Progress, ...]  # the progress, step by step
-    solver: str  # the back-end
+    masses: Floats  # array (k, n): the largest of the k expected losses, by these masses, is to be least
+    loss: Floats  # array (n, m)
+    exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal where nothing is asked
+    prior: Prior  # what the attackers know
+    attackers: tuple[DistortionPrivacy, ...]  # the distortion to be kept
+    constraints: tuple[LinearConstraint, ...]  # the linear constraints to be kept
+
+    @classmethod
+    def of(cls, problem: Problem) -> Demands:
+        """Return those of a problem."""
+        n, _ = problem.shape
+        mass = problem.prior.probabilities
+        return cls(
+            np.eye(n) if problem.objective == WORST_CASE else mass[None, :],
+            problem.loss.array,
+            asked_exponents(problem.exponents, n),
+            problem.prior,
+            problem.attackers,
+            problem.constraints,
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of secrets and of observables."""
+        n, m = self.loss.shape
+        return n, m
+
+    @property
+    def loss_scale(self) -> float:
+        """The largest absolute loss, or 1 where all are 0."""
+        return float(np.abs(self.loss).max()) or 1.0
+
+    @property
+    def scales(self) -> Floats:
+        """The unit in which each constraint is measured: its largest coefficient, or largest distance."""
+        large = [float(each.distance.array.max()) for each in self.attackers]
+        large += [float(np.abs(each.coefficients).max()) for each in self.constraints]
+        return np.array([each or 1.0 for each in large])
+
+    @property
+    def names(self) -> list[str]:
+        """The constraints in words, attackers first."""
+        return [*map(str, self.attackers), *map(str, self.constraints)]
+
+    def value(self, matrix: Floats) -> float:
+        """Return the largest of the expected losses of a matrix, in plain floats."""
+        return float((self.masses @ (matrix * self.loss).sum(axis=1)).max())
+
+    def lacking(self, matrix: Floats) -> Floats:
+        """Return by how much of its scale a matrix breaks each constraint; negative where there is room."""
+        joint = self.prior.probabilities[:, None] * matrix
+        errors = [float((each.distance.array @ joint).min(axis=0).sum()) for each in self.attackers]
+        sums = [float((each.coefficients * matrix).sum()) for each in self.constraints]
+        wanted = [each.minimum for each in self.attackers]
+        limits = [each.at_most for each in self.constraints]
+        over = np.array([*np.subtract(wanted, errors), *np.subtract(sums, limits)])
+        return np.asarray(over / self.scales, dtype=np.float64)
+
+    def private(self, matrix: Floats, margin: float) -> Floats:
+        """Return a row-stochastic matrix that keeps metric privacy, near a solver's."""
+        return made_private(matrix, self.exponents, margin=margin)[0]
+
+    def bound(self, prices: ManyMultipliers) -> float:
+        """Return the lower bound of the value that prices prove."""
+        return many_loss_bound(
+            self.masses,
+            self.loss,
+            prices,
+            prior=self.prior.probabilities,
+            attackers=self.attackers,
+            constraints=self.constraints,
+        )
+
+    def without_loss(self) -> Demands:
+        """Return the same for no loss at all: a positive bound of it proves that nobody keeps the demands."""
+        return replace(self, masses=np.zeros((1, len(self.loss))))
+
+    def no_prices(self) -> ManyMultipliers:
+        """Return prices that prove what is always true."""
+        none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
+        guesses = tuple(np.zeros((len(each.distance.array), self.loss.shape[1])) for each in self.attackers)
+        rows = Multipliers(none, none, none, nothing, nothing)
+        return ManyMultipliers(rows, np.ones(len(self.masses)), guesses, np.zeros(len(self.constraints)))
 
 
-def searched(demands: Demands, control: Control, back_ends: Sequence[LinearSolver], negligible: float) -> Searched:
+def asked_exponents(exponents: Floats | None, secrets: int) -> Floats:
+    """Return exponents of all pairs, array (n, n), where None asks for nothing."""
+    if exponents is not None:
+        return exponents
+    return np.where(np.eye(secrets, dtype=bool), 0.0, np.inf)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GeneralProgram:
+    """The program of some demands."""
+
+    demands: Demands
+    triples: Triples  # the rows of metric privacy in it
+    kept_back: float = 0.0  # by how much of its scale each constraint is asked for more strictly
+    of_room: bool = False  # whether the room of the constraints is asked for, and not the least loss
+
+    @property
+    def program(self) -> LinearProgram:
+        """The linear program."""
+        d, (n, m) = self.demands, self.demands.shape
+        size, attackers = n * m, len(d.attackers)
+        several = self._several or self.of_room
+        columns = size + attackers * m + several
+        built = _Rows(columns)
+        built.add(sparse.kron(sparse.identity(n), np.ones((1, m))), 1.0, 1.0)
+        scales = d.scales
+        for j, attacker in enumerate(d.attackers):
+            seen = d.prior.probabilities * attacker.distance.array / scales[j]
+            here = size + j * m
+            guesses = len(seen)
+            rows = wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - wide(
+                sparse.kron(np.ones((guesses, 1)), sparse.identity(m)), columns, here
+            )
+            built.add(rows, 0.0, np.inf)
+            total = sparse.csr_array(np.ones((1, m)))
+            built.add(self._slackened(total, columns, here, 1.0), self._least(attacker.minimum, scales[j]), np.inf)
+        for k, constraint in enumerate(d.constraints):
+            scale = scales[attackers + k]
+            row = sparse.csr_array(constraint.coefficients.reshape(1, -1) / scale)
+            most = constraint.at_most / scale - (0.0 if self.of_room else self.kept_back)
+            built.add(self._slackened(row, columns, 0, -1.0), -np.inf, most)
+        cost, floor = np.zeros(columns), np.zeros(columns)
+        if self.of_room:
+            cost[-1], floor[-1] = 1.0, -np.inf
+        elif self._several:
+            cost[-1] = 1.0
+            flat = sparse.csr_array((d.loss / d.loss_scale).reshape(1, -1))
+            spread = sparse.csr_array(sparse.kron(sparse.csr_array(d.masses), np.ones((1, m)))) * flat
+            top = wide(sparse.csr_array(np.ones((len(d.masses), 1))), columns, columns - 1)
+            built.add(wide(spread, columns, 0) - top, -np.inf, 0.0)
+        else:
+            cost[:size] = (d.masses[0][:, None] * d.loss / d.loss_scale).ravel()
+        if len(self.triples):
+            t, count = self.triples, len(self.triples)
+            small, row = np.exp(-d.exponents[t.secrets, t.others]), np.arange(count)
+            entries = np.concatenate([small, -np.ones(count)])
+            places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
+            block = sparse.csr_array((entries, (np.concatenate([row, row]), places)), shape=(count, columns))
+            built.add(block, -np.inf, 0.0)
+        return built.program(cost, floor)
+
+    def matrix(self, x: Floats) -> Floats:
+        """Return the mechanism in an answer, array (n, m)."""
+        n, m = self.demands.shape
+        return x[: n * m].reshape(n, m)
+
+    def prices(self, duals: Floats) -> ManyMultipliers:
+        """Return the row duals of an answer as prices of the demands."""
+        d, (n, m) = self.demands, self.demands.shape
+        unit = 1.0 if self.of_room else d.loss_scale
+        scales, position = d.scales, n
+        guesses = []
+        for j, attacker in enumerate(d.attackers):
+            count = len(attacker.distance.array)
+            guesses.append(duals[position : position + count * m].reshape(count, m) * (unit / scales[j]))
+            position += count * m + 1
+        limits = -duals[position : position + len(d.constraints)] * unit / scales[len(d.attackers) :]
+        position += len(d.constraints)
+        masses = np.ones(len(d.masses))
+        if self._several and not self.of_room:
+            masses = -duals[position : position + len(d.masses)]
+            position += len(d.masses)
+        t = self.triples
+        exponents = d.exponents[t.secrets, t.others]
+        local = -duals[position:] * np.exp(-exponents) * unit
+        rows = Multipliers(t.secrets, t.others, t.observables, local, exponents)
+        return ManyMultipliers(rows, masses, tuple(guesses), limits)
+
+    @property
+    def _several(self) -> bool:
+        return len(self.demands.masses) > 1
+
+    def _least(self, minimum: float, scale: float) -> float:
+        return minimum / scale + (0.0 if self.of_room else self.kept_back)
+
+    def _slackened(self, row: sparse.csr_array, columns: int, offset: int, sign: float) -> sparse.csr_array:
+        """Return a row in its place, with the missing room beside it where that is asked for."""
+        placed = wide(row, columns, offset)
+        if not self.of_room:
+            return placed
+        return placed + wide(sparse.csr_array(np.array([[sign]])), columns, columns - 1)
+
+
+class _Rows:
+    """Rows of a program, block by block."""
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.blocks: list[Any] = []
+        self.lower: list[Floats] = []
+        self.upper: list[Floats] = []
+
+    def add(self, block: Any, low: float, high: float) -> None:
+        """Add rows between two bounds; where they are narrower, they begin at the first column."""
+        self.blocks.append(wide(block, self.columns, 0))
+        count = block.shape[0]
+        self.lower.append(np.full(count, low))
+        self.upper.append(np.full(count, high))
+
+    def program(self, cost: Floats, floor: Floats) -> LinearProgram:
+        """Return the program of all rows."""
+        stacked = sparse.csr_array(sparse.vstack(self.blocks, format="csr"))
+        stacked.eliminate_zeros()
+        return LinearProgram(cost, stacked, np.concatenate(self.lower), np.concatenate(self.upper), floor)
+
+
+def with_most_room(
+    demands: Demands, control: Control, back_ends: Sequence[LinearSolver], triples: Triples
+) -> tuple[Floats | None, Triples]:
+    """Return a mechanism with room in every constraint, or None if time is over; and the rows that were needed.
+
+    Raises:
+        InfeasibleError: If it is proved that no mechanism keeps the constraints, or none was found with room.
+    """
+    for back_end in back_ends:
+        while True:
+            program = GeneralProgram(demands, triples, of_room=True)
+            found = back_end.solve(program.program, time_limit=control.remaining, stop=control.stop)
+            if found.x is None or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+                break
+            if found.duals is not None:
+                _refuse_if_proved(demands, program.prices(found.duals))
+            raw = program.matrix(found.x)
+            matrix = demands.private(raw, _MARGIN)
+            lacking, least = float(demands.lacking(matrix).max(initial=-np.inf)), float(found.x[-1])
+            if lacking <= min(_HALF * least, -4 * ENOUGH):
+                return matrix, triples
+            more = violated(raw, demands.exponents, triples, most=max(ALL_AT_ONCE, 2 * len(triples)))
+            if len(more) == 0:
+                break
+            triples = triples.joined(more)
+        if control.stopped is not None:
+            return None, triples
+    raise InfeasibleError(
+        f"no mechanism was found that keeps all of this with room for rounding: {'; '.join(demands.names)}.",
+        "ask for a little less. An equation, given as two constraints, needs some room between them.",
+    )
+
+
+def _alone(prices: ManyMultipliers, kept: int) -> ManyMultipliers:
+    """Return prices of which that of one constraint is kept: of an attacker, or of a linear one after these."""
+    attackers = [each * (k == kept) for k, each in enumerate(prices.attackers)]
+    others = np.arange(len(prices.constraints)) + len(attackers) != kept
+    return ManyMultipliers(prices.rows, prices.masses, tuple(attackers), np.where(others, 0.0, prices.constraints))
+
+
+def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
+    """Raise an error if prices prove that no mechanism keeps the constraints; it names those that have a price."""
+    bound = demands.without_loss().bound(prices)
+    if not bound > 0:
+        return
+    own = np.array([*(float(each.sum(axis=0).min()) for each in prices.attackers), *prices.constraints])
+    weight = own * demands.scales
+    named = np.flatnonzero(weight > _COUNTS * weight.max())
+    names = [demands.names[k] for k in named]
+    k = int(named[0])
+    if len(named) == 1:
+        prices = _alone(prices, k)
+        bound = demands.without_loss().bound(prices)
+        names = names if bound > 0 else demands.names
+    if len(names) > 1:
+        raise InfeasibleError(
+            f"no mechanism keeps these together: {'; '.join(names)}.", "ask for less of at least one of them."
+        )
+    if k < len(demands.attackers):
+        raise InfeasibleError(f"no mechanism keeps the {names[0]}.", "ask for less.")
+    limit = demands.constraints[k - len(demands.attackers)]
+    least = limit.at_most + bound / float(own[k])
+    raise InfeasibleError(
+        f"no mechanism keeps the constraint ({limit}): whatever it is, the sum is at least "
+        f"{amount_at_least(least, limit.unit, 6)}.",
+        "allow more than that, or raise epsilon." if (prices.rows.local > 0).any() else "allow more than that.",
+    )
+
+
+def _search(demands: Demands, control: Control, back_ends: Sequence[LinearSolver], negligible: float) -> Answer:
     """Return the best mechanism that the back-ends find, one after the other, until the gap is reached.
 
     The first back-end is asked in any case, the others where it stops short on a small problem.
@@ -97,10 +382,10 @@ class _Search:
             if found.x is None or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
                 return
             if found.duals is not None:
-                self._priced(program.prices(found.duals))
+                self._take_prices(program.prices(found.duals))
             raw = program.matrix(found.x)
-            self._offered(self.demands.private(raw, _MARGIN), back_end.name)
-            self._told()
+            self._offer(self.demands.private(raw, _MARGIN), back_end.name)
+            self._report()
             if self.reached:
                 return
             most = max(ALL_AT_ONCE, 2 * len(self.triples))
@@ -123,18 +408,18 @@ class _Search:
         if self.infeasible and self.control.stopped is None:
             self.ask(back_ends[0], 0.0)  # what was kept back is more than the room
         best = self.last
-        self._offered(roomy, back_ends[0].name)
+        self._offer(roomy, back_ends[0].name)
         if best is None:
             return
         over, room = self.demands.lacking(best), self.demands.lacking(roomy)
         needed = np.maximum(over + 2 * ENOUGH, 0.0)
         # Errors of attackers are concave: a mixture has at least the mixed room.
         share = float((needed / np.maximum(needed - (room + 2 * ENOUGH), 1e-300)).max(initial=0.0))
-        self._offered((1 - share) * best + share * roomy, self.solver)
-        self._told()
+        self._offer((1 - share) * best + share * roomy, self.solver)
+        self._report()
 
-    def outcome(self) -> Searched:
-        """Return the best.
+    def outcome(self) -> Answer:
+        """Return the best mechanism and bound.
 
         Raises:
             SolverError: If nothing was found in time.
@@ -147,14 +432,17 @@ class _Search:
                 "allow more time, or use fewer or larger cells.",
             )
         status = Status.OPTIMAL if self.reached else ended or Status.INACCURATE
-        return Searched(self.best, self.value, self.bound, self.prices, status, tuple(self.log), self.solver)
+        name = f"{self.solver} (general program)"
+        return Answer(
+            self.best, 0.0, self.value, self.bound, status, tuple(self.log), name, constrained=self.prices
+        )
 
-    def _priced(self, prices: ManyMultipliers) -> None:
+    def _take_prices(self, prices: ManyMultipliers) -> None:
         bound = self.demands.bound(prices)
         if bound > self.bound:
             self.bound, self.prices = bound, prices
 
-    def _offered(self, matrix: Floats, solver: str) -> None:
+    def _offer(self, matrix: Floats, solver: str) -> None:
         """Take a mechanism that keeps metric privacy as the best, if it keeps the rest and loses less."""
         self.last = matrix
         self.solver = self.solver or solver
@@ -164,15 +452,12 @@ class _Search:
         if value < self.value:
             self.best, self.value, self.solver = matrix, value, solver
 
-    def _told(self) -> None:
+    def _report(self) -> None:
         seconds = time.monotonic() - self.start
         step = Progress(len(self.log) + 1, len(self.triples), self.value, self.bound, self.gap, seconds)
         self.log.append(step)
         if self.control.progress is not None:
             self.control.progress(step)
-
-
-_MARGINS = (1e-9, 1e-8, 1e-7)  # of the exponents, left for rounding
 
 
 def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer:
@@ -183,8 +468,9 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
         InfeasibleError: If no mechanism keeps what is asked, or it leaves no room for rounding.
         SolverError: If there is no answer within the time, or none that can be proved.
     """
-    found = searched(Demands.of(problem), control, back_ends(solver, control.pairs), problem.negligible)
-    demands, matrix = Demands.of(problem), found.matrix
+    demands = Demands.of(problem)
+    answer = _search(demands, control, back_ends(solver, control.pairs), problem.negligible)
+    matrix = answer.matrix
     for margin in _MARGINS:
         mechanism = Mechanism(matrix, problem.prior.space, problem.observables)
         certificate = certify(
@@ -193,22 +479,12 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
             problem.loss,
             problem.guarantees,
             objective=problem.objective,
-            bound=found.bound,
+            bound=answer.bound,
             constraints=problem.constraints,
         )
         if certificate.holds:
-            return Answer(
-                matrix,
-                0.0,
-                found.value,
-                found.bound,
-                found.status,
-                found.log,
-                f"{found.solver} (general program)",
-                many=found.prices,
-                mechanism=mechanism,
-            )
-        matrix = demands.private(found.matrix, 10 * margin)
+            return replace(answer, matrix=matrix, mechanism=mechanism)
+        matrix = demands.private(answer.matrix, 10 * margin)
     raise SolverError(
         "the answer could not be proved to keep what was asked after rounding to integers.",
         "ask for a little less.",

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from scipy import sparse
 
-from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, MetricPrivacy, Prior, Space
+from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, Prior, Space
 from ...core.arguments import checked
 from ...core.arrays import Floats, readonly
 from ...errors import InputError, SolverError, python
@@ -27,8 +27,21 @@ from ...rounding import UNIT, amount_at_most, at_most, below, underflow
 from ..back_ends import Highs
 from ..problem import EXPECTED, Problem, least_loss
 from ..row_generation import LinearProgram
-from ..session import Run, positive
-from ..solver import Answer, OnProgress, Progress, Solver, Status, Stop, check_gap, mended, proved, spread
+from ..session import SolveSession
+from ..solver import (
+    Answer,
+    OnProgress,
+    Progress,
+    Solver,
+    Status,
+    Stop,
+    check_gap,
+    checked_time_limit,
+    prove_answer,
+    repair_answer,
+    spread,
+    with_promises,
+)
 
 _ROUNDS: Final = 300
 _PATIENCE: Final = 8  # designs that changed neither value nor bound
@@ -191,7 +204,7 @@ def design_robust(
         (0.2689, [0.5, 0.5])
     """
     check_gap(gap)
-    deadline = time.monotonic() + positive(time_limit)
+    deadline = time.monotonic() + checked_time_limit(time_limit)
     return _Game(tuple(priors), loss, guarantees, observables, solver, gap, deadline, stop, progress).played()
 
 
@@ -280,8 +293,8 @@ class _Game:
         problem = self._problem(weights)
         nearness = max(_SHARE * self.gap, min(_FIRST, _OF_GAP * self._gap))
         left = max(self.deadline - time.monotonic(), 1e-3)
-        run = Run(self.solver, "generated", 1.1, nearness, left, self.stop, None)
-        found = run.solve(problem, self.last)
+        session = SolveSession(nearness, solver=self.solver, time_limit=left, stop=self.stop)
+        found = session.solve(problem, self.last)
         self.last = found
         matrix = found.matrix if found.mechanism is None else found.mechanism.matrix
         if found.used is not None:
@@ -310,9 +323,9 @@ class _Game:
     def _result(self, status: Status) -> RobustDesign:
         """Quantise the best mixture and prove it for every prior."""
         problem = self.even
-        matrix, share = mended(problem, self.best)
+        matrix, share = repair_answer(problem, self.best)
         answer = Answer(matrix, share, self.value, self.bound, status, (), "")
-        found = proved(problem, answer)
+        found = prove_answer(problem, answer)
         if found is None:
             raise SolverError(
                 "the mixture of designs could not be proved to keep what was asked after rounding to integers.",
@@ -325,7 +338,7 @@ class _Game:
             reached = relative_gap(value, self.bound, problem.negligible) <= self.gap
             status = Status.OPTIMAL if reached else Status.INACCURATE
         return RobustDesign(
-            _promising(mechanism, problem),
+            with_promises(mechanism, problem.guarantees),
             self.priors,
             problem.loss,
             problem.guarantees,
@@ -340,10 +353,6 @@ class _Game:
             tuple(self.log),
             time.monotonic() - self.begun,
         )
-
-
-def _promising(mechanism: Mechanism, problem: Problem) -> Mechanism:
-    return mechanism.promising([each for each in problem.guarantees if isinstance(each, MetricPrivacy)])
 
 
 def _check_priors(priors: tuple[Prior, ...]) -> None:

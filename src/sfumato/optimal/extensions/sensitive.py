@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgError
 
 from ...core import AnyLoss, Guarantees, Loss, Mechanism, Prior, Space, units
 from ...core.arrays import Floats, readonly
-from ...errors import InfeasibleError, InputError, argument
+from ...errors import InfeasibleError
 from ...proofs import Multipliers, prove_guarantees, relative_gap
 from ...proofs.sensitive import (
     class_error_below,
@@ -36,7 +36,7 @@ from ...proofs.sensitive import (
     class_vulnerability_bound,
 )
 from ..program_design import design_private
-from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap
+from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap, checked_time_limit
 from .sensitive_newton import InformationSteps, VulnerabilitySteps
 from .sensitive_problem import (
     INFORMATION,
@@ -192,27 +192,8 @@ def least_information(
     minimise  I(X; Z) = sum over x, z of P(x, z) log2( P(x, z) / (P(x) P(z)) )
     subject to  sum over w, z of P(w) p(z|w) l(w, z) <= max_loss
 
-    Where X = W (a diagonal joint distribution) the least value is the rate-distortion
-    function of W.
-
-    Args:
-        joint: See `least_vulnerability`.
-        secrets: See there.
-        loss: See there.
-        max_loss: See there.
-        observables: See there.
-        gap: The relative gap to reach.
-        time_limit: See there.
-        stop: See there.
-        progress: See there.
-
-    Returns:
-        The mechanism, its leak and loss proved over its integers, and the proved bound.
-
-    Raises:
-        InputError: If sizes or options do not fit, or the joint distribution is not a distribution.
-        UnitError: If the unit of the bound does not fit.
-        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+    Where X = W (a diagonal joint distribution) the least value is the rate-distortion function of W. Arguments,
+    result and errors are those of `least_vulnerability`, without guarantees.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equation 14.
@@ -235,10 +216,7 @@ def _solved(
     problem: SensitiveProblem, gap: float, time_limit: float, stop: Stop | None, progress: OnProgress | None
 ) -> SensitiveDesign:
     check_gap(gap)
-    if not time_limit > 0:
-        raise InputError(
-            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
-        )
+    checked_time_limit(time_limit)
     start = time.monotonic()
     control = Control(gap, start + time_limit, stop or (lambda: False), progress)
     program = leak_program(problem)

@@ -44,12 +44,6 @@ class SensitiveProblem:
         guarantees: Metric privacy of W to keep besides, for the objective ``vulnerability``: one or several.
 
     Attributes:
-        joint: As given.
-        secrets: As given.
-        observables: As given.
-        loss: The loss.
-        max_loss: In the loss's unit.
-        objective: As given.
         guarantees: What the rows of the mechanism must keep.
         classes: Array (classes,), P(x).
         weights: Array (n,), P(w).

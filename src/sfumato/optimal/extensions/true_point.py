@@ -9,14 +9,15 @@ from typing import Final
 
 import numpy as np
 
-from ...core import DistortionPrivacy, Loss, Mechanism, MetricPrivacy
+from ...core import DistortionPrivacy, Mechanism
 from ...core.arrays import Floats
 from ...errors import SolverError
 from ...geo.true_points import Guesses
 from ...proofs import PlaceDistortion, certify
-from ..problem import WORST_CASE, Problem
+from ..closed_forms import constant_report
+from ..problem import WORST_CASE
 from ..result import Design
-from ..solver import Status, gap_of, proved
+from ..solver import Status, gap_of, prove_answer, with_promises
 from ..structured import cores
 
 _ROUNDS: Final = 16
@@ -85,8 +86,8 @@ def _patch() -> list[Floats]:
     ]
 
 
-Solve = Callable[[DistortionPrivacy, float, float], Design]
-SolveGame = Callable[[Loss, float, float], Design]
+Solve = Callable[[PlaceDistortion, float, float], Design]
+"""From the distortion with the guesses to use, the gap and seconds to a design for these guesses."""
 
 _SECONDS, _MEASURED, _CORES = 70.0, 196, 4  # of processor time, measured for so many places; cores that help
 
@@ -100,98 +101,63 @@ def seconds_for_points(places: int) -> float:
     return _SECONDS * (places / _MEASURED) ** 3 / min(cores(), _CORES)
 
 
-def design_for_points(asked: PlaceDistortion, solve: Solve, *, enough: float, time_limit: float) -> Design:
+def design_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design whose best attacker errs by what is asked from the true point, wherever they guess.
 
     A program with finitely many guesses asks for less, so its optimum is a bound. Where the best guesses on the
     plane err too little against its mechanism, they are added and it is solved again. A share of the best
-    constant report makes up for what is missing: the error is concave in the mechanism. The search ends at the gap
-    ``enough``.
+    constant report makes up for what is missing: the error is concave in the mechanism. The search ends at the
+    gap ``enough``.
 
     Raises:
         SolverError: If no mechanism could be proved to keep the error.
     """
     started = time.monotonic()
-    deadline = started + time_limit
     best: Mechanism | None = None
     value, share, tightest = np.inf, 0.0, -np.inf
     result: tuple[Design, PlaceDistortion] | None = None
-    last = _LAST * enough
-    aim = max(last, _FIRST_GAP)
-    for _ in range(_ROUNDS):
-        left = deadline - time.monotonic()
-        if result is not None and left <= 0:
-            break
-        try:
-            found = solve(asked.finite, aim, left)
-        except SolverError:
-            if result is None:
-                raise
-            break
-        attack = asked.attack(found.mechanism, found.problem.prior)
-        kept = _kept(asked, found, attack)
+
+    def take(known: PlaceDistortion, found: Design, attack: Guesses) -> float:
+        nonlocal best, value, share, tightest, result
+        kept = _keep_error(known, found, attack)
         if kept is not None and kept[1] < value:
             best, value, share = kept
         if result is None or found.certificate.bound >= tightest:
-            tightest, result = found.certificate.bound, (found, asked)
-        apart = gap_of(found.problem, value, tightest)
-        if apart <= enough:
-            break
-        closer = max(last, min(aim, _CLOSER * apart))
-        more = finer(asked, found, attack)
-        stuck = closer == aim and np.array_equal(more.guesses, asked.guesses)
-        if stuck or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-            break
-        asked, aim = more, closer
+            tightest, result = found.certificate.bound, (found, known)
+        return gap_of(found.problem, value, tightest)
+
+    _add_guesses(asked, solve, take, enough, started + time_limit)
     if best is None or result is None:
         raise SolverError(
             "no mechanism could be proved to keep the distortion of the true point.",
             "allow more time, or ask for a little less distortion.",
         )
-    told = _told(*result, best, share, enough)
-    ended = _ended(told.status, deadline)
-    program = replace(told.program, status=ended)
-    return Design.of_program(told.mechanism, told.certificate, program, time.monotonic() - started)
+    design = _with_error(*result, best, share, enough)
+    program = replace(design.program, status=_ended(design.status, started + time_limit))
+    return Design.of_program(design.mechanism, design.certificate, program, time.monotonic() - started)
 
 
-def design_private_for_points(
-    asked: PlaceDistortion, solve: SolveGame, *, enough: float, time_limit: float
-) -> Design:
+def design_private_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design whose best attacker errs by as much as can be from the true point, wherever they guess.
 
     An attacker with finitely many guesses errs more, so the program's optimum is an upper bound. The minimum of
     ``asked`` is not looked at.
     """
     started = time.monotonic()
-    deadline = started + time_limit
-    last = _LAST * enough
-    aim = max(last, _FIRST_GAP)
     value, tightest = -np.inf, np.inf
     best: Mechanism | None = None
     result: Design | None = None
-    for _ in range(_ROUNDS):
-        left = deadline - time.monotonic()
-        if result is not None and left <= 0:
-            break
-        try:
-            found = solve(asked.distance, aim, left)
-        except SolverError:
-            if result is None:
-                raise
-            break
-        attack = asked.attack(found.mechanism, found.problem.prior)
-        if asked.lower(attack) > value or best is None:
-            best, value = found.mechanism, asked.lower(attack)
-        bound = asked.upper(found.certificate.bound)
+
+    def take(known: PlaceDistortion, found: Design, attack: Guesses) -> float:
+        nonlocal best, value, tightest, result
+        if known.lower(attack) > value or best is None:
+            best, value = found.mechanism, known.lower(attack)
+        bound = known.upper(found.certificate.bound)
         if bound <= tightest or result is None:
             tightest, result = bound, found
-        apart = gap_of(found.problem, value, tightest)
-        more = finer(asked, found, attack)
-        closer = max(last, min(aim, _CLOSER * apart))
-        stuck = closer == aim and np.array_equal(more.guesses, asked.guesses)
-        if apart <= enough or stuck or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-            break
-        asked, aim = more, closer
+        return gap_of(found.problem, value, tightest)
+
+    _add_guesses(asked, solve, take, enough, started + time_limit)
     if best is None or result is None:  # there is a first round, or an error
         raise SolverError("there was no time for a first round.", "allow more time.")
     problem = result.problem
@@ -206,10 +172,42 @@ def design_private_for_points(
         repair_weight=result.certificate.repair_weight,
     )
     proof = replace(proof, value=value)
-    status = _ended(_status(result.status, gap_of(problem, value, tightest) <= enough), deadline)
-    promised = [each for each in problem.guarantees if isinstance(each, MetricPrivacy)]
+    status = _ended(_status(result.status, gap_of(problem, value, tightest) <= enough), started + time_limit)
     program = replace(result.program, status=status, enough=enough)
-    return Design.of_program(best.promising(promised), proof, program, time.monotonic() - started)
+    mechanism = with_promises(best, problem.guarantees)
+    return Design.of_program(mechanism, proof, program, time.monotonic() - started)
+
+
+def _add_guesses(
+    asked: PlaceDistortion,
+    solve: Solve,
+    take: Callable[[PlaceDistortion, Design, Guesses], float],
+    enough: float,
+    deadline: float,
+) -> None:
+    """Solve with more and more guesses until the gap that ``take`` returns is small, or nothing is gained."""
+    last = _LAST * enough
+    aim = max(last, _FIRST_GAP)
+    for number in range(_ROUNDS):
+        left = deadline - time.monotonic()
+        if number and left <= 0:
+            return
+        try:
+            found = solve(asked, aim, left)
+        except SolverError:
+            if not number:
+                raise
+            return
+        attack = asked.attack(found.mechanism, found.problem.prior)
+        apart = take(asked, found, attack)
+        if apart <= enough:
+            return
+        closer = max(last, min(aim, _CLOSER * apart))
+        more = finer(asked, found, attack)
+        stuck = closer == aim and np.array_equal(more.guesses, asked.guesses)
+        if stuck or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            return
+        asked, aim = more, closer
 
 
 def _status(status: Status, reached: bool) -> Status:
@@ -224,7 +222,7 @@ def _ended(status: Status, deadline: float) -> Status:
     return Status.TIME_LIMIT if late else status
 
 
-def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float, float] | None:
+def _keep_error(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float, float] | None:
     """Return a mechanism with as much of the best constant report as the error needs, its loss, and that share."""
     problem, certificate = found.problem, found.certificate
     worst = problem.objective == WORST_CASE
@@ -232,7 +230,7 @@ def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mecha
     least = asked.minimum * (1 + _MARGIN)
     if error >= least:
         return found.mechanism, certificate.worst_case_loss if worst else certificate.loss, 0.0
-    constant = _constant(problem)
+    constant = constant_report(problem)
     most = asked.lower(asked.attack(Mechanism(constant, problem.prior.space, problem.observables), problem.prior))
     if found.answer is None or not most > least:
         return None
@@ -240,21 +238,15 @@ def _kept(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mecha
     for more in _SHARES:
         mixed = min(1.0, share * (1 + more) + more)
         matrix = (1 - mixed) * found.mechanism.matrix + mixed * constant
-        held = proved(problem, replace(found.answer, matrix=matrix, mechanism=None))
+        held = prove_answer(problem, replace(found.answer, matrix=matrix, mechanism=None))
         if held is not None and asked.lower(asked.attack(held[0], problem.prior)) >= least:
             return held[0], held[1].worst_case_loss if worst else held[1].loss, mixed
     return None
 
 
-def _constant(problem: Problem) -> Floats:
-    loss = problem.loss.array
-    costs = loss.max(axis=0) if problem.objective == WORST_CASE else problem.prior.probabilities @ loss
-    matrix = np.zeros(loss.shape)
-    matrix[:, int(np.argmin(costs))] = 1.0
-    return matrix
-
-
-def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, share: float, enough: float) -> Design:
+def _with_error(
+    found: Design, asked: PlaceDistortion, mechanism: Mechanism, share: float, enough: float
+) -> Design:
     """Return the design with the mechanism that keeps the error, and with what is proved of it."""
     guarantees = tuple(asked if isinstance(g, DistortionPrivacy) else g for g in found.problem.guarantees)
     problem = replace(found.problem, guarantees=guarantees)
@@ -268,6 +260,5 @@ def _told(found: Design, asked: PlaceDistortion, mechanism: Mechanism, share: fl
         repair_weight=max(share, found.certificate.repair_weight),
     )
     status = _status(found.status, gap_of(problem, certificate.value, certificate.bound) <= enough)
-    promised = [each for each in guarantees if isinstance(each, MetricPrivacy)]
     program = replace(found.program, status=status, problem=problem, enough=enough)
-    return Design.of_program(mechanism.promising(promised), certificate, program, found.seconds)
+    return Design.of_program(with_promises(mechanism, guarantees), certificate, program, found.seconds)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import struct
 import time
 import zipfile
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,7 +28,7 @@ from ..solver import Progress
 from .block_form import Form, Iterate, Rows
 from .pair_rows import Ints, PairRows, search
 from .tail_repair import Tails
-from .workers import StoppedError, Workers
+from .workers import Workers
 
 EVERY_S = 5.0  # a state is written no more often
 SHARE = 0.05  # of the time, at most, is spent on writing
@@ -36,6 +38,10 @@ _HEADERS = 1 << 16
 _MOST_LINES = 100_000
 _TYPES = {"problem": "|u1", "keys": "<i8"}
 _AXES = {"u": 2, "guesses": 2, "log": 2}
+_UNREADABLE = (  # what a missing, damaged or foreign file raises where it is read and checked
+    *(OSError, EOFError, ValueError, TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError),
+    *(SyntaxError, struct.error, zipfile.BadZipFile, zlib.error),
+)
 _NAMES = ("problem", "keys", "u", "w", "lam", "mu", "pairs", "eta", "guesses", "numbers", "log")
 _ROUNDING = 1e-9  # relative: of sums that another machine adds up in another order
 _FEASIBLE = 1e-6  # of the coupling rows
@@ -56,9 +62,7 @@ class StateFile:
         """Return the state that was kept; None where there is none that can be gone on with."""
         try:
             found = checked(_state(self._arrays()), self._form, patience, self._told, workers)
-        except StoppedError:
-            raise
-        except Exception:  # noqa: BLE001  # whatever is wrong with a file: the program is begun anew
+        except _UNREADABLE:  # the program starts again
             return None
         self.used, self._written = True, len(found.log)
         return found
