@@ -1,4 +1,4 @@
-"""HiGHS as a back-end."""
+"""Back-ends for general linear programs: HiGHS, and Clarabel as an independent interior-point method."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ from .solver import Status, Stop
 
 _METHODS = {"ipm": "highs-ipm", "simplex": "highs-ds"}
 _SMALL = 2_000  # rows up to which moving to a vertex costs nothing, and gains the last digits
+_SCIPY_STATUS = {0: Status.OPTIMAL, 1: Status.TIME_LIMIT, 2: Status.INFEASIBLE}
+_CLARABEL_STATUS = {
+    "Solved": Status.OPTIMAL,
+    "AlmostSolved": Status.INACCURATE,
+    "MaxTime": Status.TIME_LIMIT,
+    "PrimalInfeasible": Status.INFEASIBLE,
+    "AlmostPrimalInfeasible": Status.INFEASIBLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +141,6 @@ def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, sto
     return Solution(status, np.asarray(found.x), duals, int(found.nit))
 
 
-_SCIPY_STATUS = {0: Status.OPTIMAL, 1: Status.TIME_LIMIT, 2: Status.INFEASIBLE}
-
-
 @dataclass(frozen=True, slots=True)
 class Clarabel(LinearSolver):
     """Clarabel's homogeneous interior-point method for conic programs (extra ``solvers``).
@@ -182,7 +187,7 @@ class Clarabel(LinearSolver):
             settings.time_limit = max(time_limit, 0.01)
         quadratic = sparse.csc_matrix((len(program.cost), len(program.cost)))
         found = clarabel.DefaultSolver(quadratic, program.cost, stacked, right, cones, settings).solve()
-        status = _STATUS.get(str(found.status), Status.INACCURATE)
+        status = _CLARABEL_STATUS.get(str(found.status), Status.INACCURATE)
         if status is Status.INFEASIBLE:
             return Solution(status, None, None, found.iterations)
         z = np.array(found.z)
@@ -191,12 +196,3 @@ class Clarabel(LinearSolver):
         duals[above] += z[len(equal) : len(equal) + len(above)]
         duals[below] -= z[len(equal) + len(above) : len(equal) + len(above) + len(below)]
         return Solution(status, np.array(found.x), duals, found.iterations)
-
-
-_STATUS = {
-    "Solved": Status.OPTIMAL,
-    "AlmostSolved": Status.INACCURATE,
-    "MaxTime": Status.TIME_LIMIT,
-    "PrimalInfeasible": Status.INFEASIBLE,
-    "AlmostPrimalInfeasible": Status.INFEASIBLE,
-}

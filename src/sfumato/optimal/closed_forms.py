@@ -1,6 +1,6 @@
-"""Closed forms that are optimal for a problem, each with a proof that they are.
+"""Closed forms: optimal ones, each with a proof that it is, and private ones for where no solver has an answer.
 
-A closed form is proposed where theory names one; prices for its constraints follow from
+An optimal form is proposed where theory names one; prices for its constraints follow from
 complementary slackness, and `proofs.loss_bound` turns them into a proved bound. What
 is not proved to within the wanted gap is not returned. See docs/proofs/closed-forms.md.
 """
@@ -30,6 +30,7 @@ _SAME = 1e-12  # relative: distances that add up along a line
 
 _Prices = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
 """Secrets, others and prices of rows, arrays (k, observables)."""
+_ROOM = 1e-9  # left for rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -227,13 +228,12 @@ def _multipliers(
     return Multipliers(secrets, others, observables[used], prices[used], exponents[secrets, others])
 
 
-_ROOM = 1e-9  # left for rounding
-
-
 def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     """Return the better closed form that keeps what is asked, or None if neither keeps the limit of the loss.
 
-    ``status`` and ``why`` say how the solver ended, and why there is no better answer.
+    Tried are the best constant report and the exponential mechanism at half the exponents with the best report for
+    what it reveals; without metric privacy, the cheapest report of every secret. The dual game mixes the two up to
+    its limit of the loss. ``status`` and ``why`` say how the solver ended, and why there is no better answer.
     """
     constant, telling = constant_report(problem), _telling(problem)
     candidates = {"exponential mechanism" if problem.exponents is not None else "cheapest reports": telling}

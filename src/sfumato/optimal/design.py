@@ -104,8 +104,7 @@ def design(
         Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, equations 21 to 24.
     """
     begun = time.monotonic()
-    if keep not in (BETTER, PROGRAM, NOISE):
-        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
+    check_keep(keep)
     checked_time_limit(time_limit)
     asked = as_guarantees(guarantees)
     limits = as_constraints(constraints)
@@ -115,10 +114,7 @@ def design(
             python("leave medians= or constraints= out."),
         )
     field = "it keeps no linear constraints" if limits else rivalry(prior, loss, asked, objective, observables)
-    if keep == NOISE and isinstance(field, str):
-        raise InputError(
-            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
-        )
+    check_keep(keep, field)
     options: dict[str, Any] = {
         "loss": loss,
         "guarantees": asked,
@@ -136,6 +132,16 @@ def design(
     if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
         return solve(progress)
     return _Contest(solve, field, progress, begun, time_limit).won(keep)
+
+
+def check_keep(keep: str, field: Rivalry | str = "") -> None:
+    """Refuse an unknown candidate, and noise where it cannot stand in for the program."""
+    if keep not in (BETTER, PROGRAM, NOISE):
+        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
+    if keep == NOISE and isinstance(field, str) and field:
+        raise InputError(
+            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
+        )
 
 
 class _Program:

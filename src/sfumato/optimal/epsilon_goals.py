@@ -1,4 +1,4 @@
-"""Goals that an epsilon is searched for: a loss, or an attacker's chance to be near."""
+"""Goals of a search for epsilon (a loss, or an attacker's chance to be near), and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for an epsilon between those that reach a goal and those that do not, in few steps.
+"""Search for the epsilon that reaches a goal, over certified designs: noise first, then programs.
 
 A measure is taken as odds between what reports achieve that say nothing and what those do that say all. Their
 logarithm is nearly a straight line in the logarithm of epsilon: a few secants find where it crosses the goal's.
@@ -24,7 +24,7 @@ from ..geo import Visits
 from ..proofs.coordinates import VertexPrivacy, bound_to
 from ..rounding import exactly
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival, rivalry
-from .design import GAIN, choose
+from .design import GAIN, check_keep, choose
 from .epsilon_goals import DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
 from .medians import move_to_medians
 from .problem import EXPECTED
@@ -403,15 +403,11 @@ def find_epsilon(
         raise InputError(f"an epsilon of {first:g} is not positive.", f"use {argument('first', 1.0)}.")
     checked_time_limit(time_limit)
     started = time.monotonic()
-    if keep not in (BETTER, PROGRAM, NOISE):
-        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
+    check_keep(keep)
     costs = as_loss(loss, len(prior), len(prior.space if observables is None else observables))
     rows = _rows(prior, promise(1.0))
     field = _field(prior, costs, goal, promise, observables)
-    if keep == NOISE and isinstance(field, str):
-        raise InputError(
-            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
-        )
+    check_keep(keep, field)
     noise = field if isinstance(field, Rivalry) and keep != PROGRAM else None
     blind, clear = goal.ends(prior, costs, bounded=noise is None)
     finding = _Finding(

@@ -1,4 +1,4 @@
-"""Designs by a program: the optimal mechanism for stated guarantees, repaired, quantised and proved."""
+"""Designs by a program: the optimal mechanism for stated guarantees, repaired, quantised and proved; ties."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, objective_
 
 _ENOUGH: Final = 2e-3  # the gap that counts as reached for points, where none was asked for: several programs
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
+_USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
+_TIE_GAP: Final = 1e-3  # of the distortion
 
 
 def solve_program(
@@ -206,10 +208,6 @@ def _of_least_loss(problem: Problem) -> Design:
     least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
     session = SolveSession(1e-6)
     return session.finished(least, session.solve(least))
-
-
-_USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
-_TIE_GAP: Final = 1e-3  # of the distortion
 
 
 def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple[Answer, float] | None:

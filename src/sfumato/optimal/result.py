@@ -1,4 +1,4 @@
-"""A designed mechanism, with what is proved of it and how it was found."""
+"""Designed mechanisms: what is proved of them, how they were found, and the choice of program or noise."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from ..proofs import Certificate, NoiseCertificate, Optimality, VertexPrivacy
 from ..rounding import amount_at_least, amount_at_most, at_most
 from .problem import DISTORTION, Problem
 from .solver import Answer, Progress, Status, spread
+
+BETTER: Final = "better"
+PROGRAM: Final = "program"
+NOISE: Final = "noise"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -231,11 +235,6 @@ class Design(NotebookRepr):
             result = f"{c.objective} loss at most {amount_at_most(c.value, unit)}"
         near = at_most(c.gap, 2) if c.gap <= 0.5 else f"{amount_at_most(c.absolute_gap, unit)} (absolute)"
         return f"Design of {self.mechanism!r}: {promise}; {result}, gap {near} ({self.status.name})"
-
-
-BETTER: Final = "better"
-PROGRAM: Final = "program"
-NOISE: Final = "noise"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,9 +1,12 @@
-"""Linear programs in general form, and reduced problems as such.
+"""Linear programs in general form, reduced problems as such, and exact row generation for their back-ends.
 
 The variables of a problem, in this order: p(o|s) row by row; the adversary's error y(o) per observable,
 where distortion counts; and the worst-case loss z, where it is the objective. Each row
 of metric privacy is scaled so that its larger coefficient is one, and losses and
 distances so that their largest entry is, because back-ends use absolute tolerances.
+
+A program with some of the rows is a relaxation, so its proved bound holds for the whole
+problem in every round; its repaired answer keeps all rows. The two meet.
 """
 
 from __future__ import annotations
@@ -40,6 +43,10 @@ from .solver import (
 )
 
 _VIOLATION = 1e-9
+ALL_AT_ONCE = 40_000  # rows that one program takes without generation
+_FIRST_DILATION = 1.1
+_PATIENCE = 3  # rounds without any progress
+_ROOM_BELOW_LOSS = 1e-7  # what repair and rounding may add to a bounded loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,12 +266,6 @@ def wide(block: sparse.sparray, columns: int, offset: int) -> sparse.csr_array:
     """Return a block placed at a column offset of a wider matrix."""
     coo = sparse.coo_array(block)
     return sparse.csr_array((coo.data, (coo.row, coo.col + offset)), shape=(coo.shape[0], columns))
-
-
-ALL_AT_ONCE = 40_000  # rows that one program takes without generation
-_FIRST_DILATION = 1.1
-_PATIENCE = 3  # rounds without any progress
-_ROOM_BELOW_LOSS = 1e-7  # what repair and rounding may add to a bounded loss
 
 
 class LinearSolver(Solver):

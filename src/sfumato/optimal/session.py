@@ -45,6 +45,7 @@ from .solver_registry import solver_of
 
 _MODERATE = 100  # binary exponents of units in which nothing that matters underflows
 _NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and probabilities
+_AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -131,9 +132,6 @@ def _exponent(array: Floats) -> int:
 
 def _divided(loss: Loss, exponent: int) -> Loss:
     return loss if exponent == 0 else Loss(readonly(np.ldexp(loss.array, -exponent)), loss.unit, name=loss.name)
-
-
-_AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
 
 
 class SolveOptions(TypedDict, total=False):

@@ -2,7 +2,7 @@
 
 Every restricted program holds all secrets, so its mechanism is one of the whole problem. Its prices mu are those
 of the whole problem too, once every absent observable is harmless at them: what mu must be lowered by until they
-are is taken from the bound.
+are is taken from the bound. A coarser problem, with fewer secrets that stand for all, shows where to begin.
 """
 
 from __future__ import annotations
@@ -64,6 +64,11 @@ _PAID_SHARE: Final = 0.25  # of the gap, for the restricted program, from there 
 _FEW: Final = 0.5  # of the observables that are present: as many may join without beginning anew
 _LEAST: Final = 8  # observables that join at a time, if so many would help
 _MOST: Final = 30  # rounds
+_ENOUGH_SECRETS: Final = 150  # secrets that are solved with all observables
+_APART: Final = 1.99  # times the step, the least exponent between secrets of the net
+_BESIDE: Final = 2.01  # times the step: not more than two steps away
+_ROUNDED: Final = 1e-9
+_NEAREST: Final = 6  # pairs of a net whose rows few edges do not imply
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -370,13 +375,6 @@ class _Rounds:
         self._log.append(self._line(course.log[-1], len(self._log)))
         self._tell(self._log[-1])
         return found
-
-
-_ENOUGH_SECRETS: Final = 150  # secrets that are solved with all observables
-_APART: Final = 1.99  # times the step, the least exponent between secrets of the net
-_BESIDE: Final = 2.01  # times the step: not more than two steps away
-_ROUNDED: Final = 1e-9
-_NEAREST: Final = 6  # pairs of a net whose rows few edges do not imply
 
 
 def coarser(given: Program) -> tuple[Program, Positions, Positions] | None:

@@ -1,4 +1,4 @@
-"""Groups of near places with one place for each, and what the grouping costs a bound.
+"""Groups of near places with one place for each, what the grouping costs a bound, and the least costs of reports.
 
 The program asks for a mechanism at the few only. A place x of weight p, at distance r from the one z that stands
 for it, loses at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m, where
@@ -30,6 +30,9 @@ _LOOKED_AT: Final = 4096  # places among which those that stand for others are l
 _CHUNK: Final = 512  # places at a time
 _ROUNDING: Final = 2.0**-50
 _WORTHLESS: Final = 8.0  # epsilon r of places that add nothing to the bound
+KINDS: Final = ("euclidean", "squared")
+_COSTS_CHUNK: Final = 4_000_000  # numbers of one array
+_PAIRS: Final = ((0, 1), (1, 2), (2, 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -168,15 +171,13 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
     return np.unique(np.asarray(KDTree(places).query(middles)[1], dtype=np.intp))
 
 
-KINDS: Final = ("euclidean", "squared")
-_COSTS_CHUNK: Final = 4_000_000  # numbers of one array
-_PAIRS: Final = ((0, 1), (1, 2), (2, 0))
-
-
 def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
     """Return costs of reports at the corners that no report anywhere beats on average, array (n, m).
 
-    In metres, or square metres where ``kind`` is ``squared``; some may be negative.
+    A report y is rounded at random to the corners of its triangle, with its barycentric weights a(y). The
+    costs c(x, v) keep  sum over v of a_v(y) c(x, v) <= loss of x at y  for every y of every triangle: each
+    triangle has a plane below the loss, and a corner the least of its triangles' planes there. They are in
+    metres, or square metres where ``kind`` is ``squared``; some may be negative.
     """
     t = len(mesh.triangles)
     order = np.argsort(mesh.triangles.ravel(), kind="stable")

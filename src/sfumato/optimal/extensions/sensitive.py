@@ -51,6 +51,18 @@ _STEPS: Final = 200
 _PATIENCE: Final = 12  # steps without a better value or bound
 _DOUBT: Final = 1e-9  # of the guesses, where the bound is the least loss itself
 _SHARE: Final = 0.5  # of the wanted gap: the rest is for rounding to integers
+_DROPPED: Final = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that costs nothing that counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The prices of the best bound that was found, and how the work ended."""
+
+    strategy: Floats  # array (classes, m), the weights of the adversary's guesses
+    price: float  # the price of the loss, in its own unit
+    status: Status  # how the work ended
+    log: tuple[Progress, ...]  # the progress
+    rows: Multipliers | None = None  # the prices of the rows of metric privacy; None where none is asked for
 
 
 def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanism, Found]:
@@ -331,20 +343,6 @@ class _Search:
         best = np.where(program.open, earned, np.inf).min(axis=1, keepdims=True)
         wanted = np.divide(best - earned, above, out=np.zeros_like(above), where=~program.open)
         return max(0.0, float(wanted.max()))
-
-
-_DROPPED = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if that costs nothing that counts
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """The prices of the best bound that was found, and how the work ended."""
-
-    strategy: Floats  # array (classes, m), the weights of the adversary's guesses
-    price: float  # the price of the loss, in its own unit
-    status: Status  # how the work ended
-    log: tuple[Progress, ...]  # the progress
-    rows: Multipliers | None = None  # the prices of the rows of metric privacy; None where none is asked for
 
 
 def finished(

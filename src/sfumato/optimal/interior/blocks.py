@@ -1,11 +1,7 @@
 """The blocks H_o: what Newton's method needs of them, their Schur complement, and dense factors.
 
-H_o is nearly singular along u_o itself (H_o u_o = G_o' lam, u_o' H_o u_o = lam_o' z_o,
-both small). So each block is factored in the basis where its largest coordinate is
-replaced by u_o: those entries are then known without cancellation, and a step along u_o
-changes the slacks by exactly that multiple of z_o. Solves go through the factors, not
-through inverses, which would lose the dual residual to rounding (measured: 1e-4 against
-1e-12).
+Each block is factored in the basis where its largest coordinate is replaced by u_o, along which it is nearly
+singular; see `banded`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 Each program has a file of its own, named by a hash of all that the loop works from. A design that needs several
 programs, one after the other, finds the ends of those that were done and goes on with the one that was not.
+
+A state is only a start: whatever it leads to is proved by itself. Still it is checked, so that no line of progress
+shows a value or a bound that is not there: the iterate must be strictly inside all rows, and its multipliers must
+prove the bound again.
 """
 
 from __future__ import annotations
@@ -204,6 +208,15 @@ class Proof:
 
 def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
     """Return the bound that a point's multipliers prove, with the multipliers that prove it.
+
+    Every block's reduced cost c_o + D_o' eta - mu - G_o' lam - A' nu must be non-negative, since p(o|s) >= 0
+    follows from the rows. So for any lam >= 0 the best mu is what the rest leaves:
+    mu_s = min_o (c_o + D_o' eta - G_o' lam - A' nu)[s]. The guess weights nu_o are scaled to sum to theta for
+    every o, which removes the distortion variables exactly. Multipliers of rows at the cap are left out: they
+    stand for x >= 0.
+
+    The multipliers are those at the end of a full dual step, where reduced costs vanish but for rounding, with the
+    few negative ones set to zero. At the iterate itself, after a shortened step, the bound lags behind the value.
 
     Only lam, which must not be negative, and mu are used of the point. ``tails`` carries costs inward first, so
     that the prices come near mu.

@@ -1,10 +1,6 @@
-"""Privacy rows as triples (o, s, t): x_o[s] <= e^{E[s,t]} x_o[t], present only where they matter.
+"""Privacy rows as triples (o, s, t): x_o[s] <= e^{E[s,t]} x_o[t], present only where they matter; symmetries.
 
-A row is scaled to e^{E/2} x_o[t] - e^{-E/2} x_o[s] > 0, which keeps its two coefficients
-within e^{cap/2} of one.
-
-A reduced problem by observable, as the method sees it: one column p(o|.) for each.
-
+A row is scaled to e^{E/2} x_o[t] - e^{-E/2} x_o[s] > 0, which keeps its two coefficients within e^{cap/2} of one.
 Log ratios are capped: a row at the cap stands for x >= 0, and its multiplier proves nothing.
 """
 
@@ -27,6 +23,8 @@ CAP = 60.0
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Positions = NDArray[np.int32]
+MAXIMUM = 64
+TOLERANCE = 1e-12
 
 
 def irreducible(ratio: Floats, workers: Workers) -> Bools:
@@ -270,13 +268,13 @@ def columns(reduced: Reduced) -> Columns:
     )
 
 
-MAXIMUM = 64
-TOLERANCE = 1e-12
-
-
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """A group and the orbits of observables."""
+    """A group of permutations that leave prior, loss and log ratios unchanged, and the orbits of observables.
+
+    Averaging a feasible mechanism over it keeps it feasible and keeps its loss, so an invariant optimum exists. In
+    it the columns of one orbit are permuted copies of each other: one block per orbit is enough.
+    """
 
     secrets: Ints  # array (k, n), permutations g of the secrets, the identity first
     representatives: Ints  # array (blocks,), one observable per orbit
