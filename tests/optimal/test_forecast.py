@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.optimal import Answer, Solver, Status, effort
 from sfumato.optimal import solver_registry as solvers
-from sfumato.optimal.forecast import NOT_QUICKER, Forecast, expected_reports, forecast, selected
+from sfumato.optimal.forecast import NOT_QUICKER, Forecast, expected_reports, forecast, select_method
 from sfumato.optimal.problem import least_loss
 
 LATTICE = sf.geo.Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m", kind="triangular")
@@ -121,8 +121,8 @@ def test_a_forecast_names_the_method_that_is_chosen_and_a_range():
 
 def test_pairs_are_generated_for_more_reports_where_the_gap_is_fine():
     problem = least_loss(skewed(), KM, sf.MetricPrivacy("3/km", KM), "expected", None)
-    assert selected(problem).of_pairs is None
-    assert selected(problem, gap=1e-6).of_pairs is not None
+    assert select_method(problem).of_pairs is None
+    assert select_method(problem, gap=1e-6).of_pairs is not None
 
 
 def test_pairs_are_generated_where_few_reports_are_expected():
@@ -147,9 +147,9 @@ def test_a_range_is_rounded_outwards(low, high, words):
 
 def test_where_the_structured_method_does_not_fit_observables_are_generated(monkeypatch):
     even = asked(sf.Prior.uniform(LATTICE), "4/km")
-    assert not selected(even).generated
+    assert not select_method(even).generated
     monkeypatch.setattr(effort, "free_bytes", lambda: 6e7)
-    assert selected(even).generated
+    assert select_method(even).generated
 
 
 def test_what_does_not_fit_into_memory_is_refused_with_what_does(monkeypatch):

@@ -50,9 +50,9 @@ if sys.orig_argv[-1] == "sfumato_studio.work":
                 if workspace in orders["folder"]:
                     gates.append((path, event, after))
         if any(event == "progress" for _, event, _ in gates):
-            from sfumato.optimal.interior import kept
+            from sfumato.optimal.interior import checkpoints
 
-            kept.EVERY_S, kept.SHARE = 0.0, float("inf")
+            checkpoints.EVERY_S, checkpoints.SHARE = 0.0, float("inf")
         if orders["kind"] == "compare":
             from sfumato_studio.work import comparing
 

@@ -131,7 +131,7 @@ def design(
     solve = _Program(prior, options, medians, stop, begun + time_limit)
     if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
         return solve(progress)
-    return _Contest(solve, field, progress, begun, time_limit).won(keep)
+    return _Contest(solve, field, progress, begun, time_limit).winner(keep)
 
 
 def check_keep(keep: str, field: Rivalry | str = "") -> None:
@@ -190,30 +190,30 @@ class _Contest:
         self.begun, self.time_limit = begun, time_limit
         self.bound = -math.inf
 
-    def won(self, keep: str) -> Design:
+    def winner(self, keep: str) -> Design:
         """Return what loses less, or the noise where that is asked for."""
         if keep == NOISE:
-            return self._chosen(None, self._rival(FINE))
+            return self._choose(None, self._rival(FINE))
         rough = self._rival()
         room = 1.0 if self.solve.medians is None else 1 - GAIN
         try:
-            made = self.solve(self._watched, lambda: self.bound * room > rough.loss.upper)
+            made = self.solve(self._watch, lambda: self.bound * room > rough.loss.upper)
         except SolverError:
-            return replace(self._chosen(None, rough), finished=False)
+            return replace(self._choose(None, rough), finished=False)
         # Without a table none is finer.
         enough = made.certificate.loss <= rough.loss.lower or rough.noise.remap is None
-        return self._chosen(made, rough if enough else self._rival(FINE))
+        return self._choose(made, rough if enough else self._rival(FINE))
 
     def _rival(self, fineness: float = ROUGH) -> Rival:
         seconds = min(_LONGEST_S, _SHARE * self.time_limit)
         return noise_rival(self.field, fineness, seconds=seconds)
 
-    def _watched(self, step: Progress) -> None:
+    def _watch(self, step: Progress) -> None:
         self.bound = max(self.bound, step.bound)
         if self.progress is not None:
             self.progress(step)
 
-    def _chosen(self, made: Design | None, rival: Rival) -> Design:
+    def _choose(self, made: Design | None, rival: Rival) -> Design:
         return choose(made, rival, self.field.promise, self.field.loss.unit, time.monotonic() - self.begun)
 
 

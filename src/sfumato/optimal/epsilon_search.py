@@ -264,7 +264,7 @@ class ProgramTrials:
     def __call__(self, epsilon: float, seconds: float) -> Tried | None:
         """Return what is measured of the design for an epsilon; None where there was no time for one."""
         try:
-            made = self._designed(epsilon, seconds, math.inf)
+            made = self._design(epsilon, seconds, math.inf)
         except SolverError:
             if self.stop():
                 return None
@@ -274,7 +274,7 @@ class ProgramTrials:
     def against(self, epsilon: float, seconds: float, most: float) -> Tried | None:
         """Return what the first design loses; given up where it is proved to lose more than the noise may."""
         try:
-            return self._kept(epsilon, self._designed(epsilon, seconds, most))
+            return self._kept(epsilon, self._design(epsilon, seconds, most))
         except SolverError:
             return None
 
@@ -283,14 +283,14 @@ class ProgramTrials:
         measured = self.goal.measured(made)
         return Tried(measured, measured.upper)
 
-    def _designed(self, epsilon: float, seconds: float, most: float) -> Design:
+    def _design(self, epsilon: float, seconds: float, most: float) -> Design:
         deadline = time.monotonic() + seconds
         promise = self.promise(epsilon)
         near: Design | None = None
         if self.designs:
             near = self.designs[min(self.designs, key=lambda other: abs(math.log(other / epsilon)))]
         if near is not None and self.medians is not None:
-            return self._moved(near, self.medians, promise, deadline)
+            return self._move_reports(near, self.medians, promise, deadline)
         room, bound = 1.0 if self.medians is None else 1 - GAIN, -math.inf
 
         def watched(step: Any) -> None:
@@ -310,12 +310,12 @@ class ProgramTrials:
         if self.medians is None or not made.finished:
             return made
         try:
-            again = self._moved(made, self.medians, promise, deadline)
+            again = self._move_reports(made, self.medians, promise, deadline)
         except SolverError:
             return made
         return again if again.certificate.loss < made.certificate.loss else made
 
-    def _moved(
+    def _move_reports(
         self, near: Design, visits: Visits, promise: CoordinatePrivacy | MetricPrivacy, deadline: float
     ) -> Design:
         return move_to_medians(
@@ -410,7 +410,7 @@ def find_epsilon(
     check_keep(keep, field)
     noise = field if isinstance(field, Rivalry) and keep != PROGRAM else None
     blind, clear = goal.ends(prior, costs, bounded=noise is None)
-    finding = _Finding(
+    search = _GoalSearch(
         prior,
         goal,
         goal.limit(costs),
@@ -423,12 +423,12 @@ def find_epsilon(
         progress,
     )
     options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap}
-    programs = ProgramTrials(prior, promise, goal, medians, options, finding.ended)
-    return finding.found(None if keep == NOISE else programs, noise, promise, costs.unit)
+    programs = ProgramTrials(prior, promise, goal, medians, options, search.ended)
+    return search.found(None if keep == NOISE else programs, noise, promise, costs.unit)
 
 
 @dataclass(slots=True)
-class _Finding:
+class _GoalSearch:
     """One search: noise first where it can stand in for the program, then programs."""
 
     prior: Prior

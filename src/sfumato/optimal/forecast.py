@@ -65,7 +65,7 @@ class Forecast(CompactRepr):
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class MethodChoice:
     """The method that `Auto` begins with."""
 
     generated: bool  # whether observables are generated, if few edges imply all rows
@@ -116,7 +116,7 @@ def forecast(
             "no time was measured for several distortions at once.", "give one, or design with a time limit."
         )
     n, m = problem.shape
-    chosen = selected(problem, pairs, gap)
+    chosen = select_method(problem, pairs, gap)
     method, reason = (GENERATED if chosen.generated else STRUCTURED), chosen.reason
     if chosen.generated and problem.exponents is not None:
         graph = graph_of(problem.exponents)
@@ -139,27 +139,27 @@ NO_EDGES: Final = "few edges do not imply all rows"
 NOT_QUICKER: Final = f"{NO_EDGES}, and to generate observables for all pairs is not expected to be quicker"
 
 
-def selected(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> Selected:
+def select_method(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> MethodChoice:
     """Return the method that `Auto` begins with, but for a look at the edges."""
     n, m = problem.shape
     if n < _LEAST:
-        return Selected(False, "")
+        return MethodChoice(False, "")
     if problem.objective == WORST_CASE:
-        return Selected(False, "the loss is a worst-case one")
+        return MethodChoice(False, "the loss is a worst-case one")
     if problem.objective == DISTORTION or problem.distance is not None:
-        return Selected(False, "the attacker's error is part of the problem")
+        return MethodChoice(False, "the attacker's error is part of the problem")
     if problem.exponents is None or pairs != "generated":
-        return Selected(False, f"pairs are {pairs}")
+        return MethodChoice(False, f"pairs are {pairs}")
     expected = expected_reports(problem)
     if expected > _SHARE * m and shortage(m, n) is None:
-        return Selected(False, f"about {about(expected, 2)} of {m:,} reports are expected to be used")
+        return MethodChoice(False, f"about {about(expected, 2)} of {m:,} reports are expected to be used")
     worthwhile = _WORTHWHILE + _FINER_PAYS * max(0.0, math.log10(_GAP / gap))
     pays = _seconds(OF_PAIRS, n, m, expected) <= worthwhile * _seconds(STRUCTURED, n, m, expected)
     pays &= shortage_of_generated(n, m, of_pairs=True) is None
     of_pairs: str | None = f"about {about(expected, 2)} of {m:,} reports are expected to be used"
     if not pays:
         of_pairs = None if shortage(m, n) is None else "the structured method needs more memory"
-    return Selected(True, f"few edges imply all rows, and {n:,} {_noun(problem)}", of_pairs)
+    return MethodChoice(True, f"few edges imply all rows, and {n:,} {_noun(problem)}", of_pairs)
 
 
 def _seconds(method: str, n: int, m: int, used: float) -> float:

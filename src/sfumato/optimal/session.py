@@ -49,7 +49,7 @@ _AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as r
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Scaled(CompactRepr):
+class ScaledProblem(CompactRepr):
     """A problem in units of powers of two."""
 
     problem: Problem  # the scaled problem, for a solver
@@ -91,7 +91,7 @@ class Scaled(CompactRepr):
         unit = self.objective
         return replace(step, value=float(np.ldexp(step.value, unit)), bound=float(np.ldexp(step.bound, unit)))
 
-    def told(self, progress: OnProgress | None) -> OnProgress | None:
+    def rescale_progress(self, progress: OnProgress | None) -> OnProgress | None:
         """Return a callback for the solver that passes its progress on in the original unit."""
         return None if progress is None else lambda step: progress(self.step(step))
 
@@ -107,7 +107,7 @@ class Scaled(CompactRepr):
         )
 
 
-def scaled(problem: Problem) -> Scaled:
+def scale_problem(problem: Problem) -> ScaledProblem:
     """Return a problem whose largest loss and distance are between one and two."""
     loss = _exponent(problem.loss.array)
     distance = 0 if problem.distance is None else _exponent(problem.distance.array)
@@ -122,7 +122,7 @@ def scaled(problem: Problem) -> Scaled:
         minimum=float(np.ldexp(problem.minimum, -distance)),
         max_loss=float(np.ldexp(problem.max_loss, -loss)),
     )
-    return Scaled(found, problem, loss, distance)
+    return ScaledProblem(found, problem, loss, distance)
 
 
 def _exponent(array: Floats) -> int:
@@ -187,12 +187,12 @@ class SolveSession:
             answer = general_answer(problem, self.solver, control)
             self.log += answer.log
             return answer
-        small = scaled(problem)
+        small = scale_problem(problem)
         if np.isfinite(control.deadline):
             if self.reserved_s is None:
                 self.reserved_s = check_time(*problem.shape, control.remaining)
             control = replace(control, deadline=control.deadline - self.reserved_s)
-        control = replace(control, gap=gap or control.gap, progress=small.told(control.progress))
+        control = replace(control, gap=gap or control.gap, progress=small.rescale_progress(control.progress))
         try:
             found = self.solver.answer(small.problem, control, start)
         except SolverError:

@@ -14,7 +14,7 @@ from .back_ends import Clarabel, Highs
 from .closed_forms import closed_form, fallback
 from .column_generation.solver import OF_PAIRS, Generating
 from .effort import check_generated
-from .forecast import NO_EDGES, NOT_QUICKER, STRUCTURED, Selected, selected
+from .forecast import NO_EDGES, NOT_QUICKER, STRUCTURED, MethodChoice, select_method
 from .problem import DISTORTION, Problem
 from .row_generation import LinearSolver
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of
@@ -65,7 +65,7 @@ class Auto(Solver):
         """Ask the structured method and, on small problems, others until one reaches the gap."""
         n, m = problem.shape
         small = n * m <= SMALL
-        chosen = selected(problem, control.pairs, control.gap)
+        chosen = select_method(problem, control.pairs, control.gap)
         best, reason = None, chosen.reason
         if chosen.generated:
             best = self._generated(problem, control, start, chosen)
@@ -98,7 +98,7 @@ class Auto(Solver):
         return replace(best, solver=f"{best.solver} (chosen: {reason})") if told else best
 
     def _generated(
-        self, problem: Problem, control: Control, start: Answer | None, chosen: Selected
+        self, problem: Problem, control: Control, start: Answer | None, chosen: MethodChoice
     ) -> Answer | None:
         """Return the answer of generated observables; None where it is one for the structured method."""
         held = float(problem.loss.array.nbytes)

@@ -20,7 +20,7 @@ from .solver import Answer, Control, Solver, Status, gap_of, objective_of, prove
 
 ALMOST = 0.8
 _LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one
-MENDED = 20_000_000  # likelihood ratios that are quickly looked through
+REPAIR_LIMIT = 20_000_000  # likelihood ratios that are quickly looked through
 _SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
 
 
@@ -58,7 +58,7 @@ class Structured(Solver):
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
         folder = None if self.folder is None else interior.state_folder(self.folder)
-        reduced = reduce(problem, narrowed(problem, control))
+        reduced = reduce(problem, narrow_problem(problem, control))
         try:
             result = interior.solve(
                 reduced,
@@ -78,7 +78,7 @@ class Structured(Solver):
         bound = proved_bound(problem, prices)
         matrix, share = reduced.lift(result.matrix), 0.0
         # Iterates are strictly private by themselves, and mending a large one takes as long as an iteration.
-        if problem.shape[0] ** 2 * problem.shape[1] <= MENDED:
+        if problem.shape[0] ** 2 * problem.shape[1] <= REPAIR_LIMIT:
             matrix, share = repair_answer(problem, matrix)
         value = objective_of(problem, matrix)
         status = result.status
@@ -87,7 +87,7 @@ class Structured(Solver):
         return Answer(matrix, share, value, bound, status, result.log, self.name, prices, result)
 
 
-def narrowed(problem: Problem, control: Control) -> Problem:
+def narrow_problem(problem: Problem, control: Control) -> Problem:
     """Return what the method is asked: a little more than the problem, to leave room for rounding to integers."""
     exponents = problem.exponents
     if exponents is not None:

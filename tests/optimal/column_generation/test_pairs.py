@@ -11,7 +11,14 @@ import sfumato as sf
 from sfumato.optimal import Generating, Status
 from sfumato.optimal.column_generation import rounds
 from sfumato.optimal.column_generation.price import price
-from sfumato.optimal.column_generation.program import cold, graph_of, joined, kept, near_rows, program
+from sfumato.optimal.column_generation.program import (
+    first_iterate,
+    graph_of,
+    let_join,
+    merge_vanished,
+    near_rows,
+    program,
+)
 from sfumato.optimal.column_generation.rounds import generate
 from sfumato.optimal.interior import loop
 from sfumato.optimal.interior.workers import Workers
@@ -108,7 +115,7 @@ def test_it_can_be_stopped_at_any_time(after):
 def iterate():
     """A town with some observables, and an iterate after rows of some pairs have joined."""
     given = town(4)
-    now = cold(given, np.arange(0, len(GRID), 2))
+    now = first_iterate(given, np.arange(0, len(GRID), 2))
     with Workers(1) as workers:
         course = loop.follow(now.rows, now.point, given.threshold, control(0.05), workers, started=0.0, most=50)
     assert len({*np.diff(course.rows.pairs._edges)}) > 1
@@ -118,7 +125,7 @@ def iterate():
 def test_rows_of_observables_that_leave_go_to_those_that_take_their_columns(iterate):
     given, now = iterate
     stay = np.arange(len(now.chosen)) % 3 > 0
-    then = kept(given, now, stay)
+    then = merge_vanished(given, now, stay)
     assert list(then.chosen) == list(now.chosen[stay])
     assert then.point.u.sum(axis=0) == pytest.approx(now.point.u.sum(axis=0))
     assert inside(given, then.point.u)
@@ -136,7 +143,7 @@ def test_rows_of_observables_that_leave_go_to_those_that_take_their_columns(iter
 
 def test_who_joins_has_the_rows_of_the_nearest(iterate):
     given, now = iterate
-    then = joined(given, now, np.array([1, 5]))
+    then = let_join(given, now, np.array([1, 5]))
     pairs = then.rows.pairs
     assert inside(given, then.point.u)
     assert (np.diff(pairs.keys) > 0).all()

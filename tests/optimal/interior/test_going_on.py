@@ -394,8 +394,8 @@ import itertools, os, signal, sys
 import numpy as np
 import sfumato as sf
 from sfumato.optimal import Auto, interior
-from sfumato.optimal.interior import kept
-kept.EVERY_S, kept.SHARE = 0.0, 1e9
+from sfumato.optimal.interior import checkpoints
+checkpoints.EVERY_S, checkpoints.SHARE = 0.0, 1e9
 lines = itertools.count()
 def tell(step):
     if next(lines) == 7:

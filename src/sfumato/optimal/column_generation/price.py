@@ -293,7 +293,7 @@ class Prices:
         np.minimum(self.least, other.least, out=self.least)
 
 
-def priced(
+def price_absent(
     given: Program,
     mu: Floats,
     rest: Positions,

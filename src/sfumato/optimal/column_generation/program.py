@@ -16,10 +16,10 @@ from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...core.metric import paths_along
 from ..interior import loop
+from ..interior.banded import cuthill_mckee
 from ..interior.block_form import Iterate, Rows, build_form
 from ..interior.initial_points import complete_iterate, first_mechanism
 from ..interior.loop import limits
-from ..interior.order import cuthill_mckee
 from ..interior.pair_rows import CAP, Columns, PairRows, irreducible, trivial_symmetry
 from ..interior.workers import Workers
 
@@ -206,7 +206,7 @@ class Present:
     point: Iterate  # an iterate
 
 
-def cold(given: Program, chosen: Positions) -> Present:
+def first_iterate(given: Program, chosen: Positions) -> Present:
     """Return the first iterate of a program with some observables."""
     rows = rows_of(given, chosen)
     rows, point = complete_iterate(rows.form, rows.pairs, first_mechanism(rows.form.columns))
@@ -222,7 +222,7 @@ def rows_of(given: Program, chosen: Positions, keys: Ints | None = None) -> Rows
     return Rows(found, PairRows(keys, seen.ratio, found.blocks, found.size))
 
 
-def staying(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Bools:
+def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Bools:
     """Return which observables stay, array (k,), by their probabilities (k, n) before and after a stage.
 
     Where a program is nearly solved, what it does not use vanishes at one pace, and the rest stays. No secret
@@ -234,7 +234,7 @@ def staying(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Boo
     return np.asarray((here > _LITTLE * (gap / care) ** 0.5) & ((ratio > pace) | (here > large)))
 
 
-def kept(given: Program, now: Present, stay: Bools) -> Present:
+def merge_vanished(given: Program, now: Present, stay: Bools) -> Present:
     """Merge observables that do not stay into the nearest ones that do.
 
     Columns are added, and multipliers averaged by the sizes of the columns. So all rows hold, reduced costs
@@ -258,7 +258,7 @@ def kept(given: Program, now: Present, stay: Bools) -> Present:
     return Present(chosen, rows_of(given, chosen, keys), replace(now.point, u=merged, lam=mean))
 
 
-def joined(given: Program, now: Present, more: Positions) -> Present:
+def let_join(given: Program, now: Present, more: Positions) -> Present:
     """Let observables join: the nearest one that is present shares its column and multipliers with them."""
     x, lam, pairs = now.point.u, now.point.lam, now.rows.pairs
     every, anchors = np.concatenate([now.chosen, more]), given.anchors

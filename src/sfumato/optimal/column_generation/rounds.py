@@ -25,20 +25,20 @@ from ..interior.initial_points import first_mechanism, last_mechanism
 from ..interior.loop import Course
 from ..interior.workers import Workers
 from ..solver import Control, OnProgress, Progress, Status
-from .price import Price, Seen, priced
+from .price import Price, Seen, price_absent
 from .program import (
     DETOUR,
     Positions,
     Present,
     Program,
-    cold,
     edges_of,
-    joined,
-    kept,
+    first_iterate,
+    let_join,
+    merge_vanished,
     near_rows,
     nearest_of,
     program,
-    staying,
+    staying_mask,
 )
 
 _COARSE: Final = 2e-3  # gap of the coarser problems
@@ -98,7 +98,7 @@ class ProvedRound(CompactRepr):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ended(CompactRepr):
+class RoundsResult(CompactRepr):
     """The end of the rounds."""
 
     chosen: Positions  # array (k,), the observables of the mechanism
@@ -118,7 +118,7 @@ def generate(
     chosen: Positions | None = None,
     seen: Seen | None = None,
     folder: Path | None = None,
-) -> Ended:
+) -> RoundsResult:
     """Solve a problem by rounds.
 
     ``most`` limits the iterations of each restricted program. The first observables are ``chosen``, or those near
@@ -189,7 +189,7 @@ class _Rounds:
     def _share(self) -> float:
         return _PAID_SHARE if _PAID <= self._control.gap < _ROUGH else _SHARE
 
-    def run(self, chosen: Positions) -> Ended:
+    def run(self, chosen: Positions) -> RoundsResult:
         """Return the end of the rounds."""
         control = self._control
         now, early = self._begun(chosen)
@@ -209,7 +209,7 @@ class _Rounds:
             least = found if found.value < least.value else least
         near = self._near(least, best)
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
-        return Ended(least.chosen, least.x, least.value, best, status, tuple(self._log))
+        return RoundsResult(least.chosen, least.x, least.value, best, status, tuple(self._log))
 
     @property
     def _care(self) -> float:
@@ -231,7 +231,7 @@ class _Rounds:
     def _begun(self, chosen: Positions) -> tuple[Present, Present]:
         """Return the iterates at the end of the stages, and at an early one that others may join."""
         control = self._control
-        now = early = cold(self._given, chosen)
+        now = early = first_iterate(self._given, chosen)
         for gap in _STAGES:
             if gap <= self._share * control.gap:
                 continue
@@ -241,7 +241,7 @@ class _Rounds:
             look = gap == _PRICED and not _rough(control)
             near = _NEAR * self._care
             found = self._proved(course, now.chosen, gap, near) if look else None
-            now = kept(self._given, now, staying(before.point.u, now.point.u, gap, self._care))
+            now = merge_vanished(self._given, now, staying_mask(before.point.u, now.point.u, gap, self._care))
             if gap == _EARLY:
                 early = now
             if found is not None:
@@ -258,14 +258,14 @@ class _Rounds:
             if max(self._share * self._control.gap, last) <= gap < _EARLY:
                 before = self._follow(now, _SEEN * gap)
                 now = self._follow(before, gap)
-                now = kept(self._given, now, staying(before.point.u, now.point.u, gap, self._care))
+                now = merge_vanished(self._given, now, staying_mask(before.point.u, now.point.u, gap, self._care))
         return now
 
     def _joined(
         self, early: Present, used: Positions, found: ProvedRound, others: Sequence[int] | None = None
     ) -> Present:
         """Return an early iterate with what was used since, and most that would help, or all and others."""
-        now = kept(self._given, early, np.isin(early.chosen, used))
+        now = merge_vanished(self._given, early, np.isin(early.chosen, used))
         if others is not None:
             helpful = found.harmful
         elif _rough(self._control):
@@ -275,8 +275,8 @@ class _Rounds:
         more = np.setdiff1d(np.array([*helpful, *(others or ())], dtype=np.intp), now.chosen)
         many = _rough(self._control) or len(more) > _FEW * len(now.chosen)
         if many or found.course.status is Status.INACCURATE:
-            return self._follow(cold(self._given, np.concatenate([now.chosen, more])), _EARLY)
-        return joined(self._given, now, more) if len(more) else now
+            return self._follow(first_iterate(self._given, np.concatenate([now.chosen, more])), _EARLY)
+        return let_join(self._given, now, more) if len(more) else now
 
     def _near(self, found: ProvedRound, best: ProvedRound) -> bool:
         return found.value - best.bound <= self._control.gap * abs(found.value)
@@ -355,7 +355,7 @@ class _Rounds:
 
         now = Present(chosen, course.rows, course.point)
         more = None if given.threshold is None else partial(near_rows, given, now)
-        seen = priced(given, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
+        seen = price_absent(given, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
         if self._seen is not None and some is None:
             edges = np.arange(len(given.edges.upper))
             for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):

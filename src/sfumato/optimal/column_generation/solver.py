@@ -16,9 +16,9 @@ from ..interior.workers import StoppedError, Workers
 from ..problem import EXPECTED, Problem
 from ..reduction import Positions, Reduced, reduce
 from ..solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer
-from ..structured import ALMOST, MENDED, Structured, cores, narrowed
+from ..structured import ALMOST, REPAIR_LIMIT, Structured, cores, narrow_problem
 from .program import Ints, Program, graph_of, program
-from .rounds import Ended, ProvedRound, beside, generate
+from .rounds import ProvedRound, RoundsResult, beside, generate
 
 GENERATED: Final = "generated observables"
 OF_PAIRS: Final = "generated observables and pairs"
@@ -100,7 +100,7 @@ class Generating(Solver):
             bound = proved_bound(problem, prices)
         matrix, used = _matrix(reduced, given, ended)
         share = 0.0
-        if problem.shape[0] ** 2 * problem.shape[1] <= MENDED:
+        if problem.shape[0] ** 2 * problem.shape[1] <= REPAIR_LIMIT:
             matrix, share = repair_answer(problem, matrix)
         value = objective_of(problem, matrix, used)
         near = gap_of(problem, value, bound) <= control.gap
@@ -131,7 +131,7 @@ def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool
 
     None where the edges are not few.
     """
-    reduced = reduce(problem, narrowed(problem, control))
+    reduced = reduce(problem, narrow_problem(problem, control))
     losses = problem.loss.array
     if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
         losses = losses[np.ix_(reduced.heads, reduced.kept)]
@@ -180,7 +180,7 @@ def _look(problem: Problem, reduced: Reduced, given: Program) -> _Look | None:
     return _Look(costs, reduced.merged, np.exp(np.log(edges.root) - allowed))
 
 
-def _matrix(reduced: Reduced, given: Program, ended: Ended) -> tuple[Floats, Positions]:
+def _matrix(reduced: Reduced, given: Program, ended: RoundsResult) -> tuple[Floats, Positions]:
     """Return the mechanism, array (N, k), and the k observables that it uses."""
     matrix = np.empty((given.shape[0], len(ended.chosen)))
     matrix[given.order] = ended.x.T

@@ -205,7 +205,7 @@ def design_robust(
     """
     check_gap(gap)
     deadline = time.monotonic() + checked_time_limit(time_limit)
-    return _Game(tuple(priors), loss, guarantees, observables, solver, gap, deadline, stop, progress).played()
+    return _Game(tuple(priors), loss, guarantees, observables, solver, gap, deadline, stop, progress).play()
 
 
 class _Game:
@@ -240,13 +240,13 @@ class _Game:
         self.last: Answer | None = None
         self.log: list[Progress] = []
 
-    def played(self) -> RobustDesign:
+    def play(self) -> RobustDesign:
         """Add designs until the gap is reached, nothing is gained, or time is over."""
         weights, status, idle = self.weights, Status.INACCURATE, 0
         for _ in range(_ROUNDS):
             before, begun = (self.value, self.bound), time.monotonic()
             try:
-                self._designed(weights)
+                self._add_design(weights)
             except (SolverError, InputError) as error:
                 if not self.matrices:
                     raise
@@ -255,7 +255,7 @@ class _Game:
                 status = self._ended or (Status.TIME_LIMIT if late else status)
                 break
             mixture = best_mixture(np.array(self.losses))
-            self._mixed(mixture)
+            self._mix(mixture)
             weights = mixture.priors
             idle = idle + 1 if before == (self.value, self.bound) else 0
             if self._gap <= (1 - _SHARE) * self.gap:
@@ -288,7 +288,7 @@ class _Game:
         prior = Prior(self.priors[0].space, weights @ self.masses)
         return least_loss(prior, self.loss, self.guarantees, EXPECTED, self.observables)
 
-    def _designed(self, weights: Floats) -> None:
+    def _add_design(self, weights: Floats) -> None:
         """Add the design of least loss for a mixture of the priors, and its bound."""
         problem = self._problem(weights)
         nearness = max(_SHARE * self.gap, min(_FIRST, _OF_GAP * self._gap))
@@ -308,7 +308,7 @@ class _Game:
         if bound > self.bound:
             self.bound, self.weights = bound, weights
 
-    def _mixed(self, mixture: Mixture) -> None:
+    def _mix(self, mixture: Mixture) -> None:
         """Take the best mixture, forget mechanisms that it does not need, and tell."""
         if mixture.value < self.value:
             self.value = mixture.value

@@ -88,7 +88,7 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
         gap=min(_SHARE, _SHARE * control.gap * max(blind, problem.negligible) / most),
         time_limit=control.remaining if math.isfinite(control.deadline) else math.inf,
         stop=control.stop,
-        progress=None if told is None else _turned(problem, told),
+        progress=None if told is None else _of_success(problem, told),
     )
     status = Status.INACCURATE if found.status is Status.OPTIMAL else found.status
     log = tuple(_of_vulnerability(problem, step) for step in found.log)
@@ -100,7 +100,7 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
     return found.mechanism, Found(prices.guesses, prices.loss, status, log, rows)
 
 
-def _turned(problem: SensitiveProblem, told: OnProgress) -> OnProgress:
+def _of_success(problem: SensitiveProblem, told: OnProgress) -> OnProgress:
     return lambda step: told(_of_vulnerability(problem, step))
 
 
@@ -184,7 +184,7 @@ def least_vulnerability(
         (0.4, True)
     """
     problem = SensitiveProblem(joint, secrets, loss, max_loss, VULNERABILITY, observables, guarantees)
-    return _solved(problem, gap, time_limit, stop, progress)
+    return _least_leak(problem, gap, time_limit, stop, progress)
 
 
 def least_information(
@@ -221,10 +221,10 @@ def least_information(
         (0.531004, 0.531004)
     """
     problem = SensitiveProblem(joint, secrets, loss, max_loss, INFORMATION, observables)
-    return _solved(problem, gap, time_limit, stop, progress)
+    return _least_leak(problem, gap, time_limit, stop, progress)
 
 
-def _solved(
+def _least_leak(
     problem: SensitiveProblem, gap: float, time_limit: float, stop: Stop | None, progress: OnProgress | None
 ) -> SensitiveDesign:
     check_gap(gap)
@@ -242,9 +242,9 @@ def _solved(
         candidates = (mechanism,)
     else:
         search = _Search(problem, program, control, start)
-        found = search.found()
+        found = search.run()
         candidates = candidates_of(problem, program, search.rows)
-    return finished(problem, candidates, found, gap, time.monotonic() - start)
+    return prove_best(problem, candidates, found, gap, time.monotonic() - start)
 
 
 def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
@@ -273,7 +273,7 @@ class _Search:
         self.rows, self.guesses, self.price = self.steps.y, self.steps.guesses, 0.0
         self.log: list[Progress] = []
 
-    def found(self) -> Found:
+    def run(self) -> Found:
         """Step until the gap is reached, nothing is gained, or time is over."""
         status, idle = Status.INACCURATE, 0
         for _ in range(_STEPS):
@@ -345,7 +345,7 @@ class _Search:
         return max(0.0, float(wanted.max()))
 
 
-def finished(
+def prove_best(
     problem: SensitiveProblem, candidates: Iterable[Mechanism], found: Found, gap: float, seconds: float
 ) -> SensitiveDesign:
     """Prove what was found, of the first mechanism within the gap or else of the one that leaks least.

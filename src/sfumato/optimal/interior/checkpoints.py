@@ -65,7 +65,7 @@ class StateFile:
     def read(self, patience: int, workers: Workers) -> State | None:
         """Return the state that was kept; None where there is none that can be gone on with."""
         try:
-            found = checked(_state(self._arrays()), self._form, patience, self._told, workers)
+            found = check_state(_state(self._arrays()), self._form, patience, self._told, workers)
         except _UNREADABLE:  # the program starts again
             return None
         self.used, self._written = True, len(found.log)
@@ -269,7 +269,9 @@ class State:
         return Rows(form, PairRows(self.keys, form.columns.ratio, form.blocks, form.size))
 
 
-def checked(state: State, form: Form, patience: int, told: tuple[float, float] | None, workers: Workers) -> State:
+def check_state(
+    state: State, form: Form, patience: int, told: tuple[float, float] | None, workers: Workers
+) -> State:
     """Return a state that was read, or raise a `ValueError` where it cannot be one of this problem.
 
     All arrays must have the right type and number of axes. It has fewer short steps than ``patience``. ``told``
@@ -298,7 +300,7 @@ def checked(state: State, form: Form, patience: int, told: tuple[float, float] |
     _demand(0 < state.aim < 1 and 0 <= state.short < patience and proof.theta >= 0)
     _demand(bool((proof.pairs >= 0).all() and (proof.eta >= 0).all()))
     _check_inside(rows, point, workers)
-    again = _proved_again(rows, point, proof)
+    again = _prove_again(rows, point, proof)
     value = form.value(point.u)
     near = _ROUNDING * max(abs(value), abs(proof.bound), 1e-300)
     _demand(again.bound >= proof.bound - near)
@@ -344,7 +346,7 @@ def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
     _demand(len(search(x, bound, np.empty(0, dtype=np.int64), workers)) == 0)
 
 
-def _proved_again(rows: Rows, point: Iterate, proof: Proof) -> Proof:
+def _prove_again(rows: Rows, point: Iterate, proof: Proof) -> Proof:
     """Return what the multipliers of a proof prove."""
     form = rows.form
     lam: list[Floats] = [proof.pairs]

@@ -347,7 +347,7 @@ def solve(
             memory(found.blocks, found.size)
         pairs, threshold = first_rows(found, workers, None if warm is None else warm.keys)
         point = interior[group.representatives]
-        course = _followed(
+        course = _follow_from_state(
             found, point, pairs, threshold, aim, workers, started=started, most=iteration_limit, folder=folder
         )
     return _result(reduced, before, course, interior, control.gap)
@@ -371,7 +371,7 @@ def _interior(
     found = build_form(plain, trivial_symmetry(len(plain.prior), len(plain.expected)))
     pairs, threshold = first_rows(found, workers, None)
     lowering = replace(control, gap=min(control.gap, LEAST_LOSS_GAP))
-    course = _followed(
+    course = _follow_from_state(
         found,
         point,
         pairs,
@@ -398,7 +398,7 @@ def _interior(
     return x, course.log
 
 
-def _followed(
+def _follow_from_state(
     found: Form,
     point: Floats,
     pairs: PairRows,

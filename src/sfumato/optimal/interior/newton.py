@@ -26,10 +26,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...core.arrays import Floats
-from .banded import BandedBlocks
+from .banded import BandedBlocks, natural_order
 from .block_form import BreakdownError, Iterate, Rows
 from .blocks import Blocks, DenseBlocks
-from .order import fixed
 from .workers import Workers
 
 BANDED_FROM = 384
@@ -199,7 +198,7 @@ def factors(rows: Rows, workers: Workers) -> Blocks:
     """
     form = rows.form
     if form.columns.edges is not None and form.guesses is None:
-        return BandedBlocks(form, workers, fixed(*rows.pairs.ends(0), form.size))
+        return BandedBlocks(form, workers, natural_order(*rows.pairs.ends(0), form.size))
     if form.guesses is None and form.size >= BANDED_FROM:
         return BandedBlocks(form, workers)
     return DenseBlocks(form, workers)
