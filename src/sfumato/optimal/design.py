@@ -106,18 +106,18 @@ def design(
     begun = time.monotonic()
     check_keep(keep)
     checked_time_limit(time_limit)
-    asked = as_guarantees(guarantees)
+    promises = as_guarantees(guarantees)
     limits = as_constraints(constraints)
     if limits and medians is not None:
         raise InputError(
             "reports at medians were asked for with linear constraints, but these are for the reports given.",
             python("leave medians= or constraints= out."),
         )
-    field = "it keeps no linear constraints" if limits else rivalry(prior, loss, asked, objective, observables)
+    field = "it keeps no linear constraints" if limits else rivalry(prior, loss, promises, objective, observables)
     check_keep(keep, field)
     options: dict[str, Any] = {
         "loss": loss,
-        "guarantees": asked,
+        "guarantees": promises,
         "objective": objective,
         "observables": observables,
         "solver": solver,

@@ -93,7 +93,7 @@ def solve_program(
     small = problem.shape[0] * problem.shape[1] <= _TIES
     wanted = small if tie_break is None else tie_break
     breaks = wanted and objective == EXPECTED and not problem.general and answer.status is Status.OPTIMAL
-    return session.finished(problem, answer, break_ties(problem, answer, session) if breaks else None)
+    return session.prove(problem, answer, break_ties(problem, answer, session) if breaks else None)
 
 
 @checked
@@ -181,7 +181,7 @@ def _most_private(
     problem = most_distortion(prior, loss, distance, most, guarantees, observables)
     session = SolveSession(gap, **options)
     try:
-        return session.finished(problem, session.solve(problem))
+        return session.prove(problem, session.solve(problem))
     except (InfeasibleError, SolverError) as error:
         if session.control.stopped is not None or (
             options.get("solver") is not None and isinstance(error, SolverError)
@@ -191,7 +191,7 @@ def _most_private(
         least = _of_least_loss(problem)
     reached, bound = least.certificate.loss, least.certificate.bound
     if reached <= most:
-        return session.finished(problem, closed_form_answer(problem, least.mechanism))
+        return session.prove(problem, closed_form_answer(problem, least.mechanism))
     limit, shown = amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
     what = (
         f"no mechanism {covered(prior.space, problem.guarantees)} loses at most {limit}: the least possible with "
@@ -207,7 +207,7 @@ def _of_least_loss(problem: Problem) -> Design:
     """Return the design of least loss under the guarantees of a game."""
     least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
     session = SolveSession(1e-6)
-    return session.finished(least, session.solve(least))
+    return session.prove(least, session.solve(least))
 
 
 def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple[Answer, float] | None:

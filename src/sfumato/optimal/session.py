@@ -194,36 +194,36 @@ class SolveSession:
             control = replace(control, deadline=control.deadline - self.reserved_s)
         control = replace(control, gap=gap or control.gap, progress=small.rescale_progress(control.progress))
         try:
-            found = self.solver.answer(small.problem, control, start)
+            scaled = self.solver.answer(small.problem, control, start)
         except SolverError:
             ended = control.stopped
             closed = fallback(small.problem, ended, "no answer in time") if ended is not None else None
             if closed is None:
                 raise
-            found = closed
-        answer = small.answer(found)
+            scaled = closed
+        answer = small.answer(scaled)
         self.log += answer.log
         return answer
 
-    def finished(self, problem: Problem, answer: Answer, tie_broken: tuple[Answer, float] | None = None) -> Design:
+    def prove(self, problem: Problem, answer: Answer, tie_broken: tuple[Answer, float] | None = None) -> Design:
         """Prove an answer, or the one with broken ties where that costs nothing of the wanted gap."""
         tie_gap: float | None = None
-        found = None if tie_broken is None else prove_answer(problem, tie_broken[0])
-        if tie_broken is not None and found is not None and self._reached(problem, found[1]):
+        proof = None if tie_broken is None else prove_answer(problem, tie_broken[0])
+        if tie_broken is not None and proof is not None and self._reached(problem, proof[1]):
             answer, tie_gap = tie_broken
         else:
-            found = prove_answer(problem, answer)
-        if found is None:
+            proof = prove_answer(problem, answer)
+        if proof is None:
             closed = fallback(problem, Status.INACCURATE, "the solver's answer could not be proved")
             if closed is not None:
                 answer = replace(closed, bound=answer.bound, prices=answer.prices)
-                found = prove_answer(problem, answer)
-        if found is None:
+                proof = prove_answer(problem, answer)
+        if proof is None:
             raise SolverError(
                 "the answer could not be proved to keep what was asked after rounding to integers.",
                 "try another solver, or report this with the input: it should not happen.",
             )
-        mechanism, certificate = found
+        mechanism, certificate = proof
         status = answer.status
         if status in (Status.OPTIMAL, Status.INACCURATE):
             short = Status.RESTRICTED if self.control.pairs == "spanner" else Status.INACCURATE

@@ -27,8 +27,14 @@ def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
     Source:
         Clopper and Pearson, Biometrika 26, 1934.
     """
-    k, n = np.broadcast_arrays(hits, trials)
-    return _on_distinct(k, n, lambda a, b: _lower(a, b, failure))
+
+    def bound(k: Counts, n: Counts) -> Floats:
+        some = k > 0
+        bounds = np.zeros(k.shape)
+        bounds[some] = betaincinv(k[some], n[some] - k[some] + 1, failure) * (1 - _OUTWARD)
+        return bounds
+
+    return _on_distinct(hits, trials, bound)
 
 
 def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
@@ -37,8 +43,15 @@ def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
     The bound is the p at which as few hits or fewer have probability ``failure``; where
     all trials hit, or there was none, it is 1. It is rounded up.
     """
-    k, n = np.broadcast_arrays(hits, trials)
-    return _on_distinct(k, n, lambda a, b: _upper(a, b, failure))
+
+    def bound(k: Counts, n: Counts) -> Floats:
+        some = k < n
+        bounds = np.ones(k.shape)
+        raised = betainccinv(k[some] + 1, n[some] - k[some], failure) * (1 + _OUTWARD)
+        bounds[some] = np.minimum(raised, 1.0)
+        return bounds
+
+    return _on_distinct(hits, trials, bound)
 
 
 def check_failure(failure: float) -> float:
@@ -51,23 +64,9 @@ def check_failure(failure: float) -> float:
     return float(failure)
 
 
-def _lower(k: Counts, n: Counts, failure: float) -> Floats:
-    some = k > 0
-    bounds = np.zeros(k.shape)
-    bounds[some] = betaincinv(k[some], n[some] - k[some] + 1, failure) * (1 - _OUTWARD)
-    return bounds
-
-
-def _upper(k: Counts, n: Counts, failure: float) -> Floats:
-    some = k < n
-    bounds = np.ones(k.shape)
-    raised = betainccinv(k[some] + 1, n[some] - k[some], failure) * (1 + _OUTWARD)
-    bounds[some] = np.minimum(raised, 1.0)
-    return bounds
-
-
-def _on_distinct(k: Counts, n: Counts, bound: Callable[[Counts, Counts], Floats]) -> Floats:
+def _on_distinct(hits: Counts, trials: Counts, bound: Callable[[Counts, Counts], Floats]) -> Floats:
     """Evaluate once per distinct (hits, trials): quantiles are slow, and counts repeat."""
+    k, n = np.broadcast_arrays(hits, trials)
     base = int(n.max(initial=0)) + 1
     codes, back = np.unique(k * base + n, return_inverse=True)
     bounds: Floats = bound(codes // base, codes % base)[back].reshape(k.shape)
