@@ -27,7 +27,7 @@ PYTHON_ONLY = {
     "core/metric.py": "np.minimum",
     "core/space.py": "crs=",
     "audits/requirement.py": "(delta=",
-    "cli/auditing/knowledge.py": "mu=1",
+    "cli/audit_knowledge.py": "mu=1",
     "audits/request.py": "prior=every",
     "estimation/reports.py": "Reports.of",
     "files/matrix.py": "numpy.save",

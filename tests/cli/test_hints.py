@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from sfumato.cli.app import app
-from sfumato.cli.hints import COMMANDS, ELSEWHERE, EXAMPLES, OPTIONS, UNNAMED
+from sfumato.cli.group import COMMANDS, ELSEWHERE, EXAMPLES, OPTIONS, UNNAMED
 
 TRIED = """
 design --sweep 1..3/km:3 | sfumato sweep --epsilons

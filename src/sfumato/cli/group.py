@@ -1,14 +1,15 @@
-"""A group of commands: errors become messages, and wrong options and commands are followed by a hint."""
+"""A group of commands: errors as messages, and hints after wrong options and commands."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from ..errors import SfumatoError
-from .hints import command_hint, option_hint
 from .messages import say, told
 
 # A wrong option, missing argument or unknown command; Typer exports its subclasses only.
@@ -31,17 +32,16 @@ class Commands(TyperGroup):
         except _UsageError as error:
             if getattr(error, "option_name", None) is None:  # not a wrong option: the help is asked for
                 raise
-            self._end(error, option_hint(error, None, self.commands, ctx.command_path))
+            self._end(error, _option_hint(error, None, self.commands, ctx.command_path))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that was typed."""
+        """Find the command that was typed; where there is a hint, no names spelt alike are suggested."""
+        hint = COMMANDS.get(args[0].lower()) if "design" in self.commands else None
+        self.suggest_commands = hint is None
         try:
             return super().resolve_command(ctx, args)
         except _UsageError as error:
-            hint = command_hint(args[0], self.commands)
-            if not hint.startswith("the commands are"):
-                error.message = error.message.partition(" Did you mean")[0]
-            self._end(error, hint)
+            self._end(error, hint or _list_of(self.commands))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; its errors end as messages and exit codes."""
@@ -59,7 +59,7 @@ class Commands(TyperGroup):
             raise typer.Exit(130) from None
         except _UsageError as error:
             command = self.commands.get(ctx.invoked_subcommand or "")
-            self._end(error, option_hint(error, command, self.commands, ctx.command_path))
+            self._end(error, _option_hint(error, command, self.commands, ctx.command_path))
 
     def _end(self, error: Any, hint: str) -> NoReturn:
         """Show a wrong use of the command line, and a hint."""
@@ -67,3 +67,174 @@ class Commands(TyperGroup):
         error.show()
         say(f"Hint: {hint}", err=True)
         raise typer.Exit(error.exit_code) from None
+
+
+# What is often tried: the options that may be meant, the likeliest first.
+OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    tried: options
+    for names, options in (
+        ("--eps -e --privacy --epsilons", ("--epsilon", "--epsilons")),
+        ("--epsilon", ("--epsilons",)),
+        ("--distortion --min-error --error", ("--distortion", "--distortions")),
+        ("--max-cost --max-error --max-distance --quality --utility", ("--max-loss",)),
+        ("--budget --limit", ("--budget", "--max-loss")),
+        ("--cost", ("--loss", "--max-loss")),
+        ("--radius --threshold", ("--within",)),
+        ("--grid --shape --size -n", ("--cells",)),
+        ("--resolution --cell-size --width", ("--cell",)),
+        ("--hex --hexagon --h3", ("--hexagons",)),
+        ("--area --bbox --bounds --extent --map", ("--region",)),
+        ("--latitude", ("--lat",)),
+        ("--longitude", ("--lon",)),
+        ("--person --persons --who", ("--people",)),
+        ("--user --user-id --user-col --id", ("--user-column",)),
+        ("--out --output-file --save --write --json --csv --format --to", ("--output",)),
+        ("--plot --draw --image --png --figure --figures --picture", ("--picture", "--figures", "--figure")),
+        ("--time --timeout --max-time", ("--time-limit",)),
+        ("--tolerance --tol --accuracy --precision", ("--gap",)),
+        ("--epochs --iterations --steps", ("--rounds",)),
+        ("--secret --hide --attribute --protect", ("--sensitive", "--column")),
+        ("--k -k --count", ("--dummies", "--most")),
+        ("--confidence --level --alpha", ("--failure",)),
+        ("--notion", ("--measure", "--require")),
+        ("--promise", ("--promises", "--require")),
+        ("--check --test --guarantee --claim --assert", ("--require", "--promises")),
+        ("--distance", ("--metric", "--loss")),
+        ("--metric", ("--distance",)),
+        ("--column", ("--sensitive",)),
+        ("-v -V", ("--version",)),
+    )
+    for tried in names.split()
+}
+
+_ALIKE: Final = 0.88  # from which similarity on a wrong option is taken for a slip
+
+_MANY: Final = "for many epsilons: sfumato sweep --epsilons '0.15..0.9/km:6'."
+_ANOTHER: Final = "the file has its epsilon; for another one, make another design: sfumato design --epsilon."
+
+# Options that are not where they are looked for, by command: what to do instead.
+ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
+    ("design", "--sweep"): _MANY,
+    ("design", "--epsilons"): _MANY,
+    ("design", "--seed"): "nothing in a design is random.",
+    ("sweep", "--prior"): "the prior is how often the visits are in each cell; --smoothing adds to it.",
+    ("sweep", "--seed"): "nothing in a design is random.",
+    ("attack", "--prior"): "the prior is that of the file; --visits takes another one.",
+    ("attack", "--output"): "the results are only printed: 'sfumato attack city.sfm > attack.txt' keeps them.",
+    (
+        "attack",
+        "--epsilon",
+    ): _ANOTHER,
+    (
+        "release",
+        "--output",
+    ): "the file to write is the last argument: sfumato release city.sfm visits.csv reports.csv.",
+    ("release", "--seed"): "reports are drawn from the operating system's randomness, which has no seed.",
+    (
+        "release",
+        "--epsilon",
+    ): _ANOTHER,
+    ("estimate", "--epsilon"): "the file has its epsilon: give the file that the reports were released with.",
+}
+
+# Commands of a ledger that are given a value without its option: what to type.
+UNNAMED: Final[Mapping[str, str]] = {
+    "show": "name the user with --user: sfumato ledger show budget.db --user ada.",
+    "check": "name the end of the record with --head: sfumato ledger check budget.db --head 3f9a...",
+}
+
+# Names of files and studies, by the name of the argument.
+EXAMPLES: Final[Mapping[str, str]] = {
+    "file": "city.sfm",
+    "visits": "visits.csv",
+    "source": "visits.csv",
+    "target": "reports.csv",
+    "reports": "reports.csv",
+    "address": "budget.db",
+    "old": "budgets.json",
+    "name": "change-in-formalism",
+    "files": "visits.csv",
+}
+
+_FILES: Final = {"-i", "-f", "--data", "--file", "--input", "--in", "--mechanism", "--reports", "--visits"}
+
+COMMANDS: Final[Mapping[str, str]] = {
+    tried: said
+    for names, said in (
+        ("help", "'sfumato --help' lists the commands, 'sfumato design --help' the options of one."),
+        ("version", "'sfumato --version' shows the version."),
+        ("optimize optimise solve build make create new", "to design a mechanism: sfumato design."),
+        ("pareto frontier tradeoff trade-off epsilons", "to design for many epsilons: sfumato sweep."),
+        ("prove verify check evaluate test measure validate", "to prove what a file promises: sfumato audit."),
+        ("plot draw show report figure", "'sfumato design' draws maps, and 'sfumato audit --figures' figures."),
+        ("sample apply run obfuscate perturb privatize privatise noise", "to draw reports: sfumato release."),
+        ("dummies tupling", "to hide reports among dummies: sfumato tuple."),
+        ("infer aggregate reconstruct population histogram", "to estimate a population: sfumato estimate."),
+        ("benchmark baseline baselines", "to compare mechanisms: sfumato compare."),
+        ("train fit", "to learn a mechanism: sfumato learn."),
+        ("budget budgets charge spend memo", "to keep budgets: sfumato ledger."),
+    )
+    for tried in names.split()
+}
+
+
+def _list_of(commands: Mapping[str, Any]) -> str:
+    return f"the commands are {', '.join(commands)}."
+
+
+def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: str) -> str:
+    """Return what an option or argument is for, or which option or command does what was wanted.
+
+    The error is Click's. The command is None for the group itself, whose name is `program`.
+    """
+    tried, wrong = getattr(error, "option_name", None) or "", getattr(error, "param", None)
+    own = [] if command is None else command.params
+    if wrong is not None and wrong in own:
+        return _about(wrong) + (_example(command, program) if wrong.param_type_name == "argument" else "")
+    if command is not None and type(error) is _UsageError:  # an argument too many: other errors have own classes
+        if command.name in UNNAMED and program.endswith("ledger"):
+            return UNNAMED[command.name]
+        return f"write values with spaces in quotes: '500 m'.{_example(command, program)}"
+    meant = [each for each in (tried, *OPTIONS.get(tried, ())) if each]
+    name = "sfumato" if command is None else command.name
+    if (name, tried) in ELSEWHERE:
+        return ELSEWHERE[name, tried]
+    known = any(tried in found.opts for _, other in _single(commands) for found in other.params)
+    alike = [] if known else get_close_matches(tried, [each for found in own for each in found.opts], 1, _ALIKE)
+    for option in (*meant, *alike):
+        for found in own:
+            if option in found.opts:
+                return _about(found)
+    for option in ("--output" if each == "-o" else each for each in meant):
+        if (name, option) in ELSEWHERE:
+            return ELSEWHERE[name, option]
+    if tried in _FILES and command is not None:
+        return f"files are given without an option.{_example(command, program)}"
+    if tried.lstrip("-") in commands:
+        return f"{tried.lstrip('-')} is a command: {program} {tried.lstrip('-')}."
+    for option in meant:
+        having = [each for each, other in _single(commands) if any(option in found.opts for found in other.params)]
+        if having:
+            return f"{option} is an option of: {program} {', '.join(having)}."
+    if command is None:
+        return "--version: Show the version." if "--version" in meant else _list_of(commands)
+    return f"'{program} {name} --help' lists what it takes."
+
+
+def _single(commands: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the commands, and in place of a group its own: ``ledger create``."""
+    found: list[tuple[str, Any]] = []
+    for name, command in commands.items():
+        own = getattr(command, "commands", {})
+        found += [(f"{name} {each}", part) for each, part in own.items()] or [(name, command)]
+    return found
+
+
+def _about(found: Any) -> str:
+    return f"{max(found.opts, key=len)}: {found.help}"
+
+
+def _example(command: Any, program: str) -> str:
+    """Return a sentence that shows the command's arguments in their order."""
+    names = [each.name for each in command.params if each.param_type_name == "argument"]
+    return f" For example: {program} {command.name} {' '.join(EXAMPLES[name] for name in names)}." if names else ""

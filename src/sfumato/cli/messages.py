@@ -38,24 +38,13 @@ def note(error: SfumatoError, what: str) -> None:
 
 
 def check_failure(failure: float) -> None:
-    """Check that ``--failure`` is a probability.
-
-    Raises:
-        InputError: If it is not.
-    """
+    """Check that ``--failure`` is a probability."""
     if not 0 < failure < 1:
         raise InputError(f"--failure {failure:g} is not between 0 and 1.", "use 0.05 for 5 %.")
 
 
 def told(error: SfumatoError, heading: str = "Error: ", command: Any = None, *, values: bool = False) -> list[str]:
-    """Return an error as lines to print: the problem, and the hint.
-
-    Args:
-        error: The error.
-        heading: What stands before the problem.
-        command: The command that met it; None where the hint can name no option.
-        values: Whether to show data of rows.
-    """
+    """Return an error as lines to print: the problem, and the hint."""
     return f"{heading}{error.told(spelling(command), values=values)}".splitlines()
 
 

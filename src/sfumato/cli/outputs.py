@@ -20,17 +20,7 @@ _LONGEST: Final = 240  # bytes of a name: most systems take 255, and what is unf
 
 
 def check_ending(path: Path | None, ending: str, *, page: bool = False) -> None:
-    """Check that the name of an output has the ending of what is written there.
-
-    Args:
-        path: The output.
-        ending: The ending.
-        page: Whether it may be a page (.html) instead.
-
-    Raises:
-        InputError: If it has another.
-        MissingExtraError: If it is a page, and none can be made.
-    """
+    """Check that the name of an output has the ending of its format; `page` also allows a page (.html)."""
     if path is not None and page and path.suffix.lower() == ".html":
         from ..reports.document import check_pages
 
@@ -44,11 +34,7 @@ def check_ending(path: Path | None, ending: str, *, page: bool = False) -> None:
 
 
 def check_picture(path: Path | None) -> None:
-    """Check that the name of a picture has the ending of one.
-
-    Raises:
-        InputError: If it has another.
-    """
+    """Check that the name of a picture has the ending of one."""
     from ..reports.theme import check_suffix
 
     if path is not None:
@@ -56,28 +42,14 @@ def check_picture(path: Path | None) -> None:
 
 
 def check_drawable() -> None:
-    """Find out before the work whether figures can be drawn at all.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """Find out before the work whether figures can be drawn at all."""
     from ..reports.theme import blank
 
     blank(1, 1)
 
 
 def picture_of(figure: Path | None, target: Path, *, wanted: bool, dark: bool) -> Path | None:
-    """Return where the picture of a result is written: ``--figure``, or beside the result; None for none.
-
-    Args:
-        figure: ``--figure``.
-        target: The file of the result.
-        wanted: ``--picture``.
-        dark: ``--dark``.
-
-    Raises:
-        InputError: If the name is not that of a picture, or no picture is wanted.
-    """
+    """Return where the picture of a result is written: ``--figure``, or beside the result; None for none."""
     if figure is not None and not wanted:
         raise InputError("--figure was given with --no-picture.", "leave one of them out.")
     if dark and not wanted:
@@ -87,17 +59,7 @@ def picture_of(figure: Path | None, target: Path, *, wanted: bool, dark: bool) -
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """Find out before the work whether its results can be written.
-
-    Args:
-        outputs: The files to write; those that exist will be replaced.
-        inputs: The files that are read, and must not be replaced.
-
-    Raises:
-        FileError: If a name is that of a folder, its folder is missing, or nothing can be
-            written there.
-        InputError: If an output is an input, or two outputs are one file.
-    """
+    """Find out before the work whether its results can be written, each to its own file, and replace no input."""
     from ..tables.source import is_pipe
 
     read = {path.resolve() for path in inputs if path is not None}
@@ -111,37 +73,23 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         if where in written:
             raise InputError(f"two outputs have the name {str(path)!r}.", "give each a name of its own.")
         written.add(where)
-        _check(path)
+        _check_path(path)
 
 
-def check_folder(folder: Path | None) -> None:
-    """Find out before the work whether files can be written to a folder, which may not exist yet.
-
-    Raises:
-        FileError: If it is a file, or nothing can be written there.
-    """
-    if folder is None:
-        return
+def check_folder(folder: Path) -> None:
+    """Find out before the work whether files can be written to a folder, which may not exist yet."""
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{str(folder)!r} is a file, but a folder is needed.", "choose another name.")
     nearest = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
-    _check(nearest / folder.name)
+    _check_path(nearest / folder.name)
 
 
-def draw(figure: Callable[[], Figure], path: Path, what: str, *, dark: bool) -> list[Path]:
-    """Write a figure if matplotlib is installed; otherwise print a note.
-
-    Args:
-        figure: Draws it.
-        path: Where it is written.
-        what: The figure in words: ``"maps"``.
-        dark: Whether it is for a dark background.
-
-    Returns:
-        The file, if it was written.
-    """
+def draw(figure: Callable[[], Figure], path: Path | None, what: str, *, dark: bool) -> list[Path]:
+    """Write a figure if there is a path and matplotlib, and return its file; without matplotlib print a note."""
     from ..reports import save_picture
 
+    if path is None:
+        return []
     try:
         with working("Drawing"):
             save_picture(figure(), path, theme_of(dark=dark))
@@ -158,7 +106,7 @@ def theme_of(*, dark: bool) -> Theme:
     return DARK if dark else LIGHT
 
 
-def _check(path: Path) -> None:
+def _check_path(path: Path) -> None:
     from .._system import check_writable
 
     folder = path.parent

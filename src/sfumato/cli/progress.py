@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..files.many import DesignNews
     from ..optimal import Progress
     from ..releases import RowsDone
 
@@ -54,11 +53,7 @@ def working(text: str) -> Iterator[None]:
 
 @contextmanager
 def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
-    """Show one live line of a design's progress on the error stream.
-
-    Args:
-        unit: The unit of the value and of its bound.
-    """
+    """Show one live line of a design's progress on the error stream, in the unit of its value and bound."""
     from .screen import Screen
 
     with Screen(stderr=True).status("Preparing the problem (Ctrl-C stops with the best answer so far)") as status:
@@ -66,12 +61,7 @@ def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
 
 
 def line_of(progress: Progress, unit: str) -> str:
-    """Return a line of a design's progress in words.
-
-    Args:
-        progress: The line.
-        unit: The unit of the value and of its bound.
-    """
+    """Return a line of a design's progress in words, in the unit of its value and bound."""
     from ..rounding import amount, gap_at_most
 
     where = f"Step {progress.step}"
@@ -96,22 +86,5 @@ def rows_line() -> Iterator[Callable[[RowsDone], None]]:
             share = "" if not done.total else f" of {done.total:,}"
             left = "" if done.seconds_left is None else f", {done.seconds_left:,.0f} s left"
             status.update(f"{done.rows:,}{share} rows, {done.rate:,.0f} a second{left}")
-
-        yield report
-
-
-@contextmanager
-def designs_line() -> Iterator[Callable[[DesignNews], None]]:
-    """Show one live line of many designs on the error stream."""
-    from .screen import Screen
-
-    heading = "Designing (Ctrl-C ends after the running designs; a second one ends at once)"
-    with Screen(stderr=True).status(heading) as status:
-
-        def report(news: DesignNews) -> None:
-            status.update(
-                f"{news.done:,} of {news.total:,} designs, {news.per_minute:,.1f} a minute, "
-                f"{news.seconds_left / 60:,.0f} min left"
-            )
 
         yield report

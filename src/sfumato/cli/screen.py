@@ -32,11 +32,7 @@ _FOLDED: Final = 20  # words of text cells may be folded at this width, numbers 
 
 
 class Screen(Console):
-    """A console that reads no text as markup and lets no control character through.
-
-    Args:
-        stderr: Whether it writes to the error stream.
-    """
+    """A console that reads no text as markup and lets no control character through."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -119,15 +115,7 @@ def print_table(
     *,
     text: Sequence[int] = (0,),
 ) -> None:
-    """Print rows side by side where their numbers and headings fit, else one below the other.
-
-    Args:
-        console: Where; its width decides.
-        title: A line above the table; it is wrapped.
-        headings: One per column; empty for a column of row names.
-        rows: The cells; nothing in them is read as markup.
-        text: The columns of words, aligned left and wrapped; all others hold numbers.
-    """
+    """Print rows side by side where their numbers and headings fit, else one below the other."""
     headings = [plain(heading) for heading in headings]
     rows = [[plain(cell) for cell in row] for row in rows]
     if title:

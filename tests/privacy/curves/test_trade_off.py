@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.audits import Outcome, Requirement, audit
-from sfumato.cli.auditing.knowledge import curve_from
+from sfumato.cli.audit_knowledge import curve_from
 from sfumato.core import Metric
 from sfumato.divergences import TOTAL_VARIATION, hockey_stick
 from sfumato.errors import InputError

@@ -9,7 +9,7 @@ import typer
 
 from ..messages import option as named
 from ..options import People, SfmFile, SkipDamaged, User
-from ..places import visits_from
+from ..place_options import visits_from
 from ..progress import working
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def command(
     from ...geo import Lattice, Places
     from ...proofs import PlaceDistortion
     from ...reports import chance_sentence, place_sentence
-    from ..noise import coarse_of
+    from ..mechanism_files import coarse_of
     from ..screen import Screen
 
     shares = {"--informed": informed, "--misinformed": misinformed, "--sharper": sharper}

@@ -136,13 +136,10 @@ def command(
     from ...audits import Outcome, Request, Requirement
     from ...reports import summarise_noise
     from ...reports.document import ProvedPromises
-    from ..auditing.drawn import figures_asked
-    from ..auditing.functions import audit_function
-    from ..auditing.given import Given
-    from ..auditing.mechanisms import audit_mechanism, audit_noise, mechanism_from, plan
-    from ..auditing.samples import audit_samples
-    from ..auditing.told import finish
-    from ..promises import exit_code, print_promises
+    from ..audit_knowledge import Given
+    from ..audit_output import figures_asked, finish
+    from ..audit_subjects import audit_function, audit_mechanism, audit_noise, audit_samples, mechanism_from, plan
+    from ..mechanism_files import exit_code, print_promises
     from ..screen import print_summary
 
     asked = [Requirement.parse(text) for text in require or []]
@@ -246,7 +243,7 @@ def _check_fit(context: typer.Context, what: str, why: str = "") -> None:
 
 def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
     """Print what is proved of a file with dummies; return whether it promises something and keeps it."""
-    from ..promises import prove_tuples
+    from ..mechanism_files import prove_tuples
 
     say("A tuple is made from one report and dummies: what is proved of one report holds for it too.")
     proved = prove_tuples(held, deltas)

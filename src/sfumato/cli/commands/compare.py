@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ...errors import InputError
-from ..comparing import compared, print_comparison, refuse_of_cells
 from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
     Cell,
     Cells,
+    CommandOptions,
     Dark,
     Figure,
     Latitude,
@@ -24,71 +27,90 @@ from ..options import (
     User,
     UserColumn,
     VisitsOrCity,
+    options_of,
 )
 from ..outputs import check_drawable, check_ending, check_outputs, check_picture, theme_of
-from ..places import amounts_of, cells_over, max_loss_of, metric_on, prior_of, promise_of, visits_from
+from ..place_options import (
+    amounts_of,
+    cells_over,
+    max_loss_of,
+    metric_on,
+    prior_of,
+    promise_of,
+    region_of,
+    visits_of,
+)
 
 if TYPE_CHECKING:
-    from ...comparison import Comparison, ComparisonRow, PlaceComparison
-    from ...geo import Visits
+    from matplotlib.figure import Figure as MatplotlibFigure
 
+    from ...comparison import Comparison, ComparisonRow, PlaceComparison, PlaceRow
+    from ...geo import Visits
+    from ...reports.document import PageTable
 
 _BOUND_TIME: Final = 60.0
+_UNIT: Final = "km"
 
 
-def command(
-    visits: VisitsOrCity = None,
+@dataclass(frozen=True, slots=True)
+class CompareOptions(CommandOptions):
+    """The options of ``sfumato compare``."""
+
+    visits: VisitsOrCity = None
     epsilon: Annotated[
         str | None,
         typer.Option(
             help="Give all mechanisms this proved epsilon, or several: '0.5/km, 1/km' or '0.5..2/km:4'. "
             f"[default: {DEFAULT_EPSILON}]"
         ),
-    ] = None,
+    ] = None
     max_loss: Annotated[
         str | None, typer.Option(help="Give all mechanisms this average loss instead: '500 m'.")
-    ] = None,
+    ] = None
     spacing: Annotated[
         str | None, typer.Option(help="The spacing of lattices: '500 m'. By default what suits epsilon.")
-    ] = None,
-    region: Region = None,
-    user: User = None,
-    cell: Cell = None,
-    cells: Cells = None,
+    ] = None
+    region: Region = None
+    user: User = None
+    cell: Cell = None
+    cells: Cells = None
     metric: Annotated[
         str | None,
         typer.Option(help="With cells: what epsilon counts per, euclidean (default), manhattan, great-circle."),
-    ] = None,
+    ] = None
     smoothing: Annotated[
         float | None, typer.Option(help="With cells: add this to the number of visits of every cell.")
-    ] = None,
+    ] = None
     remap: Annotated[
         bool | None,
         typer.Option(help="With cells: also compare each mechanism followed by the optimal remap (default)."),
-    ] = None,
+    ] = None
     dummies: Annotated[
         int | None,
         typer.Option(help="With cells and --epsilon: also compare each mechanism with this many dummies."),
-    ] = None,
+    ] = None
     time_limit: Annotated[
         float, typer.Option(help="Seconds for the whole comparison; what there is no time for is named.")
-    ] = 240.0,
+    ] = 240.0
     bound_time: Annotated[
         float | None,
         typer.Option(
             help="Seconds to prove each bound that no mechanism for points beats, at most; 0 leaves it out. "
             f"[default: {_BOUND_TIME:g}]"
         ),
-    ] = None,
-    output: TableOrPage = None,
-    figure: Figure = None,
-    dark: Dark = False,
-    lat: Latitude = None,
-    lon: Longitude = None,
-    user_column: UserColumn = None,
-    people: People = None,
-    skip_damaged: SkipDamaged = False,
-) -> None:
+    ] = None
+    output: TableOrPage = None
+    figure: Figure = None
+    dark: Dark = False
+    lat: Latitude = None
+    lon: Longitude = None
+    user_column: UserColumn = None
+    people: People = None
+    skip_damaged: SkipDamaged = False
+
+
+@options_of(CompareOptions)
+def command(options: CompareOptions) -> None:
     """Compare mechanisms, and the best conceivable.
 
     Mechanisms for points stand beside a loss that no mechanism can go below. Losses and
@@ -98,99 +120,112 @@ def command(
     and a figure of loss against epsilon. Exit code 3 if there was not time for all, or a mechanism
     that may exist could not be made.
     """
-    from ...comparison import comparison_figure, comparison_page, places_figure
-    from ...rounding import counted
-
-    if epsilon is not None and max_loss is not None:
+    if options.epsilon is not None and options.max_loss is not None:
         raise InputError("both --epsilon and --max-loss were given.", "choose what the mechanisms have in common.")
-    on_cells = cell is not None or cells is not None
-    if not on_cells:
-        refuse_of_cells({"--metric": metric, "--smoothing": smoothing, "--remap": remap, "--dummies": dummies})
-    else:
-        for name, value in (("--spacing", spacing), ("--bound-time", bound_time)):
-            if value is not None:
-                raise InputError(f"{name} was given beside cells.", "leave one of them out.")
-    bound_time = _BOUND_TIME if bound_time is None else bound_time
-    check_ending(output, ".csv", page=True)
-    check_picture(figure)
-    if dark and figure is None:
-        raise InputError("--dark was given, but no figure is drawn.", "add --figure compared.png.")
-    if figure is not None:
-        check_drawable()
-    check_outputs([output, figure], [visits])
-    found, source = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)
-    common = DEFAULT_EPSILON if epsilon is None else epsilon
-    comparison: Comparison | PlaceComparison
+    on_cells = options.cell is not None or options.cells is not None
     if on_cells:
-        comparison, whose = _on_cells(
-            found,
-            source,
-            common,
-            max_loss,
-            metric or "euclidean",
-            region,
-            cell,
-            cells,
-            user,
-            smoothing,
-            remap,
-            dummies,
-            time_limit,
-        )
-        _print(comparison, whose)
+        options.refuse(("spacing", "bound_time"), "was given beside cells.", "leave one of them out.")
     else:
-        theirs = found if user is None else found.of_user(user)
-        whose = source if user is None else f"{counted(len(theirs), 'visit')} of user {user} in {source}"
-        comparison = compared(theirs, common, max_loss, region, spacing, time_limit, bound_time)
-        print_comparison(comparison, whose)
-    if output is not None:
-        if output.suffix.lower() == ".html":
-            comparison_page(comparison, whose).save(output)
-        else:
-            comparison.save(output)
-        say(f"Written: {output}", err=True)
-    if figure is not None:
-        from ...comparison import PlaceComparison
-        from ...reports import save_picture
-
-        drawn = (
-            places_figure(comparison) if isinstance(comparison, PlaceComparison) else comparison_figure(comparison)
-        )
-        save_picture(drawn, figure, theme_of(dark=dark))
-        say(f"Written: {figure}", err=True)
+        for name in ("metric", "smoothing", "remap", "dummies"):
+            value = getattr(options, name)
+            if value is not None:
+                raise InputError(
+                    f"--{name} {value} is for cells, but points are compared.",
+                    "add --cells 12x9, or leave it out.",
+                )
+    check_ending(options.output, ".csv", page=True)
+    check_picture(options.figure)
+    if options.dark and options.figure is None:
+        raise InputError("--dark was given, but no figure is drawn.", "add --figure compared.png.")
+    if options.figure is not None:
+        check_drawable()
+    check_outputs([options.output, options.figure], [options.visits])
+    visits, source = visits_of(options)
+    comparison = _compare_cells(options, visits, source) if on_cells else _compare_points(options, visits, source)
     if not comparison.complete:
         raise typer.Exit(PARTIAL)
 
 
-def _on_cells(
-    visits: Visits,
-    source: str,
-    epsilon: str,
-    max_loss: str | None,
-    metric: str,
-    region: str | None,
-    cell: str | None,
-    cells: str | None,
-    user: str | None,
-    smoothing: float | None,
-    remap: bool | None,
-    dummies: int | None,
-    time_limit: float,
-) -> tuple[Comparison, str]:
-    """Return the comparison on cells, and where its prior comes from."""
-    from ...comparison import compare
+def _epsilon(options: CompareOptions) -> str:
+    return DEFAULT_EPSILON if options.epsilon is None else options.epsilon
+
+
+def _compare_points(options: CompareOptions, visits: Visits, source: str) -> PlaceComparison:
+    """Compare mechanisms for points; print and write the comparison."""
+    from ...comparison import ANY, NOT_REACHED, compare_places, place_tables, place_words, places_figure
+    from ...core import CoordinatePrivacy
+    from ...rounding import counted
+    from ..screen import Screen
+
+    user = options.user
+    chosen = visits if user is None else visits.of_user(user)
+    whose = source if user is None else f"{counted(len(chosen), 'visit')} of user {user} in {source}"
+    area = region_of(options.region)
+    rates = []
+    if options.max_loss is None:
+        with option("--epsilon"):
+            rates = [
+                CoordinatePrivacy(each, _UNIT).epsilon
+                for each in amounts_of(_epsilon(options), _UNIT, per=True, what="epsilon")
+            ]
+    limit = None if options.max_loss is None else max_loss_of(options.max_loss, _UNIT)
+    screen, began = Screen(stderr=True), time.monotonic()
+
+    def report(row: PlaceRow) -> None:
+        screen.print(f"{time.monotonic() - began:.0f} s: {_point_line(row)}", soft_wrap=True)
+
+    with screen.status("Comparing") as status:
+        comparison = compare_places(
+            chosen,
+            epsilon=rates if limit is None else None,
+            max_loss=limit,
+            region=area,
+            spacing=options.spacing,
+            time_limit=options.time_limit,
+            bound_time=_BOUND_TIME if options.bound_time is None else options.bound_time,
+            progress=lambda name: status.update(f"Comparing: {name}"),
+            found=report,
+        )
+    sentences = list(place_words(comparison))
+    if comparison.timed_out:
+        unproved = any(row.problem == NOT_REACHED and row.name == ANY for row in comparison.rows)
+        sentences.append(f"--time-limit{' and --bound-time give' if unproved else ' gives'} more time.")
+    _publish(
+        options, comparison, whose, place_tables(comparison, whose), sentences, lambda: places_figure(comparison)
+    )
+    return comparison
+
+
+def _point_line(row: PlaceRow) -> str:
+    """Return a line about a finished row."""
+    from ...comparison import ANY
+    from ...rounding import about, amount_at_least, amount_at_most
+
+    if row.problem:
+        return f"{row.name}: {row.problem}"
+    loss = (
+        f"at least {amount_at_least(row.loss.lower, _UNIT)}"
+        if row.name == ANY
+        else f"at most {amount_at_most(row.loss.upper, _UNIT)}"
+    )
+    return f"{row.name} at epsilon {about(row.epsilon, 5)}/{_UNIT} loses {loss}"
+
+
+def _compare_cells(options: CompareOptions, visits: Visits, source: str) -> Comparison:
+    """Compare mechanisms on cells; print and write the comparison."""
+    from ...comparison import compare, comparison_figure, row_tables, row_words
     from ...optimal import check_size
     from ..screen import Screen
 
-    places = cells_over(visits, region, cell, cells, None)
-    check_size(len(places), len(places), time_limit)
-    prior, text = prior_of(places, visits, user, smoothing or 0.0, source)
-    distances = metric_on(places, metric, "--metric")
-    limit = None if max_loss is None else max_loss_of(max_loss, distances.unit)
+    places = cells_over(visits, options.region, options.cell, options.cells)
+    check_size(len(places), len(places), options.time_limit)
+    prior, whose = prior_of(places, visits, options.user, options.smoothing or 0.0, source)
+    distances = metric_on(places, options.metric or "euclidean", "--metric")
+    limit = None if options.max_loss is None else max_loss_of(options.max_loss, distances.unit)
     rates = []
     if limit is None:
         with option("--epsilon"):
-            rates = amounts_of(epsilon, distances.unit, per=True, what="epsilon")
+            rates = amounts_of(_epsilon(options), distances.unit, per=True, what="epsilon")
         rates = [promise_of(rate, distances, "--epsilon").epsilon for rate in rates]
     screen = Screen(stderr=True)
     with screen.status("Comparing") as status:
@@ -199,16 +234,21 @@ def _on_cells(
             distances,
             epsilon=rates if limit is None else None,
             max_loss=limit,
-            remap=remap is not False,
-            dummies=dummies or 0,
-            time_limit=time_limit,
+            remap=options.remap is not False,
+            dummies=options.dummies or 0,
+            time_limit=options.time_limit,
             progress=lambda name: status.update(f"Comparing: {name}"),
-            found=lambda row: screen.print(_news(row, distances.unit), soft_wrap=True),
+            found=lambda row: screen.print(_cell_line(row, distances.unit), soft_wrap=True),
         )
-    return comparison, text
+    sentences = [*row_words(comparison), *(["--time-limit gives more time."] if comparison.timed_out else [])]
+    _publish(
+        options, comparison, whose, row_tables(comparison, whose), sentences, lambda: comparison_figure(comparison)
+    )
+    return comparison
 
 
-def _news(row: ComparisonRow, unit: str) -> str:
+def _cell_line(row: ComparisonRow, unit: str) -> str:
+    """Return a line about a finished row."""
     from ...core.units import per_unit
     from ...rounding import about, amount_at_most
 
@@ -216,14 +256,31 @@ def _news(row: ComparisonRow, unit: str) -> str:
     return f"{row.name}{at}: {row.problem or f'loses at most {amount_at_most(row.loss, unit)}'}"
 
 
-def _print(comparison: Comparison, source: str) -> None:
-    from ...comparison import row_tables, row_words
+def _publish(
+    options: CompareOptions,
+    comparison: Comparison | PlaceComparison,
+    source: str,
+    tables: Iterable[PageTable],
+    sentences: Iterable[str],
+    figure: Callable[[], MatplotlibFigure],
+) -> None:
+    """Print the tables of a comparison and the sentences on them; write the table or page, and the figure."""
+    from ...comparison import comparison_page
+    from ...reports import save_picture
     from ..screen import Screen, print_table
 
     console = Screen()
-    for table in row_tables(comparison, source):
+    for table in tables:
         print_table(console, table.caption, table.headings, table.rows)
-    for sentence in row_words(comparison):
+    for sentence in sentences:
         console.print(sentence)
-    if comparison.timed_out:
-        console.print("--time-limit gives more time.")
+    output = options.output
+    if output is not None:
+        if output.suffix.lower() == ".html":
+            comparison_page(comparison, source).save(output)
+        else:
+            comparison.save(output)
+        say(f"Written: {output}", err=True)
+    if options.figure is not None:
+        save_picture(figure(), options.figure, theme_of(dark=options.dark))
+        say(f"Written: {options.figure}", err=True)

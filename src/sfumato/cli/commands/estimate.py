@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from ...errors import InputError
-from ..columns import matrix_of, mechanisms_in
+from ..mechanism_files import matrix_of, mechanisms_in
 from ..messages import PARTIAL, check_failure, say
 from ..options import Failure, Outline, Seed, SkipDamaged
 from ..outputs import check_ending, check_outputs
@@ -117,9 +117,9 @@ def command(
     from ...geo import Lattice, check_skip, read_visits
     from ...reports.maps import outline as read_outline
     from ...rounding import about
-    from ..noise import coarse_of
+    from ..mechanism_files import coarse_of
     from ..screen import Screen
-    from ..shares import (
+    from ..share_tables import (
         check_parts,
         label_columns,
         print_likeliest,
@@ -226,7 +226,7 @@ def command(
         console.print(note)
     if output is not None and paged:
         from ...reports.document import Origin, estimate_page, file_facts
-        from ..reported import typed
+        from ..reporting import typed
 
         facts = file_facts(None, Origin(file if file.is_file() else None, designed=typed()))
         given = file_facts(None, Origin(reports)) if reports.is_file() else None

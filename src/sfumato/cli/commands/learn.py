@@ -24,7 +24,7 @@ from ..options import (
     VisitsFile,
 )
 from ..outputs import check_ending, check_outputs
-from ..places import cells_over, max_loss_of, promise_of, visits_from
+from ..place_options import cells_over, max_loss_of, promise_of, visits_from
 from ..progress import StopOnInterrupt
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def command(
     from ...optimal import least_information, least_vulnerability
     from ...reports.document import Learned, Origin, file_facts, learn_page
     from ...rounding import at_most, counted
-    from ..reported import typed
+    from ..reporting import typed
     from ..screen import Screen, print_table
 
     check_ending(output, ".sfm")

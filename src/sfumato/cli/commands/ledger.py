@@ -1,18 +1,23 @@
-"""``sfumato ledger``: budgets of users, in a database."""
+"""``sfumato ledger``: budgets of users, in a database, and the files of their keys."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ...errors import FileError, InputError
 from ..group import Commands
-from ..ledgers import new_key, open_ledger
 from ..messages import say
 from ..options import KeyFile, LedgerAddress
 
-_TIMES = {"day": "Today (UTC)", "week": "This week (since Monday, UTC)"}
+if TYPE_CHECKING:
+    from ...ledgers import Ledger
+
+
+_TIMES: Final = {"day": "Today (UTC)", "week": "This week (since Monday, UTC)"}
 
 command = typer.Typer(
     cls=Commands,
@@ -41,7 +46,7 @@ def create(
     """Make a new ledger, in which nobody has spent anything."""
     from ...ledgers import Ledger
 
-    key = new_key(key_file)
+    key = _new_key(key_file)
     try:
         ledger = Ledger.create(address, budget, key=key)
     except BaseException:
@@ -95,12 +100,12 @@ def check(
     key_file: KeyFile = None,
 ) -> None:
     """Verify the record of all charges, the sums of all users and the reports of all places."""
-    found = open_ledger(address, key_file).check(head=head)
-    for line in str(found).splitlines():
-        say(line, err=not found.sound)
-    if not found.sound:
+    state = open_ledger(address, key_file).check(head=head)
+    for line in str(state).splitlines():
+        say(line, err=not state.sound)
+    if not state.sound:
         raise typer.Exit(1)
-    say(f"The end of its record: {found.head}")
+    say(f"The end of its record: {state.head}")
 
 
 @command.command("migrate")
@@ -119,3 +124,44 @@ def migrate(
     say(str(ledger.check(head=ledger.head)))
     say(f"Made: {ledger.address}")
     say(f"From now on charge only there: as long as programs use {old}, too, users can spend twice what is left.")
+
+
+def open_ledger(address: str, key_file: Path | None) -> Ledger:
+    """Return the ledger at an address."""
+    from ...ledgers import Ledger
+
+    return Ledger(address, key=_read_key(key_file))
+
+
+def _read_key(key_file: Path | None) -> bytes | None:
+    """Return the key that is written in a file, in hexadecimal digits; None for no file."""
+    if key_file is None:
+        return None
+    try:
+        text = key_file.read_text(encoding="ascii").strip()
+        return bytes.fromhex(text)
+    except OSError as error:
+        raise FileError(f"{str(key_file)!r} cannot be read ({error.strerror}).", "check the path.") from error
+    except ValueError:
+        raise InputError(
+            f"{str(key_file)!r} holds no key.", "it must hold the 64 hexadecimal digits that were written there."
+        ) from None
+
+
+def _new_key(key_file: Path | None) -> bytes | None:
+    """Return a fresh key, and write it to a file that only its owner can read; None for no file."""
+    from ...ledgers import new_ledger_key
+
+    if key_file is None:
+        return None
+    key = new_ledger_key()
+    try:
+        with os.fdopen(os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as stream:
+            stream.write(key.hex() + "\n")
+    except FileExistsError:
+        raise FileError(f"{str(key_file)!r} exists already.", "choose another file for the key.") from None
+    except OSError as error:
+        raise FileError(
+            f"{str(key_file)!r} could not be written ({error.strerror}).", "choose another place."
+        ) from error
+    return key

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..columns import mechanisms_in
-from ..ledgers import open_ledger
+from ..mechanism_files import charged_blur, mechanisms_in
 from ..messages import say
 from ..options import KeyFile, Latitude, Longitude, People, SkipDamaged, UserColumn
 from ..outputs import check_ending, check_outputs
-from ..places import OF_FILES
+from ..place_options import OF_FILES
+from .ledger import open_ledger
 
 if TYPE_CHECKING:
     from ...files import MechanismFile
@@ -133,7 +133,6 @@ def command(
     from ...releases import prepare
     from ...releases.receipt import check_receipt
     from ..progress import rows_line, working
-    from ..promises import metered
 
     receipts = receipt or []
     for path in receipts:
@@ -155,7 +154,7 @@ def command(
             raise InputError("a ledger is for one mechanism.", "release each mechanism's rows by itself.")
         drawn: Any = held
     elif ledger is not None:
-        drawn = metered(held, open_ledger(ledger, key_file))
+        drawn = charged_blur(held, open_ledger(ledger, key_file))
     else:
         drawn = held.mechanism
     with working("Checking the table and the mechanism"):

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from ...errors import InputError
+from ..mechanism_files import exit_code
 from ..messages import say
 from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, SkipDamaged, User, UserColumn
 from ..outputs import check_outputs
-from ..promises import exit_code
-from ..reported import among_others, check_report, check_time, read_required, typed
+from ..reporting import among_others, check_report, check_time, read_required, typed
 
 
 def command(
@@ -56,7 +56,7 @@ def command(
     from ...files import read_mechanism_file
     from ...reports.document import SECONDS, Origin, report
     from ...reports.maps import outline as read_outline
-    from ..places import visits_from
+    from ..place_options import visits_from
 
     target = output or Path("report.html")
     check_report(target)

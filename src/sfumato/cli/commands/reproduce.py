@@ -99,7 +99,7 @@ def _data(
 ) -> dict[str, Visits]:
     """Return the visits of each file by its name without ending, or those of the built-in city."""
     from ...geo import synthetic_city
-    from ..places import visits_from
+    from ..place_options import visits_from
 
     if not files:
         return {"synthetic city": synthetic_city()}

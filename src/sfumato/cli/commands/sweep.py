@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from ...errors import InputError
-from ..from_fields import options_of
-from ..goals import SEARCHED
 from ..messages import PARTIAL, option, say
+from ..options import SweepOptions, options_of
 from ..outputs import check_ending, check_outputs, draw, picture_of
-from ..places import amounts_of, name_of, promise_of, visits_from
+from ..place_options import (
+    POINTS_GAP,
+    SEARCHED,
+    amounts_of,
+    name_of,
+    promise_of,
+    site_of_cells,
+    site_of_points,
+    visits_of,
+    wants_cells,
+)
 from ..progress import StopOnInterrupt
-from ..sites import POINTS_GAP, site_of_cells, site_of_points, wants_cells
-from ..sweep_options import SweepOptions
-from ..swept import meaning_of, news_of, print_points
 
 if TYPE_CHECKING:
     from ...geo import Places, Visits
-    from ...optimal import Point
+    from ...optimal import Design, Point
+    from ..place_options import Site
+    from ..screen import Screen
+
+_CENTRES: Final = (
+    "Epsilon is between the centres of cells: two people a metre apart, on the two sides of a border, count as "
+    "far apart as the centres of their cells."
+)
+_KINDS: Final = {"program": "program", "noise": "planar noise"}
 
 
 @options_of(SweepOptions)
-def command(asked: SweepOptions) -> None:
+def command(options: SweepOptions) -> None:
     """Design for many epsilons, and show what privacy costs.
 
     There is a design for every epsilon alone, and for every epsilon with every
@@ -41,78 +55,78 @@ def command(asked: SweepOptions) -> None:
     from ...reports.frontier import frontier
     from ..screen import Screen
 
-    if asked.epsilons is None and asked.distortions is None:
+    if options.epsilons is None and options.distortions is None:
         raise InputError(
             "there is nothing to sweep over.", "add --epsilons '0.15..0.9/km:6', or --distortions '500 m, 1 km'."
         )
-    on_cells = wants_cells(asked, of_lattice=("spacing", "near", "lattice"), of_cells=("metric",))
-    check_ending(asked.output, ".csv")
-    target = asked.output or Path(f"{name_of(asked.visits)}-sweep.csv")
-    drawn = picture_of(asked.figure, target, wanted=asked.picture, dark=asked.dark)
-    check_outputs([target, drawn], [asked.visits])
+    on_cells = wants_cells(options, of_lattice=("spacing", "near", "lattice"), of_cells=("metric",))
+    check_ending(options.output, ".csv")
+    target = options.output or Path(f"{name_of(options.visits)}-sweep.csv")
+    picture = picture_of(options.figure, target, wanted=options.picture, dark=options.dark)
+    check_outputs([target, picture], [options.visits])
     if not on_cells:
-        rates, least = _asked(asked.epsilons, asked.distortions, "km")
-    found, _ = visits_from(
-        asked.visits, asked.lat, asked.lon, asked.user_column, asked.people, skip_damaged=asked.skip_damaged
-    )
+        rates, least = _amounts(options, "km")
+    visits, _ = visits_of(options)
     if on_cells:
-        site = site_of_cells(asked, found, asked.loss)
-        rates, least = _asked(asked.epsilons, asked.distortions, site.distances.unit)
+        site = site_of_cells(options, visits, options.loss)
+        rates, least = _amounts(options, site.distances.unit)
         for rate in rates:
             promise_of(rate, site.distances, "--epsilons")
     else:
-        site = site_of_points(asked, found, asked.loss, max(rates, default=None), most=SEARCHED)
+        site = site_of_points(
+            options, visits, options.loss, max(rates, default=None), most=SEARCHED, errors=bool(least)
+        )
         _warn(site.places, rates)
-    people = _people(site.places, found, asked.user, asked.users)
+    people = _people(site.places, visits, options.user, options.users)
     unit = site.distances.unit
     averaged = not isinstance(site.costs, Metric)
     errors = Screen(stderr=True)
     with StopOnInterrupt() as stop, errors.status("Sweeping (Ctrl-C stops after the running design)"):
 
         def report(point: Point) -> None:
-            errors.print(news_of(point), soft_wrap=True)
+            errors.print(_point_line(point), soft_wrap=True)
 
         points = sweep(
             {
-                who: Prior.from_visits(site.places, visited, smoothing=asked.smoothing)
+                who: Prior.from_visits(site.places, visited, smoothing=options.smoothing)
                 for who, visited in people.items()
             },
-            loss={who: site.places.loss(visited, asked.loss) for who, visited in people.items()}
+            loss={who: site.places.loss(visited, options.loss) for who, visited in people.items()}
             if averaged
             else site.costs,
             metric=site.distances if on_cells else None,
-            visits=people if asked.metric == "euclidean" else None,
-            medians=not on_cells and asked.loss == "euclidean" and not least,
+            visits=people if options.metric == "euclidean" else None,
+            medians=not on_cells and options.loss == "euclidean" and not least,
             epsilons=rates or [None],
             distortions=[None, *least] if rates else least,
-            objective=asked.objective,
-            gap=POINTS_GAP if asked.gap is None and not on_cells else asked.gap,
-            time_limit=asked.time_limit,
+            objective=options.objective,
+            gap=POINTS_GAP if options.gap is None and not on_cells else options.gap,
+            time_limit=options.time_limit,
             stop=stop,
             progress=report,
         )
     screen = Screen()
-    print_points(
+    _print_points(
         screen, points, unit, vertices=not on_cells, ties=on_cells and site.costs.name != site.distances.name
     )
-    meaning = meaning_of(site, rates, true_errors=asked.metric == "euclidean")
+    meaning = _meaning(site, rates, true_errors=options.metric == "euclidean")
     if meaning:
         screen.print(meaning)
     save_rows(points, target)
     written = [target]
-    if drawn is not None and any(point.design is not None for point in points):
-        written += draw(lambda: frontier(points, unit), drawn, "figure was", dark=asked.dark)
+    if picture is not None and any(point.design is not None for point in points):
+        written += draw(lambda: frontier(points, unit), picture, "figure was", dark=options.dark)
     say(f"Written: {', '.join(map(str, written))}")
     if any(point.design is None or not point.design.finished for point in points):
         raise typer.Exit(PARTIAL)
 
 
-def _asked(epsilons: str | None, distortions: str | None, unit: str) -> tuple[list[float], list[float]]:
+def _amounts(options: SweepOptions, unit: str) -> tuple[list[float], list[float]]:
     """Return the epsilons and the distortions that the options ask for."""
     with option("--epsilons"):
-        rates = amounts_of(epsilons, unit, per=True, what="epsilon")
+        rates = amounts_of(options.epsilons, unit, per=True, what="epsilon")
     with option("--distortions"):
-        return rates, amounts_of(distortions, unit, per=False, what="the distortion")
+        return rates, amounts_of(options.distortions, unit, per=False, what="the distortion")
 
 
 def _people(places: Places, visits: Visits, user: str | None, users: int | None) -> dict[str, Visits]:
@@ -141,3 +155,133 @@ def _warn(places: Places, rates: list[float]) -> None:
         for rate in sorted(set(rates))[:-1]:
             for remark in coordinate_extremes(CoordinatePrivacy(rate), places):
                 say(f"Warning: {remark}", err=True)
+
+
+def _meaning(site: Site, rates: list[float], *, true_errors: bool) -> str:
+    """Return what epsilon is between, what the amounts are counted from, and why the lattice is as it is."""
+    from ...core import Metric
+    from ...geo import Lattice
+    from ...rounding import at_most
+
+    sentences = []
+    if isinstance(site.places, Lattice):
+        sentences += ["Epsilon is between any two points, wherever they are."] if rates else []
+        sentences.append("Loss and errors are distances from the true point, and the attacker guesses any point.")
+    else:
+        sentences += [_CENTRES] if rates else []
+        if not isinstance(site.costs, Metric):
+            sentences.append("Loss is the distance from the true point.")
+        if true_errors:
+            sentences.append("The attacker errs from the true point, and guesses any point.")
+    if site.said and len(rates) > 1:
+        sentences.append(f"All designs are on one lattice, for the largest epsilon, {at_most(max(rates), 6)}/km.")
+    return " ".join([*sentences, site.said]).strip()
+
+
+def _point_line(point: Point) -> str:
+    """Return a line about a finished design."""
+    from ...rounding import about, amount_at_most, percent_at_most
+
+    parts = [point.who]
+    parts += [] if point.epsilon is None else [f"epsilon {about(point.epsilon, 6)}"]
+    parts += [] if point.minimum is None else [f"distortion {about(point.minimum, 6)}"]
+    if point.design is None:
+        return f"{', '.join(parts)}: no design"
+    loss = amount_at_most(point.loss, point.loss_unit) if point.loss_unit else percent_at_most(point.loss)
+    return f"{', '.join(parts)}: {_KINDS[point.design.kind]}, loses at most {loss} ({point.design.seconds:.1f} s)"
+
+
+def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: bool, ties: bool) -> None:
+    """Print the table of a sweep, why designs were not finished, and with `ties` how ties were broken.
+
+    The unit is that of the attacker's errors; `vertices` says that the secrets are those of a lattice.
+    """
+    from ...core.units import per_unit
+    from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
+    from ..screen import print_table
+
+    headings = (
+        "prior",
+        f"epsilon{per_unit(unit)}",
+        "distortion asked",
+        *(["mechanism"] if vertices else []),
+        "loss",
+        "gap",
+        "attacker errs by",
+        "finds the vertex" if vertices else "finds the secret",
+        "seconds",
+    )
+    rows = []
+    for point in points:
+        epsilon = "" if point.epsilon is None else at_most(point.epsilon, 6)
+        minimum = "" if point.minimum is None else amount_at_least(point.minimum, unit)
+        first = (point.who, epsilon, minimum)
+        if point.design is None:
+            rows.append((*first, *([""] if vertices else []), "none", "", "", "", ""))
+            continue
+        kind = [_KINDS[point.design.kind]] if vertices else []
+        loss = percent_at_most(point.loss) if not point.loss_unit else amount_at_most(point.loss, point.loss_unit)
+        errs, took = amount_at_least(point.distortion, unit), f"{point.design.seconds:.1f}"
+        if not point.design.has_program:
+            rows.append((*first, *kind, loss, "-", errs, "-", took))
+        else:
+            gap, hits = gap_at_most(point.design.certificate.gap), percent_at_most(point.hit_rate)
+            rows.append((*first, *kind, loss, gap, errs, hits, took))
+    print_table(console, "Frontier", headings, rows, text=(0, 3) if vertices else (0,))
+    for reason in sorted({f"{point.who}: {point.reason}" for point in points if point.design is None}):
+        console.print(f"No design for {reason}")
+    short = [point.design for point in points if point.design is not None and not point.design.finished]
+    if short:
+        reasons = ", ".join(sorted({_ended(design) for design in short}))
+        console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
+    if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
+        for sentence in _ties([point.design for point in points if point.design and point.design.has_program]):
+            console.print(sentence)
+    for sentence in _noise(points):
+        console.print(sentence)
+
+
+def _ended(design: Design) -> str:
+    if design.has_program:
+        return design.status.value
+    return "the program was stopped before it was proved to lose more than planar noise"
+
+
+def _noise(points: list[Point]) -> list[str]:
+    """Say what is different about planar noise, and where it was not looked at."""
+    from ...rounding import amount_at_most
+
+    sentences = []
+    noises = [point.design for point in points if point.design and not point.design.has_program]
+    if noises:
+        slack = max(design.slack_m for design in noises)
+        sentences.append(
+            f"Planar noise with a remap was taken in {len(noises)} of {len(points)} designs, where it loses less "
+            f"than the program. Its promise has a slack: two points may seem {amount_at_most(slack, 'm')} farther "
+            "apart to it than they are."
+        )
+    made = sum(point.design is not None for point in points)
+    for reason in dict.fromkeys(point.without_noise for point in points if point.without_noise):
+        count = sum(point.without_noise == reason for point in points)
+        sentences.append(f"In {count} of {made} designs planar noise was not looked at: {reason}.")
+    return sentences
+
+
+def _ties(designs: list[Design]) -> list[str]:
+    """Say which of several mechanisms of equal loss were chosen."""
+    from ...rounding import gap_at_most
+
+    broken = [design.tie_gap for design in designs if design.tie_gap is not None]
+    left = len(designs) - len(broken)
+    sentences = []
+    if broken:
+        sentences.append(
+            f"In {len(broken)} of {len(designs)} designs, among mechanisms of equal loss, one with the most "
+            f"distortion privacy was chosen (within {gap_at_most(max(broken))} of the most)."
+        )
+    if left:
+        sentences.append(
+            f"In {left} of {len(designs)} designs no tie was broken: with another mechanism of equal loss an "
+            "attacker may achieve more or less."
+        )
+    return sentences

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..mechanism_files import prove_tuples
 from ..messages import say
 from ..options import SfmFile
 from ..outputs import check_ending, check_outputs
-from ..promises import prove_tuples
 
 if TYPE_CHECKING:
     from ...core import Mechanism, Prior

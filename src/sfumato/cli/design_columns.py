@@ -11,146 +11,115 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from ..errors import InputError
-from .assigned import circles_of, values_of
-from .columns import Column, column_of, file_name, joint_of, prior_from_data
-from .design_options import DesignOptions
+from .column_values import Column, circles_of, column_of, joint_of, prior_from_data, split_values
+from .design_output import write_column
+from .mechanism_files import file_name
 from .messages import PARTIAL, say
+from .options import DesignOptions
 from .outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
-from .places import promise_of
+from .place_options import promise_of
 from .progress import StopOnInterrupt, progress_line
-from .reported import Reporting
-from .solved import solver_asked
-from .written import write_column
+from .reporting import Reporting
+from .solve import solver_of
 
 if TYPE_CHECKING:
     from ..core import Mechanism, Metric, MetricPrivacy
 
 _OF_PLACES: Final = (
-    "within",
-    "distortion",
-    "max_loss",
-    "attacker_finds",
-    "metric",
-    "spacing",
-    "lattice",
-    "near",
-    "cell",
-    "cells",
-    "hexagons",
-    "region",
-    "population",
-    "user",
-    "each_user",
-    "least_visits",
-    "processes",
-    "smoothing",
-    "held_out",
-    "outline",
-    "bound_time",
-    "keep",
-    "lat",
-    "lon",
-    "user_column",
-    "people",
-    "skip_damaged",
+    *("within", "distortion", "max_loss", "attacker_finds", "metric"),
+    *("spacing", "lattice", "near", "cell", "cells", "hexagons", "region", "population", "user"),
+    *("each_user", "least_visits", "processes", "smoothing", "held_out", "outline", "bound_time", "keep"),
+    *("lat", "lon", "user_column", "people", "skip_damaged"),
 )
-
 _SURVEY: Final = 10_000  # answers that the accuracy is stated for
 
 
-def design_columns(asked: DesignOptions, columns: Sequence[str]) -> None:
-    """Design, write and print a mechanism for each column.
-
-    Args:
-        asked: The options.
-        columns: ``--column``, once or more.
-
-    Raises:
-        InputError: If the options do not fit each other.
-    """
+def design_columns(options: DesignOptions, columns: Sequence[str]) -> None:
+    """Design, write and print a mechanism for each column."""
     from ..optimal import design
     from ..reports.values import check_drawn
 
-    asked.refuse(_OF_PLACES, "was given with --column, but it is about places.", "leave one of them out.")
-    epsilon, split = asked.epsilon, asked.split
+    options.refuse(_OF_PLACES, "was given with --column, but it is about places.", "leave one of them out.")
+    epsilon, split = options.epsilon, options.split
     if epsilon is None:
         raise InputError("--column was given without --epsilon.", "add --epsilon 1.")
     if len(set(columns)) < len(columns):
         raise InputError("--column names a column twice.", "name each once.")
     if split is not None and len(columns) == 1:
         raise InputError("--split was given with one column.", "leave it out, or name more columns.")
-    given = values_of(columns, asked.labels or (), asked.numbers or ())
-    circles = circles_of(columns, asked.circular or ())
+    values = split_values(columns, options.labels or (), options.numbers or ())
+    circles = circles_of(columns, options.circular or ())
     joint = split == "joint"
-    targets, folder = _targets(asked.output, columns, joint=joint)
-    reporting = Reporting.of(asked)
+    targets, folder = _targets(options.output, columns, joint=joint)
+    reporting = Reporting.of(options)
     if len(targets) > 1:
-        asked.refuse(
-            ("report", "require", "frontier_time"), "is for one mechanism.", "use sfumato report for each file."
+        options.refuse(
+            ("report", "require", "frontier_time", "figure", "dark"),
+            "is for one mechanism.",
+            "use sfumato report for each file.",
         )
-        asked.refuse(("figure", "dark"), "is for one mechanism.", "use sfumato report for each file.")
-    _check_figure(asked)
+    _check_figure(options)
     outputs = [
         *(path for each in targets for path in (each, each.with_suffix(".md"))),
         reporting.path,
-        asked.figure,
+        options.figure,
     ]
     if folder is None:
-        check_outputs(outputs, [asked.visits])
-    found = [
-        column_of(asked.visits, name, *values, _unit(epsilon), circles.get(name))
-        for name, values in zip(columns, given, strict=True)
+        check_outputs(outputs, [options.visits])
+    unit = epsilon.partition("/")[2].strip()
+    secrets = [
+        column_of(options.visits, name, labels, numbers, unit, circles.get(name))
+        for name, (labels, numbers) in zip(columns, values, strict=True)
     ]
     parts: Sequence[str | float] = [epsilon]
     if joint:
-        found = [joint_of(found)]
+        secrets = [joint_of(secrets)]
     elif len(columns) > 1:
         parts = [_part(epsilon, share) for share in _shares(split, len(columns))]
-    reporting.check_radii(found[0].space)
+    reporting.check_radii(secrets[0].space)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        check_outputs(outputs, [asked.visits])
-    if asked.figure is not None:
-        check_drawn(found[0].space)
+        check_outputs(outputs, [options.visits])
+    if options.figure is not None:
+        check_drawn(secrets[0].space)
     finished = True
-    for column, part, target in zip(found, parts, targets, strict=True):
-        believed, source = prior_from_data(column, asked.visits, asked.prior)
+    for column, part, target in zip(secrets, parts, targets, strict=True):
+        prior, source = prior_from_data(column, options.visits, options.prior)
         guarantee = _promise(column, part)
         with StopOnInterrupt() as stop, progress_line("") as report:
             result = design(
-                believed,
-                loss=_loss(column, asked.loss),
+                prior,
+                loss=_loss(column, options.loss),
                 guarantees=guarantee,
-                objective=asked.objective,
-                pairs=asked.pairs,
-                gap=asked.gap,
-                solver=solver_asked(asked),
-                time_limit=asked.time_limit,
+                objective=options.objective,
+                pairs=options.pairs,
+                gap=options.gap,
+                solver=solver_of(options),
+                time_limit=options.time_limit,
                 stop=stop,
                 progress=report,
             )
-        remarks = _remarks(result.mechanism, guarantee, asked.loss)
+        remarks = _remarks(result.mechanism, guarantee, options.loss)
         finished &= write_column(
             result,
             f"{source} ({column.labels})",
             target,
             remarks=remarks,
             reporting=reporting,
-            picture=asked.figure,
-            dark=asked.dark,
+            options=options,
         )
-    for sentence in _next(columns, folder or targets[0], epsilon, joint=joint):
+    for sentence in _next_steps(columns, folder or targets[0], epsilon, joint=joint):
         say(sentence)
     if not finished:
         raise typer.Exit(PARTIAL)
 
 
-def _check_figure(asked: DesignOptions) -> None:
+def _check_figure(options: DesignOptions) -> None:
     """Check before the work that the bars that are asked for can be drawn; without ``--figure`` there are none."""
-    if asked.figure is None:
-        asked.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
+    if options.figure is None:
+        options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
         return
-    picture_of(asked.figure, asked.figure, wanted=asked.picture, dark=asked.dark)
+    picture_of(options.figure, options.figure, wanted=options.picture, dark=options.dark)
     check_drawable()
 
 
@@ -169,7 +138,7 @@ def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tup
     return [folder / file_name(each) for each in columns], folder
 
 
-def _next(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -> list[str]:
+def _next_steps(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -> list[str]:
     """Return what several columns promise together, and how they are released."""
     if len(columns) == 1:
         return []
@@ -180,10 +149,6 @@ def _next(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -
         else f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}."
     )
     return [promise, f"Release them in one run: sfumato release {shlex.quote(str(written))} TABLE OUTPUT {named}"]
-
-
-def _unit(epsilon: str) -> str:
-    return epsilon.partition("/")[2].strip()
 
 
 def _promise(column: Column, epsilon: str | float) -> MetricPrivacy:
@@ -224,16 +189,16 @@ def _shares(split: str | None, count: int) -> list[Fraction]:
     if split is None or split == "even":
         return [Fraction(1, count)] * count
     try:
-        found = [Fraction(part.strip()) for part in split.split(",")]
+        shares = [Fraction(part.strip()) for part in split.split(",")]
     except (ValueError, ZeroDivisionError):
-        found = []
-    if len(found) != count or min(found) <= 0 or sum(found) != 1:
+        shares = []
+    if len(shares) != count or min(shares) <= 0 or sum(shares) != 1:
         raise InputError(
             f"--split {split!r} does not divide epsilon among {count} columns.",
             f"write {count} shares with sum 1, such as {','.join(['1/' + str(count)] * count)}",
             "use even, or joint for one joint space.",
         )
-    return found
+    return shares
 
 
 def _part(epsilon: str, share: Fraction) -> float:

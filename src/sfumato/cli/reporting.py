@@ -1,4 +1,4 @@
-"""Reports on the command line: their names, their requirements, and the exit code that they lead to."""
+"""Reports to sign, on the command line: their names, their requirements, and the exit code that they lead to."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from .mechanism_files import exit_code
 from .messages import option, say
 from .progress import StopOnInterrupt
-from .promises import exit_code
 
 if TYPE_CHECKING:
     from ..core import Space
@@ -22,44 +22,34 @@ if TYPE_CHECKING:
     from ..geo import Visits
     from ..reports.document import OtherDesigns, Required
     from ..reports.maps import Outline
-    from .design_options import DesignOptions
+    from .options import DesignOptions
 
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """The report at the end of a design, and the limits on risks that it must keep.
-
-    Attributes:
-        path: The report; None for none.
-        required: The requirements; None for none.
-        seconds: For designs with other epsilons, which the report shows this one among.
-    """
+    """The report at the end of a design, and the limits on risks that it must keep."""
 
     path: Path | None
     required: Required | None
-    seconds: float
+    seconds: float  # for designs with other epsilons, which the report shows this one among
 
     @classmethod
-    def of(cls, asked: DesignOptions) -> Reporting:
+    def of(cls, options: DesignOptions) -> Reporting:
         """Return what the options ask for, checked before the work."""
-        check_report(asked.report)
-        check_time(asked.frontier_time)
-        required = read_required(asked.require) if asked.require else None
-        return cls(asked.report, required, asked.frontier_time if asked.report else 0.0)
+        check_report(options.report)
+        check_time(options.frontier_time)
+        required = read_required(options.require) if options.require else None
+        return cls(options.report, required, options.frontier_time if options.report else 0.0)
 
     def check_radii(self, space: Space | None = None) -> None:
-        """Refuse a radius that does not fit the secrets, before the work on them begins.
-
-        Args:
-            space: The secrets; None for places.
-        """
+        """Refuse a radius that does not fit the secrets (None for places), before the work on them begins."""
         with option("--require"):
             for risk in self.required.risks if self.required is not None else ():
                 risk.check(space)
 
     def write(
         self,
-        held: MechanismFile,
+        file: MechanismFile,
         target: Path,
         *,
         source: str,
@@ -67,23 +57,14 @@ class Reporting:
         remarks: Sequence[str],
         outline: Outline | None = None,
     ) -> int:
-        """Write the report, print how near attackers come, and return the exit code.
-
-        Args:
-            held: The content of the mechanism file.
-            target: The mechanism file, which is written already.
-            source: Where the prior comes from, in words.
-            visits: The visits of the prior.
-            remarks: Sentences on how the mechanism was made.
-            outline: Land, water and names to draw the maps on.
-        """
+        """Write the report of a mechanism file, print how near attackers come, and return the exit code."""
         if self.path is None and self.required is None:
             return 0
         from ..reports.document import Origin, report
 
         with among_others(self.seconds, "Writing the report") as others:
-            found = report(
-                held,
+            document = report(
+                file,
                 visits=visits,
                 require=self.required or (),
                 others=others,
@@ -92,21 +73,16 @@ class Reporting:
                 outline=outline,
             )
             if self.path is not None:
-                found.save(self.path)
-        for sentence in found.spoken:
+                document.save(self.path)
+        for sentence in document.spoken:
             say(sentence)
         if self.path is not None:
             say(f"Written: {self.path}")
-        return exit_code(found.outcome)
+        return exit_code(document.outcome)
 
 
 def check_report(path: Path | None) -> None:
-    """Check that the name of a report ends in ``.html`` or ``.json``, and that a page can be made.
-
-    Raises:
-        InputError: If it has another ending.
-        MissingExtraError: If it is a page, and jinja2 is not installed.
-    """
+    """Check that the name of a report ends in ``.html`` or ``.json``, and that a page can be made."""
     if path is None:
         return
     if path.suffix.lower() not in (".html", ".json"):
@@ -123,11 +99,7 @@ def check_report(path: Path | None) -> None:
 
 
 def check_time(seconds: float) -> None:
-    """Refuse ``--frontier-time`` that is not a number of seconds, before the work.
-
-    Raises:
-        InputError: If it is negative or endless.
-    """
+    """Refuse ``--frontier-time`` that is not a number of seconds, before the work."""
     if not 0 <= seconds < math.inf:
         raise InputError(
             f"--frontier-time {seconds:g} is not a number of seconds.", "write 60, or 0 to leave the designs out."
@@ -136,12 +108,7 @@ def check_time(seconds: float) -> None:
 
 @contextmanager
 def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
-    """Show a live line on the error stream while a report is made, and let Ctrl-C end the designs for it.
-
-    Args:
-        seconds: For designs with other epsilons.
-        doing: The line before them.
-    """
+    """Show a live line while a report is made, and let Ctrl-C end the designs with other epsilons for it."""
     from ..reports.document import OtherDesigns
     from .screen import Screen
 

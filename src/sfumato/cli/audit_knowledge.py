@@ -1,32 +1,110 @@
-"""Tables that ``sfumato audit`` reads: a prior, facts, pairs, families, interventions, and trade-off curves."""
+"""Knowledge beside the subject of an audit: distances, a prior, numbers, and tables of what to hide."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from ...errors import DataError, InputError, row_value
-from ..messages import option
+from ..errors import DataError, InputError, row_value
+from .messages import option
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ...core import Prior, Space
-    from ...privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
+    from ..core import Metric, Prior, Space
+    from ..privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Facts by name.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The options as the user wrote them, each under its own name; None or empty where it was not given."""
 
-    Attributes:
-        events: The facts.
-        names: Their names, in order.
-    """
+    metric: str | None
+    distances: Path | None
+    unit: str | None
+    prior: str | None
+    delta: tuple[float, ...]
+    delta_at: tuple[float, ...]
+    order: tuple[float, ...]
+    relation: Path | None
+    events: Path | None
+    rivals: Path | None
+    family: Path | None
+    interventions: Path | None
+    curve: str | None
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers at which to measure, by the names of the audit's arguments."""
+        found = {"deltas": self.delta, "delta_at": self.delta_at, "orders": self.order}
+        return {name: values for name, values in found.items() if values}
+
+    def metric_on(self, space: Space) -> Metric | None:
+        """Return the metric that the options ask for; for places Euclidean in kilometres, else none."""
+        from ..core import Metric, Space
+        from ..geo import Places
+
+        if self.distances is not None:
+            if self.metric is not None:
+                raise InputError("both --metric and --distances were given.", "choose one.")
+            found = Metric(_array(self.distances), self.unit or "", name=self.distances.stem)
+            if len(found) != len(space):
+                raise InputError(
+                    f"{self.distances.name} holds distances of {len(found)} values, but there are {len(space)} "
+                    "secrets.",
+                    "give a row and a column per secret, in their order.",
+                )
+            return found
+        if self.metric is None:
+            return space.metric("euclidean", unit=self.unit or "km") if isinstance(space, Places) else None
+        numbers = [float(label) for label in space.labels if type(label) in (int, float)]  # type: ignore[arg-type]
+        if space.coordinates is None and len(numbers) == len(space):
+            space = Space.numbers(numbers, unit=self.unit or "")
+        return space.metric(self.metric, unit=self.unit)
+
+    def prior_on(self, space: Space, held: Prior | None = None) -> Prior | None:
+        """Return the prior that ``--prior`` names; without that option the one that a file holds."""
+        return held if self.prior is None else prior_from(space, self.prior)
+
+    def tables(self, space: Space) -> dict[str, Any]:
+        """Return what the tables say, by the names of the audit's arguments."""
+        facts = None if self.events is None else facts_from(space, self.events)
+        found: dict[str, Any] = {"events": None if facts is None else facts.events}
+        readers: dict[str, Any] = {
+            "relation": relation_from,
+            "rivals": lambda _, path: rivals_from(facts, path),
+            "family": family_from,
+            "interventions": interventions_from,
+            "curve": lambda _, text: curve_from(text),
+        }
+        for name, read in readers.items():
+            if getattr(self, name) is not None:
+                found[name] = read(space, getattr(self, name))
+        return found
+
+
+def _array(path: Path) -> Any:
+    import numpy as np
+
+    from ..files import read_npy
+    from ..tables import cause
+
+    if path.suffix.lower() == ".npy":
+        return read_npy(path)
+    try:
+        return np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{str(path)!r} cannot be read as distances ({cause(error)}).",
+            "give an array in .npy, or numbers between commas without names.",
+        ) from None
+
+
+class Facts(NamedTuple):
+    """Facts, and their names in order."""
 
     events: Events
     names: tuple[str, ...]
@@ -36,14 +114,10 @@ def prior_from(space: Space, text: str) -> Prior:
     """Return the prior that ``--prior`` names: ``uniform``, or a table of ``secret`` and ``probability``.
 
     Secrets that the table does not name have probability 0.
-
-    Raises:
-        InputError: If it is neither, or the probabilities do not sum to 1.
-        DataError: If the file is not such a table.
     """
     import numpy as np
 
-    from ...core import Prior
+    from ..core import Prior
 
     if text == "uniform":
         return Prior.uniform(space)
@@ -66,14 +140,10 @@ def facts_from(space: Space, path: Path) -> Facts:
 
     The columns are ``event`` and ``secret``, a row for each secret of which the fact is
     true; or ``secret`` and ``value``, the value of an attribute for every secret.
-
-    Raises:
-        DataError: If the file is not such a table.
-        InputError: If a fact is true of no secret or of all.
     """
     import numpy as np
 
-    from ...privacy import Events
+    from ..privacy import Events
 
     table = _read(space, path, (), labels=("secret",))
     given = {"event", "value"} & set(table.column_names)
@@ -100,16 +170,11 @@ def facts_from(space: Space, path: Path) -> Facts:
 
 
 def rivals_from(facts: Facts | None, path: Path) -> Rivals:
-    """Return pairs of facts that must look alike: a table with the columns ``event`` and ``rival``.
-
-    Raises:
-        DataError: If the file is not such a table, or names an unknown fact.
-        InputError: If no facts were given, or two rivals share a secret.
-    """
+    """Return pairs of facts that must look alike: a table with the columns ``event`` and ``rival``."""
     import numpy as np
 
-    from ...privacy import Rivals
-    from ...tables import read_columns
+    from ..privacy import Rivals
+    from ..tables import read_columns
 
     if facts is None:
         raise InputError("--rivals was given without --events.", "name the facts in the file of --events.")
@@ -135,12 +200,8 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
 
 
 def relation_from(space: Space, path: Path) -> Relation:
-    """Return the pairs of secrets that must look alike: a table with the columns ``secret`` and ``other``.
-
-    Raises:
-        DataError: If the file is not such a table.
-    """
-    from ...privacy import Relation
+    """Return the pairs of secrets that must look alike: a table with the columns ``secret`` and ``other``."""
+    from ..privacy import Relation
 
     table = _read(space, path, ("secret", "other"), labels=("secret", "other"))
     first, second = (_positions(space, table, name, path) for name in ("secret", "other"))
@@ -154,14 +215,10 @@ def family_from(space: Space, path: Path) -> Family:
     """Return distributions: a table with the columns ``distribution``, ``secret`` and ``probability``.
 
     Secrets that a distribution does not name have probability 0 under it.
-
-    Raises:
-        DataError: If the file is not such a table.
-        InputError: If a distribution does not sum to 1.
     """
     import numpy as np
 
-    from ...privacy import Family
+    from ..privacy import Family
 
     table = _read(space, path, ("distribution", "secret", "probability"), labels=("distribution", "secret"))
     secrets, names = _positions(space, table, "secret", path), _texts(table, "distribution")
@@ -182,9 +239,6 @@ def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]
 
     The columns are ``record``, ``value``, ``secret`` and ``becomes``; every secret needs
     a row for each value of each record.
-
-    Raises:
-        DataError: If the file is not such a table, or a row is missing.
     """
     import numpy as np
 
@@ -213,13 +267,9 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
 
     The file has the columns ``alpha``, rising from 0 to 1, and ``beta``, falling to 0; the
     curve is straight between them.
-
-    Raises:
-        DataError: If the file is not such a table, or its points make no trade-off curve.
-        InputError: If a number is out of range.
     """
-    from ...core import units
-    from ...privacy import GaussianTradeOff, TradeOff
+    from ..core import units
+    from ..privacy import GaussianTradeOff, TradeOff
 
     if "=" not in text:
         return _vertices(Path(text))
@@ -235,8 +285,8 @@ def curve_from(text: str) -> TradeOff | GaussianTradeOff:
 
 
 def _vertices(path: Path) -> TradeOff:
-    from ...privacy import TradeOff
-    from ...tables import read_columns
+    from ..privacy import TradeOff
+    from ..tables import read_columns
 
     table = read_columns(path, ("alpha", "beta"))
     alphas, betas = (_numbers(table, name, path) for name in ("alpha", "beta"))
@@ -245,7 +295,7 @@ def _vertices(path: Path) -> TradeOff:
 
 
 def _read(space: Space, path: Path, columns: tuple[str, ...], *, labels: tuple[str, ...]) -> Any:
-    from ...tables import numeric, read_columns
+    from ..tables import numeric, read_columns
 
     kept = {"event", "value", "distribution", "record"} & {*labels, *columns}
     return read_columns(path, columns, as_text=kept if numeric(space) else {*labels, *kept})
@@ -254,7 +304,7 @@ def _read(space: Space, path: Path, columns: tuple[str, ...], *, labels: tuple[s
 def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.intp]:
     import numpy as np
 
-    from ...tables import find
+    from ..tables import find
 
     found = find(space, table[column])
     if (found < 0).any():
@@ -289,7 +339,7 @@ def _texts(table: Any, column: str) -> list[str]:
 def _numbers(table: Any, column: str, path: Path) -> list[float]:
     from pyarrow import ArrowException
 
-    from ...tables import cause
+    from ..tables import cause
 
     try:
         values: list[float | None] = table[column].cast("float64").to_pylist()

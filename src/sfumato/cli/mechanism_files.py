@@ -1,16 +1,75 @@
-"""Promises of a mechanism file: proved and printed."""
+"""Mechanism files: read for columns, seen on cells, and their promises proved and printed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
+from ..errors import InputError
 from .messages import PARTIAL, say
 
 if TYPE_CHECKING:
     from ..audits import Outcome
+    from ..core import Mechanism
     from ..files import MechanismFile
+    from ..geo import Visits
     from ..ledgers import Blur, Ledger
+    from ..mechanisms.planar import Coarsening
     from ..reports.document import ProvedPromises
+
+_SHOWN: Final = 5
+
+
+def file_name(column: str) -> str:
+    """Return the name of the mechanism file of a column in a folder of several."""
+    found = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in column)
+    return f"{found[:80] or 'column'}.sfm"
+
+
+def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[str, MechanismFile]:
+    """Return the mechanism files of columns in a folder by the names of the columns; without columns all files."""
+    from ..files import read_mechanism_file
+
+    paths = {name: folder / file_name(name) for name in columns} or {
+        path.stem: path for path in sorted(folder.glob("*.sfm"))
+    }
+    missing = [name for name, path in paths.items() if not path.is_file()]
+    if missing or not paths:
+        there = ", ".join(path.name for path in sorted(folder.glob("*.sfm"))[:_SHOWN])
+        raise InputError(
+            f"the folder {str(folder)!r} holds no mechanism file"
+            + (f" {file_name(missing[0])!r} for the column {missing[0]!r}." if missing else " (.sfm)."),
+            f"it holds {there}." if there else "check the path.",
+        )
+    return {name: read_mechanism_file(path, **trust) for name, path in paths.items()}
+
+
+def matrix_of(held: MechanismFile, column: str) -> Mechanism:
+    """Return the mechanism of a column, whose reports are single labels."""
+    if not held.has_matrix:
+        raise InputError(f"the mechanism for {column!r} is noise for places.", "estimate it by itself.")
+    return held.alone().report_channel
+
+
+def coarse_of(held: MechanismFile, visits: Visits | None = None, *, spread: bool = False) -> Coarsening:
+    """Return the noise seen on the cells of the file's prior, or on about a hundred over its table or visits.
+
+    With `spread`, people are spread over their cell.
+    """
+    from ..geo import Grid
+    from ..mechanisms.planar import coarsened
+
+    if held.prior is None and held.mechanism.remap is None and visits is None:
+        raise InputError(
+            "the file says nothing about where people are: it holds neither a prior nor a table.",
+            "make one from visits with sfumato design.",
+        )
+    cells = None if held.prior is None else held.prior.space
+    if cells is None and held.mechanism.remap is None and visits is not None:
+        region = visits.region(trim=0.02)
+        cells = Grid.covering(visits, shape=region.shape_of(100), region=region)
+    return coarsened(held.mechanism, cells, spread=spread)  # type: ignore[arg-type]
 
 
 def print_promises(held: MechanismFile) -> ProvedPromises:
@@ -46,18 +105,10 @@ def exit_code(outcome: Outcome | None) -> int:
     return {Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}.get(outcome, 0) if outcome is not None else 0
 
 
-def metered(held: MechanismFile, ledger: Ledger) -> Blur:
-    """Return what draws reports of a file's mechanism, and charges them in a ledger for what the file promises.
-
-    Args:
-        held: The file.
-        ledger: The ledger.
-
-    Raises:
-        InputError: If nothing is promised that can be charged in it.
-    """
+def charged_blur(held: MechanismFile, ledger: Ledger) -> Blur:
+    """Return what draws reports of a file's mechanism, and charges them in a ledger for what the file promises."""
     from ..core import MetricPrivacy
-    from ..errors import InputError, argument
+    from ..errors import argument
     from ..ledgers import Blur
 
     if not held.has_matrix:
@@ -72,12 +123,7 @@ def metered(held: MechanismFile, ledger: Ledger) -> Blur:
 
 
 def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
-    """Print what the accountant proves of a file with dummies; return whether its promises are proved.
-
-    Args:
-        held: The file.
-        deltas: Print the least epsilon at each of these, too.
-    """
+    """Print what is proved of a file with dummies, also at some deltas; return whether its promises hold."""
     from ..mechanisms.tupling import FamilyAccountant, quality_loss
     from ..rounding import amount_at_most, at_least, at_most, exactly
     from .screen import Screen

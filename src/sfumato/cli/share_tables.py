@@ -28,14 +28,7 @@ _INSTEAD: Final = {
 
 
 def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *, complete: bool) -> None:
-    """Print at which resolution the reports settle shares, and what is withheld.
-
-    Args:
-        console: The screen.
-        found: The estimate.
-        withheld: The positions of shares that the reports do not settle.
-        complete: Whether enough reports settle all shares, so that inversion gives intervals.
-    """
+    """Print at which resolution the reports settle shares, and what is withheld."""
     from ..estimation.districts import MOST_PLACES
     from ..geo import Places
     from ..rounding import counted
@@ -93,15 +86,7 @@ def _print_districts(console: Screen, districts: Districts) -> None:
 def print_likeliest(
     console: Screen, found: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
 ) -> None:
-    """Print the largest shares that are not withheld.
-
-    Args:
-        console: The screen.
-        found: The estimate.
-        heading: The title of the table.
-        whole: Whether --output writes the others.
-        withheld: The positions of shares that are left out.
-    """
+    """Print the largest shares that are not withheld."""
     from ..geo import Places
     from ..rounding import percent, percent_at_least, percent_at_most, percent_of_confidence
     from ..tables import text
@@ -128,11 +113,7 @@ def print_likeliest(
 
 
 def check_parts(paths: Iterable[Path]) -> None:
-    """Refuse names of further tables that another kind of file has, before the work.
-
-    Raises:
-        InputError: If such a file is not one that this command writes.
-    """
+    """Refuse names of further tables that another kind of file has, before the work."""
     from ..errors import InputError
 
     for path in paths:
@@ -149,12 +130,7 @@ def check_parts(paths: Iterable[Path]) -> None:
 
 
 def remove_stale(paths: Iterable[Path], written: Collection[Path]) -> list[Path]:
-    """Remove further tables of an earlier run that this one does not write, and return them.
-
-    Args:
-        paths: The names of further tables; `check_parts` has seen them.
-        written: The tables of this run.
-    """
+    """Remove further tables of an earlier run that this one does not write, and return them."""
     check_parts(paths := [path for path in paths if path not in written and path.is_file()])
     for path in paths:
         path.unlink()
@@ -162,11 +138,7 @@ def remove_stale(paths: Iterable[Path], written: Collection[Path]) -> list[Path]
 
 
 def label_columns(space: Space) -> dict[str, list[str]]:
-    """Return the labels of secrets as a table holds them, by the name of their column; of joint secrets several.
-
-    Raises:
-        InputError: If a label or name cannot stand in a table, as in one that ``release`` writes.
-    """
+    """Return the labels of secrets as a table holds them, by column; joint secrets have several."""
     from ..core import JointSpace
     from ..tables import check_seen, label_texts
 
@@ -209,13 +181,7 @@ def write_districts(districts: Districts, path: Path) -> None:
 def print_margins(
     console: Screen, margins: Mapping[str, Estimate], withheld: Mapping[str, Collection[int]]
 ) -> None:
-    """Print the largest shares of each column's values, and how many are withheld.
-
-    Args:
-        console: The screen.
-        margins: The estimate for each column, by its name.
-        withheld: For each column the positions of shares that the reports do not settle.
-    """
+    """Print the largest shares of each column's values, and how many are withheld."""
     from ..escaping import plain
     from ..rounding import counted
 

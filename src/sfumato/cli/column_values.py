@@ -1,43 +1,36 @@
-"""Columns of categories or numbers: their possible values and how likely each is, from a command's options."""
+"""Columns of categories or numbers: their possible values and how likely each is, from options."""
 
 from __future__ import annotations
 
 import csv
+import os
 import re
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from difflib import get_close_matches
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..errors import DataError, InputError, row_value
 from ..escaping import plain, unseen
 from .messages import option, say
 
 if TYPE_CHECKING:
-    from ..core import Mechanism, Prior, Space
-    from ..files import MechanismFile
+    from ..core import Prior, Space
 
 _RANGE: Final = re.compile(r"\s*([-+]?\d{1,16})\s*\.\.\s*([-+]?\d{1,16})\s*(?::\s*(\d{1,16}))?\s*")
 _MOST_LABELS: Final = 1_000
 _SHOWN: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column to be made private.
-
-    Attributes:
-        name: What it is called in the data.
-        space: Its possible values.
-        labels: Where these come from, in words.
-        columns: The columns that it is made of, where they are several.
-    """
+class Column(NamedTuple):
+    """A column to be made private: its possible values, and in words where these come from."""
 
     name: str
     space: Space
     labels: str
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # that it combines
 
 
 def column_of(
@@ -50,17 +43,8 @@ def column_of(
 ) -> Column:
     """Return a column with its possible values; warn where these are read from the data.
 
-    Args:
-        data: The table that holds it; None for none.
-        name: The column.
-        labels: ``--labels``: ``a,b,c``, or a file with one on each line.
-        numbers: ``--numbers``: ``18..99``, or ``18..99:5`` for bins of five.
-        unit: The unit of the numbers.
-        circle: ``--circular``: the length of the circle that the numbers are on; None for a line.
-
-    Raises:
-        InputError: If the values are given twice, not at all, or make no sense.
-        DataError: If the table lacks the column.
+    They are those of ``--labels`` (``a,b,c``, or a file with one on each line), or of ``--numbers`` (``18..99:5``)
+    on a line or around the circle of ``--circular``.
     """
     from ..core import Space
     from ..tables import check_seen
@@ -70,7 +54,7 @@ def column_of(
             "--labels and --numbers were both given.", "name the categories, or the range of numbers."
         )
     if numbers is not None:
-        space = _bins(numbers, unit, circle)
+        space = _number_bins(numbers, unit, circle)
         if data is not None:
             _check_numbers(data, name, space)
         around = "" if circle is None else f" around a circle of {circle}"
@@ -78,7 +62,7 @@ def column_of(
     if circle is not None:
         raise InputError(f"--circular {circle} was given without --numbers.", "name the range: --numbers 0..23.")
     if labels is not None:
-        found, source = _given(labels)
+        found, source = _labels_of(labels)
         with option("--labels"):
             check_seen(found, "label")
             return Column(name, Space(found), source)
@@ -87,7 +71,7 @@ def column_of(
             "neither a table nor the possible values were given.",
             "name the values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )
-    seen = _seen(data, name)
+    seen = _labels_in(data, name)
     say(
         f"Warning: the {len(seen):,} labels of {name!r} were read from the data. Whoever sees the mechanism "
         "or its reports learns that somebody in the data has each of them, which no epsilon covers. Name the "
@@ -98,11 +82,7 @@ def column_of(
 
 
 def joint_of(columns: Sequence[Column]) -> Column:
-    """Return several columns as one, whose values are the combinations of theirs.
-
-    Raises:
-        InputError: If there are too many combinations.
-    """
+    """Return several columns as one, whose values are the combinations of theirs."""
     from ..core import JointSpace
 
     sizes = [len(each.space) for each in columns]
@@ -117,62 +97,8 @@ def joint_of(columns: Sequence[Column]) -> Column:
     return Column(" and ".join(each.name for each in columns), space, labels, tuple(each.name for each in columns))
 
 
-def file_name(column: str) -> str:
-    """Return the name of the mechanism file of a column in a folder of several."""
-    found = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in column)
-    return f"{found[:80] or 'column'}.sfm"
-
-
-def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[str, MechanismFile]:
-    """Return the mechanism files of columns in a folder, by the names of the columns.
-
-    Args:
-        folder: The folder, as ``sfumato design`` writes it for several columns.
-        columns: The columns; by default all files are taken, for columns of their names.
-        trust: ``trust_distances`` and ``signed_by``, as of `sfumato.read_mechanism_file`.
-
-    Raises:
-        InputError: If a column has no file there.
-    """
-    from ..files import read_mechanism_file
-
-    paths = {name: folder / file_name(name) for name in columns} or {
-        path.stem: path for path in sorted(folder.glob("*.sfm"))
-    }
-    missing = [name for name, path in paths.items() if not path.is_file()]
-    if missing or not paths:
-        there = ", ".join(path.name for path in sorted(folder.glob("*.sfm"))[:_SHOWN])
-        raise InputError(
-            f"the folder {str(folder)!r} holds no mechanism file"
-            + (f" {file_name(missing[0])!r} for the column {missing[0]!r}." if missing else " (.sfm)."),
-            f"it holds {there}." if there else "check the path.",
-        )
-    return {name: read_mechanism_file(path, **trust) for name, path in paths.items()}
-
-
-def matrix_of(held: MechanismFile, column: str) -> Mechanism:
-    """Return the mechanism of a column, whose reports are single labels.
-
-    Raises:
-        InputError: If it is noise for coordinates, or sends its reports among dummies.
-    """
-    if not held.has_matrix:
-        raise InputError(f"the mechanism for {column!r} is noise for places.", "estimate it by itself.")
-    return held.alone().report_channel
-
-
 def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior, str]:
-    """Return how likely each value is, and where that comes from.
-
-    Args:
-        column: The column.
-        data: The table that holds it.
-        kind: ``--prior``: uniform or data.
-
-    Raises:
-        InputError: If the kind is unknown, or needs a table that was not given.
-        DataError: If no row holds one of the values.
-    """
+    """Return how likely each value is, and where that comes from."""
     from ..core import Prior
     from ..releases import positions_in
 
@@ -201,7 +127,7 @@ def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior
     return Prior.from_counts(column.space, np.bincount(inside, minlength=len(column.space))), text
 
 
-def _bins(text: str, unit: str, circle: int | None) -> Space:
+def _number_bins(text: str, unit: str, circle: int | None) -> Space:
     from ..core import NumberBins
 
     found = _RANGE.fullmatch(text)
@@ -228,7 +154,7 @@ def _bins(text: str, unit: str, circle: int | None) -> Space:
     return found_bins
 
 
-def _given(text: str) -> tuple[list[str], str]:
+def _labels_of(text: str) -> tuple[list[str], str]:
     path = Path(text)
     if "," not in text:
         try:
@@ -249,7 +175,7 @@ def _given(text: str) -> tuple[list[str], str]:
     return found, source
 
 
-def _seen(data: Path, name: str) -> list[str]:
+def _labels_in(data: Path, name: str) -> list[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -275,11 +201,7 @@ def _seen(data: Path, name: str) -> list[str]:
 
 
 def _check_numbers(data: Path, name: str, space: Space) -> None:
-    """Refuse a column of times, also of times as numbers since 1970, of which a release finds none in the range.
-
-    Raises:
-        DataError: If it is one, or the table lacks the column.
-    """
+    """Refuse a column of times, also as numbers since 1970, of which a release finds none in the range."""
     import pyarrow as pa
 
     from ..releases import positions_in
@@ -302,3 +224,108 @@ def _read(data: Path, name: str) -> Any:
     from ..tables import read_columns
 
     return read_columns(data, [name], as_text=(name,))[name]
+
+
+def split_values(
+    columns: Sequence[str], labels: Sequence[str], numbers: Sequence[str]
+) -> list[tuple[str | None, str | None]]:
+    """Return ``--labels`` and ``--numbers`` of each column.
+
+    An option may begin with a column's name, as in ``age=18..97:5``; with several columns ``--numbers`` must.
+    One option may hold several columns, ``age=18..97:5;income=0..9``, each begun by its name.
+    Other ``--labels`` go to the columns that are left, in order. Labels that begin like a name must be in a file.
+    """
+    named: dict[str, dict[str, str]] = {"--labels": {}, "--numbers": {}}
+    rest: dict[str, list[str]] = {"--labels": [], "--numbers": []}
+    for name, given in (("--labels", labels), ("--numbers", numbers)):
+        for text in (part for each in given for part in _split_columns(each, columns)):
+            column, values = _split_name(name, text, columns)
+            if column is None:
+                rest[name].append(values)
+            elif column in named[name]:
+                raise InputError(f"{name} names the column {column!r} twice.", "give its values once.")
+            else:
+                named[name][column] = values
+    left = [each for each in columns if each not in named["--labels"] and each not in named["--numbers"]]
+    if len(columns) == 1:
+        for name, texts in rest.items():
+            count = len(texts) + len(named[name])
+            if count > 1:
+                raise InputError(f"{count} {name} were given for 1 --column.", "give the column one.")
+            named[name] |= dict(zip(columns, texts, strict=False))
+    elif rest["--numbers"]:
+        text = rest["--numbers"][0]
+        raise InputError(
+            f"--numbers {text} does not say which of the {len(columns)} columns it is for.",
+            f"name the column: --numbers {shlex.quote(f'{(left or columns)[0]}={text}')}.",
+        )
+    elif rest["--labels"]:
+        if len(left) != len(rest["--labels"]):
+            raise InputError(
+                f"{len(rest['--labels'])} --labels were given for {len(left)} --column.",
+                f"give each column its own, in order, or name the column: --labels {columns[0]}=flu,cold.",
+            )
+        named["--labels"] |= dict(zip(left, rest["--labels"], strict=True))
+    return [(named["--labels"].get(each), named["--numbers"].get(each)) for each in columns]
+
+
+def _split_columns(text: str, columns: Sequence[str]) -> list[str]:
+    """Return what an option holds for each column, where it begins with a name and others follow.
+
+    Names of columns end the values before them, after a semicolon or a comma outside double quotes.
+    """
+    names = sorted(columns, key=len, reverse=True)
+    begins = rf"(?:{'|'.join(map(re.escape, names))})="
+    if not re.match(begins, text):
+        return [text]
+    parts = re.split(rf'\s*[;,]\s*(?={begins})(?=(?:[^"]*"[^"]*")*[^"]*$)', text)
+    own = [part.partition("=")[0] for part in parts]
+    return parts if len(set(own)) == len(own) else [text]
+
+
+def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int]:
+    """Return the length of the circle of each column that ``--circular`` gives one."""
+    found: dict[str, int] = {}
+    for text in circular:
+        column, length = _split_name("--circular", text, columns)
+        if column is None and len(columns) > 1:
+            raise InputError(
+                f"--circular {text} does not say which of the {len(columns)} columns it is for.",
+                f"name the column: --circular {shlex.quote(f'{columns[0]}={text}')}.",
+            )
+        column = column or columns[0]
+        digits = length.strip()
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 16 and int(digits) > 1):
+            raise InputError(
+                f"--circular {text} is not the length of a circle.", "use a whole number such as 24 for hours."
+            )
+        if column in found:
+            raise InputError(f"--circular names the column {column!r} twice.", "give its circle once.")
+        found[column] = int(digits)
+    return found
+
+
+def _split_name(option_name: str, text: str, columns: Sequence[str]) -> tuple[str | None, str]:
+    """Return the column that an option's text names, if it does, and the rest of the text."""
+    column = max((each for each in columns if text.startswith(f"{each}=")), key=len, default=None)
+    if column is not None:
+        values = text.removeprefix(f"{column}=")
+        if re.search(rf"[;,]\s*{re.escape(column)}=", values):
+            raise InputError(
+                f"{option_name} {text} names the column {column!r} more than once.",
+                "write its name once, in front of the first label",
+                "if the labels begin like this, write them into a text file, one on each line: --labels FILE.",
+            )
+        return column, values
+    other, sign, _ = text.partition(",")[0].partition("=")
+    if not (other and sign) or ("," not in text and os.path.isfile(text)):
+        return None, text
+    near = next(iter(get_close_matches(other, columns, 1)), columns[0])
+    raise InputError(
+        f"{option_name} {text} begins with {other!r}, which is none of the columns: "
+        f"{', '.join(map(repr, columns))}.",
+        f"name a column: {option_name} {shlex.quote(f'{near}={text[len(other) + 1 :]}')}.",
+        "if labels hold '=', write them into a text file, one on each line: --labels FILE."
+        if option_name == "--labels"
+        else "",
+    )

@@ -1,19 +1,25 @@
-"""The findings of an audit: printed, written as JSON or as a page, and turned into an exit code."""
+"""Findings of an audit: printed, drawn, written as JSON or as a page, and turned into an exit code."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 
-from ..messages import PARTIAL, say
-from ..promises import exit_code
+from ..errors import InputError
+from .mechanism_files import exit_code
+from .messages import PARTIAL, say
+from .outputs import check_drawable, check_folder, theme_of
 
 if TYPE_CHECKING:
-    from ...audits import Audit, Requirement, Verdict
-    from ...reports.document import ProvedPromises
+    from ..audits import Audit, AuditPlan, Requirement, Verdict
+    from ..reports.document import ProvedPromises
+
+_KINDS: Final = ("png", "svg", "pdf")
+_SEVERITY: Final = (0, PARTIAL, 1)  # exit codes: a failure is worse than what is left undecided
 
 
 def finish(
@@ -33,8 +39,8 @@ def finish(
         output: Where it is written (.json or .html); None for nowhere.
         asked: The requirements.
         file: The file that was audited.
-        proved: What became of the file's promises.
-        violated: Whether a claim about a function is refuted.
+        proved: The outcome of the file's promises.
+        violated: Whether a claim about a function is refuted, or dummies do not give what the file promises.
         stated: Whether distances are only the file's own.
     """
     _print(found)
@@ -42,12 +48,12 @@ def finish(
     if output is not None:
         _write(found, verdicts, output, file, proved)
     promised = 1 if violated else 0 if proved is None else exit_code(proved.worst)
-    raise typer.Exit(max(_print_verdicts(verdicts), promised, key=_severity))
+    raise typer.Exit(max(_print_verdicts(verdicts), promised, key=_SEVERITY.index))
 
 
 def _print(found: Audit) -> None:
     """Print the entries as a table, then in words."""
-    from ..screen import Screen, print_table
+    from .screen import Screen, print_table
 
     console = Screen()
     rows = [(entry.title, f"{entry.parameter} {entry.amount()}", entry.standing, entry.witness) for entry in found]
@@ -63,28 +69,18 @@ def _print(found: Audit) -> None:
 
 def _print_verdicts(verdicts: list[Verdict]) -> int:
     """Print whether each requirement holds; return the exit code of the worst."""
-    from ...audits import Outcome
-
-    codes = {Outcome.HOLDS: 0, Outcome.FAILS: 1, Outcome.UNDECIDED: PARTIAL}
-    worst = 0
     for verdict in verdicts:
         say(f"{verdict.requirement.text}: {verdict.outcome.value.upper()}: {verdict.reason}")
-        worst = max(worst, codes[verdict.outcome], key=_severity)
-    return worst
-
-
-def _severity(code: int) -> int:
-    """Return how bad an exit code is: a failure is worse than what is left undecided."""
-    return {0: 0, PARTIAL: 1, 1: 2}[code]
+    return max((exit_code(verdict.outcome) for verdict in verdicts), default=0, key=_SEVERITY.index)
 
 
 def _write(
     found: Audit, verdicts: list[Verdict], path: Path, file: Path | None, proved: ProvedPromises | None
 ) -> None:
     """Write all that was found as JSON or as a page, whole or not at all."""
-    from ..._system import atomically
-    from ...reports.document import Origin, audit_page, file_facts
-    from ..reported import typed
+    from .._system import atomically
+    from ..reports.document import Origin, audit_page, file_facts
+    from .reporting import typed
 
     if path.suffix.lower() == ".html":
         facts = file_facts(None, Origin(file, designed=typed()))
@@ -104,3 +100,45 @@ def _write(
     content |= found.as_dict()
     with atomically(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOutput:
+    """The folder, the kind and the theme of figures: ``--figures``, ``--figures-as`` and ``--dark``."""
+
+    folder: Path
+    kind: str
+    dark: bool
+
+    def write(self, plan: AuditPlan) -> None:
+        """Write the figures of what was measured, and say which there is not, and why."""
+        from ..reports import audit_figures
+
+        inputs = plan.inputs
+        figures = audit_figures(
+            plan.mechanism,
+            prior=inputs.prior,
+            metric=inputs.metric,
+            relation=inputs.relation,
+            events=inputs.events,
+        )
+        for path in figures.save(self.folder, ending=f".{self.kind}", theme=theme_of(dark=self.dark)):
+            say(f"Written: {path}", err=True)
+        for name, why in figures.left_out.items():
+            do = "; add --metric or --distances" if inputs.metric is None else ""
+            say(f"Left out: {name}.{self.kind}, because {why}{do}.", err=True)
+
+
+def figures_asked(folder: Path | None, kind: str, *, dark: bool) -> FigureOutput | None:
+    """Return where figures are written, checked before the work; None for no figures."""
+    known = kind.lower().removeprefix(".")
+    if known not in _KINDS:
+        raise InputError(f"there are no figures as {kind!r}.", f"use {', '.join(_KINDS[:-1])} or {_KINDS[-1]}.")
+    if folder is None:
+        if dark or known != _KINDS[0]:
+            option = "--dark" if dark else "--figures-as"
+            raise InputError(f"{option} was given, but no figures are drawn.", "add --figures FOLDER.")
+        return None
+    check_folder(folder)
+    check_drawable()
+    return FigureOutput(folder, known, dark)

@@ -1,0 +1,351 @@
+"""Visits, places, a prior, metrics and promises, from the options of a command."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ..errors import InputError
+from .messages import option, say
+from .options import PlaceOptions
+from .progress import working
+
+if TYPE_CHECKING:
+    from ..core import CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior
+    from ..core.guarantees import Asked
+    from ..geo import Lattice, People, Places, Region, Visits
+
+
+BUILT_IN: Final = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
+OF_FILES: Final = (
+    "for GPX, GeoLife and OziExplorer --people file says that each file is a person, --people folder that each "
+    "folder is."
+)
+
+POINTS_GAP: Final = 1e-4
+"""The gap aimed at for lattices: the spacing costs more."""
+
+SEARCHED: Final = 200
+"""Vertices of a lattice on which a search takes about a minute on two cores."""
+
+_USUAL_CELLS: Final = 108  # 12 x 9 over 8 km x 6 km: seen well on a map, and designed in seconds
+_CELLS: Final = "with --cells 20x15 (or --cell, --hexagons) places are cells"
+_RANGE: Final = re.compile(r"\s*([0-9.eE+-]+)\s*\.\.\s*([0-9.eE+-]+)\s*(.*?)\s*:\s*(\d{1,9})\s*")
+_NUMBER: Final = re.compile(r"^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def visits_from(
+    path: Path | None,
+    lat: str | None = None,
+    lon: str | None = None,
+    user_column: str | None = None,
+    people: str | None = None,
+    *,
+    skip_damaged: bool = False,
+) -> tuple[Visits, str]:
+    """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
+    from ..geo import read_visits, synthetic_city
+    from ..geo.synthetic import is_city
+    from ..geo.whereabouts import whereabouts
+    from ..rounding import counted
+
+    if path is None or is_city(path):
+        options = (
+            *(("--lat", lat), ("--lon", lon), ("--user-column", user_column), ("--people", people)),
+            ("--skip-damaged", skip_damaged or None),
+        )
+        for name, value in options:
+            if value is not None and path is not None:
+                raise InputError(
+                    f"{name} was given, but {str(path)!r} names the built-in city, which is no file.",
+                    f"leave out {name}.",
+                )
+            if value is not None:
+                raise InputError(f"{name} was given without a file of visits.", "name the file, or leave it out.")
+        why = "no file was given, so this uses" if path is None else f"{str(path)!r} names"
+        say(f"Note: {why} {BUILT_IN}.", err=True)
+        return synthetic_city(), BUILT_IN
+    if not (path.suffix or _piped(path) or os.path.exists(path)):
+        raise InputError(
+            f"there is no file {str(path)!r}.", "check the path; values with spaces need quotes: '500 m'."
+        )
+    with working("Reading the visits"):
+        stated = cast("People | None", people)
+        visits = read_visits(path, lat=lat, lon=lon, user=user_column, people=stated, skip_damaged=skip_damaged)
+    for remark in visits.notes:
+        say(f"Note: {remark}", err=True)
+    if visits.user is None and path.is_dir():
+        say(f"Note: {OF_FILES}", err=True)
+    say(f"Note: the visits are at {whereabouts(visits.lat, visits.lon)}.", err=True)
+    return visits, f"{counted(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
+
+
+def visits_of(options: Any) -> tuple[Visits, str]:
+    """Return the visits that the options of a command name, as `visits_from` does."""
+    return visits_from(
+        options.visits,
+        options.lat,
+        options.lon,
+        options.user_column,
+        options.people,
+        skip_damaged=options.skip_damaged,
+    )
+
+
+def name_of(visits: Path | None) -> str:
+    """Return the name of what is made from visits, without its ending."""
+    return "city" if visits is None else "mechanism" if _piped(visits) else visits.stem or "mechanism"
+
+
+def region_of(text: str | None) -> Region | None:
+    """Return the area that ``--region`` gives; None without it."""
+    from ..geo import Region
+
+    if text is None:
+        return None
+    with option("--region"):
+        return Region.parse(text)
+
+
+def cells_over(
+    visits: Visits, region: str | None, cell: str | None, cells: str | None, hexagons: str | None = None
+) -> Places:
+    """Return the grid or hexagons that the options ask for; by default a grid of about 108 cells."""
+    from ..geo import Grid, Hexagons
+
+    if sum(given is not None for given in (cell, cells, hexagons)) > 1:
+        raise InputError("more than one of --cell, --cells and --hexagons was given.", "choose one.")
+    area = region_of(region)
+    if hexagons is not None:
+        with option("--hexagons"):
+            return Hexagons.covering(visits, cell=hexagons, region=area)
+    if cell is not None:
+        sides = [side.strip() for side in re.split(r"[x×]", cell)]
+        with option("--cell"):
+            if len(sides) > 2 or not all(sides):
+                raise InputError(f"{cell!r} is not one side or two.", "write '500 m' or '750 m x 533 m'.")
+            return Grid.covering(visits, cell=(sides[0], sides[-1]), region=area)
+    if cells is None:
+        return Grid.covering(visits, shape=(area or visits.region()).shape_of(_USUAL_CELLS), region=area)
+    with option("--cells"):
+        match = re.fullmatch(r"\s*(\d{1,9})\s*[x×]\s*(\d{1,9})\s*", cells)
+        if match is None:
+            raise InputError(f"{cells!r} is not understood.", "write columns x rows: '20x15'.")
+        return Grid.covering(visits, shape=(int(match[1]), int(match[2])), region=area)
+
+
+def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float, source: str) -> tuple[Prior, str]:
+    """Return the prior and where it comes from, in words."""
+    from ..core import Prior
+    from ..rounding import counted
+
+    prior = Prior.from_visits(places, visits, user=user, smoothing=smoothing)
+    chosen = visits if user is None else visits.of_user(user)
+    total, inside = len(chosen), int(places.inside(chosen.lat, chosen.lon).sum())
+    text = source if user is None else f"{counted(total, 'visit')} of user {user} in {source}"
+    if inside < total:
+        text += f"; {total - inside:,} of them outside the region are left out"
+    if smoothing:
+        text += f"; smoothing {smoothing:g}"
+    return prior, text
+
+
+def metric_on(places: Places, kind: str, name: str) -> Metric:
+    """Return a metric on places, in kilometres where it counts lengths; `name` is the option that named it."""
+    with option(name):
+        return places.metric(kind, unit=None if kind == "hamming" else "km")
+
+
+def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy:
+    """Return the promise of metric privacy; warn where it hides nothing, or leaves nothing to learn.
+
+    Epsilon is as the user wrote it for an option of this name, or per unit of the metric.
+    """
+    from ..core import MetricPrivacy
+    from ..reports import extremes
+
+    with option(name):
+        promise = MetricPrivacy(epsilon, metric)
+    for remark in extremes(promise):
+        say(f"Warning: {remark}", err=True)
+    return promise
+
+
+def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[float]:
+    """Read ``"0.15/km, 0.3/km"``, ``"0.15, 0.3/km"`` or ``"0.15..0.9/km:6"`` (six equal steps); None is no values.
+
+    They are returned in a unit, or `per` unit; `what` names them in errors.
+    """
+    from ..core import units
+
+    if text is None:
+        return []
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        if not parts:
+            raise InputError(
+                f"{text!r} holds no {what.removeprefix('the ')}.",
+                f"write one, or several: '{_several(unit, per=per)}'.",
+            )
+        ending = _NUMBER.sub("", parts[-1], count=1)
+        complete = [part + ending if _NUMBER.fullmatch(part) else part for part in parts]
+        values = [units.parse(part, per=per, unit=unit, what=what) for part in complete]
+    else:
+        low, high = (units.parse(match[k] + match[3], per=per, unit=unit, what=what) for k in (1, 2))
+        steps = int(match[4])
+        if steps < 2 or not low < high:
+            raise InputError(
+                f"the range {text!r} is empty.", "write low..high/unit:steps, such as '0.15..0.9/km:6'."
+            )
+        values = [float(f"{low + (high - low) * k / (steps - 1):.12g}") for k in range(steps)]
+    if not min(values) > 0:
+        raise InputError(f"{text!r} holds {min(values):g}, and every value must be above 0.", "start above 0.")
+    return values
+
+
+def _several(unit: str, *, per: bool) -> str:
+    """Return an example of several values."""
+    ending = f"/{unit}" if unit and per else f" {unit}" if unit else ""
+    return f"0.5{ending}, 1{ending}"
+
+
+def max_loss_of(text: str, unit: str) -> float:
+    """Return the limit of the loss that ``--max-loss`` gives, in a unit; "" where the loss has none."""
+    from ..core import units
+
+    with option("--max-loss"):
+        if not unit and re.search(r"[a-zA-Z]\s*$", text):
+            raise InputError(
+                f"{text!r} has a unit, but this loss is the probability of a wrong report.",
+                "write a number between 0 and 1, such as '0.3'; or leave out --loss hamming.",
+            )
+        limit = units.parse(text, unit=unit, what="the limit of the loss")
+        if not limit > 0:
+            raise InputError(
+                f"a limit of {text} is not positive.", f"allow some loss, such as '{'500 m' if unit else '0.3'}'."
+            )
+    return limit
+
+
+def _piped(path: Path) -> bool:
+    """Return whether a name stands for what is piped into the command."""
+    return str(path) in ("-", "/dev/stdin")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The places of a design, their costs and promises."""
+
+    places: Places
+    costs: Loss | Metric
+    distances: Metric
+    promises: tuple[Asked, ...]
+    said: str = ""  # why the lattice has its spacing; "" for cells, and where the spacing was given
+    search: tuple[str, ...] = ()  # the goal that epsilon was searched for, and what was found, in sentences
+
+
+def wants_cells(options: PlaceOptions, *, of_lattice: tuple[str, ...], of_cells: tuple[str, ...]) -> bool:
+    """Return whether the options ask for cells; otherwise places are points.
+
+    Options that mean something for a lattice only, or for cells only, are refused with the other.
+    """
+    cells = options.non_default("cell", "cells", "hexagons")
+    if cells:
+        options.refuse(of_lattice, f"is for points, but {cells[0]} asks for cells.", "leave one of them out.")
+        return True
+    names = (*of_cells, "objective") if options.objective == "worst-case" else of_cells
+    options.refuse(names, "is for cells, but places are points here.", f"{_CELLS}; or leave it out.")
+    return False
+
+
+def site_of_points(
+    options: PlaceOptions,
+    visits: Visits,
+    loss: str,
+    epsilon: str | float | None,
+    *,
+    most: int | None,
+    errors: bool,
+) -> Site:
+    """Return the lattice that the options ask for, with the loss of the true point.
+
+    Without an epsilon nothing is promised per metre. A spacing is chosen for at most `most` vertices; None is for
+    as many as take about a minute. With `errors` the attacker's error is asked for.
+    """
+    from ..core import CoordinatePrivacy
+    from ..geo.true_points import DISTANCES
+    from ..optimal import check_lattice
+    from ..reports import coordinate_extremes
+
+    if loss not in DISTANCES:
+        raise InputError(
+            f"--loss {loss} is unknown for points: it is their distance from the report, euclidean or manhattan.",
+            f"choose one of them; {_CELLS}.",
+        )
+    promise: CoordinatePrivacy | None = None
+    if epsilon is not None:
+        with option("--epsilon"):
+            promise = CoordinatePrivacy(epsilon)
+    with working("Laying the lattice"):
+        lattice, said = _lattice_over(options, visits, promise, most)
+    check_lattice(lattice, options.time_limit, errors=errors)
+    for remark in () if promise is None else coordinate_extremes(promise, lattice):
+        say(f"Warning: {remark}", err=True)
+    with working("Measuring how far visits are from reports"):
+        costs = lattice.loss(visits, loss, user=options.user)
+    promises = () if promise is None else (promise,)
+    return Site(lattice, costs, metric_on(lattice, "euclidean", "--metric"), promises, said)
+
+
+def _lattice_over(
+    options: PlaceOptions, visits: Visits, promise: CoordinatePrivacy | None, most: int | None
+) -> tuple[Lattice, str]:
+    """Return the lattice that the options ask for, and why it has its spacing: "" where that was given."""
+    from ..core import units
+    from ..geo import Lattice
+    from ..geo.vertices import KINDS
+    from ..optimal import suited_lattice
+
+    area, near = region_of(options.region), options.near
+    if options.lattice not in KINDS:
+        raise InputError(f"--lattice {options.lattice} is unknown.", f"use {' or '.join(KINDS)}.")
+    kind: Any = options.lattice
+    if near is not None:
+        with option("--near"):
+            if not units.parse(near, unit="m", what="the distance to visits") > 0:
+                raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
+    if options.spacing is None:
+        found = suited_lattice(visits, promise, most=most, kind=kind, region=area, near=near)
+        return found.lattice, found.sentence
+    with option("--spacing"):
+        return Lattice.covering(visits, options.spacing, kind=kind, region=area, near=near), ""
+
+
+def site_of_cells(
+    options: PlaceOptions, visits: Visits, loss: str, epsilon: str | None = None, within: str | None = None
+) -> Site:
+    """Return the cells that the options ask for, with the distances of their centres.
+
+    Epsilon and `within` are as the user wrote them; None where no metric privacy is promised, or at any distance.
+    """
+    from ..core import ThresholdPrivacy
+    from ..geo.true_points import DISTANCES
+    from ..optimal import check_size
+
+    places = cells_over(visits, options.region, options.cell, options.cells, options.hexagons)
+    check_size(len(places), len(places), options.time_limit)
+    distances = metric_on(places, options.metric, "--metric")
+    promises: tuple[Asked, ...] = ()
+    if within is not None:
+        with option("--epsilon and --within"):
+            promises = (ThresholdPrivacy("1" if epsilon is None else epsilon, distances, within),)
+    elif epsilon is not None:
+        promises = (promise_of(epsilon, distances, "--epsilon"),)
+    # The distance of the true point is an average over those in a cell: it has no worst case.
+    averaged = loss in DISTANCES and options.objective != "worst-case"
+    costs = places.loss(visits, loss, user=options.user) if averaged else metric_on(places, loss, "--loss")
+    return Site(places, costs, distances, promises)
