@@ -49,15 +49,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for name in _COMMANDS:
-    found = import_module(f".commands.{name}", __package__).command
-    if isinstance(found, typer.Typer):
-        app.add_typer(found, name=name)
+    command = import_module(f".commands.{name}", __package__).command
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
     else:
-        app.command(name)(found)
+        app.command(name)(command)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"sfumato {__version__}")
         raise typer.Exit
 

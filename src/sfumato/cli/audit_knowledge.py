@@ -39,8 +39,8 @@ class Given:
 
     def numbers(self) -> dict[str, Any]:
         """Return the numbers at which to measure, by the names of the audit's arguments."""
-        found = {"deltas": self.delta, "delta_at": self.delta_at, "orders": self.order}
-        return {name: values for name, values in found.items() if values}
+        values_by_name = {"deltas": self.delta, "delta_at": self.delta_at, "orders": self.order}
+        return {name: values for name, values in values_by_name.items() if values}
 
     def metric_on(self, space: Space) -> Metric | None:
         """Return the metric that the options ask for; for places Euclidean in kilometres, else none."""
@@ -50,14 +50,14 @@ class Given:
         if self.distances is not None:
             if self.metric is not None:
                 raise InputError("both --metric and --distances were given.", "choose one.")
-            found = Metric(_array(self.distances), self.unit or "", name=self.distances.stem)
-            if len(found) != len(space):
+            stated = Metric(_array(self.distances), self.unit or "", name=self.distances.stem)
+            if len(stated) != len(space):
                 raise InputError(
-                    f"{self.distances.name} holds distances of {len(found)} values, but there are {len(space)} "
+                    f"{self.distances.name} holds distances of {len(stated)} values, but there are {len(space)} "
                     "secrets.",
                     "give a row and a column per secret, in their order.",
                 )
-            return found
+            return stated
         if self.metric is None:
             return space.metric("euclidean", unit=self.unit or "km") if isinstance(space, Places) else None
         numbers = [float(label) for label in space.labels if type(label) in (int, float)]  # type: ignore[arg-type]
@@ -72,7 +72,7 @@ class Given:
     def tables(self, space: Space) -> dict[str, Any]:
         """Return what the tables say, by the names of the audit's arguments."""
         facts = None if self.events is None else facts_from(space, self.events)
-        found: dict[str, Any] = {"events": None if facts is None else facts.events}
+        knowledge: dict[str, Any] = {"events": None if facts is None else facts.events}
         readers: dict[str, Any] = {
             "relation": relation_from,
             "rivals": lambda _, path: rivals_from(facts, path),
@@ -82,8 +82,8 @@ class Given:
         }
         for name, read in readers.items():
             if getattr(self, name) is not None:
-                found[name] = read(space, getattr(self, name))
-        return found
+                knowledge[name] = read(space, getattr(self, name))
+        return knowledge
 
 
 def _array(path: Path) -> Any:
@@ -306,18 +306,18 @@ def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.
 
     from ..tables import find
 
-    found = find(space, table[column])
-    if (found < 0).any():
-        row = int(np.argmax(found < 0))
+    positions = find(space, table[column])
+    if (positions < 0).any():
+        row = int(np.argmax(positions < 0))
         unknown = table[column][row].as_py()
         raise DataError(
             f"{path.name} names {row_value(repr(unknown), 'a label')} in row {row + 1} of the column {column}, "
             "which is not one of the secrets.",
             f"the secrets are {_some(space.labels)}.",
         )
-    if not len(found):
+    if not len(positions):
         raise DataError(f"{path.name} has no rows.", "write at least one.")
-    return found
+    return positions
 
 
 def _once(space: Space, positions: NDArray[np.intp], path: Path) -> None:
@@ -348,10 +348,10 @@ def _numbers(table: Any, column: str, path: Path) -> list[float]:
             f"the column {column} of {path.name} does not hold numbers ({cause(error)}).",
             "write numbers there, such as 0.25.",
         ) from None
-    found = [value for value in values if value is not None]
-    if len(found) < len(values):
+    present = [value for value in values if value is not None]
+    if len(present) < len(values):
         raise DataError(f"a cell of the column {column} of {path.name} is empty.", "write a number there.")
-    return found
+    return present
 
 
 def _some(names: Iterable[Hashable], most: int = 8) -> str:

@@ -23,7 +23,7 @@ _SEVERITY: Final = (0, PARTIAL, 1)  # exit codes: a failure is worse than what i
 
 
 def finish(
-    found: Audit,
+    audit: Audit,
     output: Path | None,
     asked: list[Requirement],
     *,
@@ -32,10 +32,10 @@ def finish(
     violated: bool = False,
     stated: bool = False,
 ) -> NoReturn:
-    """Print and write what was found, and exit as the promises and the requirements say.
+    """Print and write the findings, and exit as the promises and the requirements say.
 
     Args:
-        found: What was measured.
+        audit: What was measured.
         output: Where it is written (.json or .html); None for nowhere.
         asked: The requirements.
         file: The file that was audited.
@@ -43,27 +43,27 @@ def finish(
         violated: Whether a claim about a function is refuted, or dummies do not give what the file promises.
         stated: Whether distances are only the file's own.
     """
-    _print(found)
-    verdicts = [requirement.hold_against(found, stated=stated) for requirement in asked]
+    _print(audit)
+    verdicts = [requirement.hold_against(audit, stated=stated) for requirement in asked]
     if output is not None:
-        _write(found, verdicts, output, file, proved)
+        _write(audit, verdicts, output, file, proved)
     promised = 1 if violated else 0 if proved is None else exit_code(proved.worst)
     raise typer.Exit(max(_print_verdicts(verdicts), promised, key=_SEVERITY.index))
 
 
-def _print(found: Audit) -> None:
+def _print(audit: Audit) -> None:
     """Print the entries as a table, then in words."""
     from .screen import Screen, print_table
 
     console = Screen()
-    rows = [(entry.title, f"{entry.parameter} {entry.amount()}", entry.standing, entry.witness) for entry in found]
+    rows = [(entry.title, f"{entry.parameter} {entry.amount()}", entry.standing, entry.witness) for entry in audit]
     headings = ("notion or measure", "value", "side", "attained by")
     print_table(console, "What was measured", headings, rows, text=(0, 2, 3))
     console.print("In words", style="bold cyan")
-    for entry in found:
+    for entry in audit:
         if entry.sentence:
             console.print(f"- {entry.title}: {entry.sentence}")
-    for note in found.notes:
+    for note in audit.notes:
         console.print(note)
 
 
@@ -75,16 +75,16 @@ def _print_verdicts(verdicts: list[Verdict]) -> int:
 
 
 def _write(
-    found: Audit, verdicts: list[Verdict], path: Path, file: Path | None, proved: ProvedPromises | None
+    audit: Audit, verdicts: list[Verdict], path: Path, file: Path | None, proved: ProvedPromises | None
 ) -> None:
-    """Write all that was found as JSON or as a page, whole or not at all."""
+    """Write the findings as JSON or as a page, whole or not at all."""
     from .._system import atomically
     from ..reports.document import Origin, audit_page, file_facts
     from .reporting import typed
 
     if path.suffix.lower() == ".html":
         facts = file_facts(None, Origin(file, designed=typed()))
-        audit_page(found, verdicts, promises=proved, file=facts).save(path)
+        audit_page(audit, verdicts, promises=proved, file=facts).save(path)
         return
     content: dict[str, object] = {}
     if proved is not None:
@@ -97,7 +97,7 @@ def _write(
         {"requirement": each.requirement.text, "outcome": each.outcome.value, "reason": each.reason}
         for each in verdicts
     ]
-    content |= found.as_dict()
+    content |= audit.as_dict()
     with atomically(path) as temporary:
         temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 

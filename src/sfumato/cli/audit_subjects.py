@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DataError, InputError, SfumatoError, row_value
+from .progress import working
 
 if TYPE_CHECKING:
     from ..audits import Audit, AuditPlan, Request
@@ -85,28 +86,25 @@ def audit_noise(held: MechanismFile, given: Given, also: Iterable[Request]) -> A
     """Prove the promise of noise for coordinates, and measure what can be on cells."""
     from ..audits import audit
     from .mechanism_files import coarse_of
-    from .screen import Screen
 
     prior = held.prior if given.prior is None else given.prior_on(coarse_of(held).cells)
-    with Screen(stderr=True).status("Measuring every notion") as status:
+    with working("Measuring every notion") as update:
         return audit(
             held.mechanism,
             prior=prior,
             also=list(also),
-            progress=lambda entry: status.update(f"Measured: {entry.title}"),
+            progress=lambda entry: update(f"Measured: {entry.title}"),
             **given.numbers(),
         )
 
 
 def audit_mechanism(plan: AuditPlan, by: Yardstick, figures: FigureOutput | None) -> Audit:
     """Measure what was planned, and write figures of it if they are asked for."""
-    from .screen import Screen
-
-    with Screen(stderr=True).status("Measuring every notion") as status:
-        found = plan.measured(lambda entry: status.update(f"Measured: {entry.title}"))
+    with working("Measuring every notion") as update:
+        audit = plan.measured(lambda entry: update(f"Measured: {entry.title}"))
     if figures is not None:
         figures.write(plan)
-    return replace(found, notes=(*found.notes, by.note)) if by.note else found
+    return replace(audit, notes=(*audit.notes, by.note)) if by.note else audit
 
 
 def audit_samples(
@@ -184,7 +182,7 @@ def audit_function(
     if len(given.delta) > 1:
         raise InputError("--delta was given more than once for a function.", "give the one delta that it claims.")
     labels = _labels(secrets)
-    found = audit_black_box(
+    result = audit_black_box(
         _function(name, numbers=bins is not None),
         labels,
         epsilon,
@@ -194,7 +192,7 @@ def audit_function(
         limit=limit,
         bins=bins,
     )
-    return found.audit, not found.refuted
+    return result.audit, not result.refuted
 
 
 def _labels(text: str) -> list[str | int]:
@@ -222,13 +220,13 @@ def _function(name: str, *, numbers: bool) -> Callable[[Any], Hashable]:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    found = _attribute(_module(module), module, function)
-    if not callable(found):
-        raise InputError(f"{name!r} is not a function, but {_value_and_type(found)}.", _NEED)
+    target = _attribute(_module(module), module, function)
+    if not callable(target):
+        raise InputError(f"{name!r} is not a function, but {_value_and_type(target)}.", _NEED)
 
     def guarded(secret: Any) -> Hashable:
         try:
-            report = found(secret)
+            report = target(secret)
         except (Exception, SystemExit) as error:
             raise InputError(f"{name} failed for the secret {secret!r} ({_problem(error)}).", _NEED) from error
         return _report(report, name, secret, numbers=numbers)
@@ -251,12 +249,12 @@ def _module(name: str) -> Any:
         ) from error
 
 
-def _attribute(found: Any, module: str, path: str) -> Any:
+def _attribute(value: Any, module: str, path: str) -> Any:
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(value, part):
             raise InputError(f"the module {module!r} has no {path!r}.", "check the function's name.")
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
@@ -280,9 +278,9 @@ def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
     return label
 
 
-def _value_and_type(found: Any) -> str:
-    shown = repr(found)
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(found).__name__})"
+def _value_and_type(value: Any) -> str:
+    shown = repr(value)
+    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"
 
 
 def _problem(error: BaseException) -> str:

@@ -62,10 +62,10 @@ def column_of(
     if circle is not None:
         raise InputError(f"--circular {circle} was given without --numbers.", "name the range: --numbers 0..23.")
     if labels is not None:
-        found, source = _labels_of(labels)
+        names, source = _labels_of(labels)
         with option("--labels"):
-            check_seen(found, "label")
-            return Column(name, Space(found), source)
+            check_seen(names, "label")
+            return Column(name, Space(names), source)
     if data is None:
         raise InputError(
             "neither a table nor the possible values were given.",
@@ -130,12 +130,12 @@ def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior
 def _number_bins(text: str, unit: str, circle: int | None) -> Space:
     from ..core import NumberBins
 
-    found = _RANGE.fullmatch(text)
-    if found is None:
+    match = _RANGE.fullmatch(text)
+    if match is None:
         raise InputError(
             f"--numbers {text!r} is not a range.", "write 18..99, or 18..99:5 for bins of five numbers."
         )
-    first, last, width = int(found[1]), int(found[2]), int(found[3] or 1)
+    first, last, width = int(match[1]), int(match[2]), int(match[3] or 1)
     if last <= first or width < 1:
         raise InputError(
             f"--numbers {text!r} holds no two numbers." if width else f"--numbers {text!r} has bins of no width.",
@@ -148,10 +148,10 @@ def _number_bins(text: str, unit: str, circle: int | None) -> Space:
             f"end it at {first + circle - 1}, in bins that divide {circle}; or write a larger circle.",
         )
     with option("--numbers"):
-        found_bins = NumberBins(first, width, count, unit, period=circle)
-    if len(found_bins) < 2:
+        space = NumberBins(first, width, count, unit, period=circle)
+    if len(space) < 2:
         raise InputError(f"--numbers {text!r} makes a single bin.", "use narrower bins.")
-    return found_bins
+    return space
 
 
 def _labels_of(text: str) -> tuple[list[str], str]:
@@ -164,15 +164,15 @@ def _labels_of(text: str) -> tuple[list[str], str]:
                 f"--labels {text!r} is neither several labels nor a file that can be read.",
                 "write a,b,c, or name a text file with one label on each line.",
             ) from None
-        found, source = [line.strip() for line in lines if line.strip()], f"labels from {path.name}"
+        names, source = [line.strip() for line in lines if line.strip()], f"labels from {path.name}"
     else:
         quoted = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True))
-        found, source = [part.strip() for part in quoted], "labels as given"
-    if not all(found):
+        names, source = [part.strip() for part in quoted], "labels as given"
+    if not all(names):
         raise InputError(f"--labels {text!r} holds an empty label.", "leave out the comma that is too many.")
-    if len(found) < 2:
+    if len(names) < 2:
         raise InputError("--labels holds fewer than two labels.", "name every possible answer.")
-    return found, source
+    return names, source
 
 
 def _labels_in(data: Path, name: str) -> list[str]:
@@ -181,23 +181,23 @@ def _labels_in(data: Path, name: str) -> list[str]:
 
     column = _read(data, name)
     try:
-        found = [value for value in pc.unique(column.cast(pa.string())).to_pylist() if value not in (None, "")]
+        names = [value for value in pc.unique(column.cast(pa.string())).to_pylist() if value not in (None, "")]
     except pa.ArrowException:
         raise DataError(f"the column {name!r} holds no labels.", "name a column of texts or numbers.") from None
-    if not 2 <= len(found) <= _MOST_LABELS:
-        some = ", ".join(found[:_SHOWN])
+    if not 2 <= len(names) <= _MOST_LABELS:
+        some = ", ".join(names[:_SHOWN])
         raise DataError(
-            f"the column {name!r} holds {len(found):,} different values{row_value(f' ({some}, ...)', '')}; "
+            f"the column {name!r} holds {len(names):,} different values{row_value(f' ({some}, ...)', '')}; "
             f"categories have 2 to {_MOST_LABELS:,}.",
             "name the possible values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
         )
-    for value in found:
+    for value in names:
         if reason := unseen(value):
             raise DataError(
                 f"a label in the column {name!r}{row_value(f', {plain(value)!r},', '')} has {reason}.",
                 "take such characters out of the column: released tables would hold them.",
             )
-    return sorted(found)
+    return sorted(names)
 
 
 def _check_numbers(data: Path, name: str, space: Space) -> None:
@@ -285,7 +285,7 @@ def _split_columns(text: str, columns: Sequence[str]) -> list[str]:
 
 def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int]:
     """Return the length of the circle of each column that ``--circular`` gives one."""
-    found: dict[str, int] = {}
+    lengths: dict[str, int] = {}
     for text in circular:
         column, length = _split_name("--circular", text, columns)
         if column is None and len(columns) > 1:
@@ -299,10 +299,10 @@ def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int
             raise InputError(
                 f"--circular {text} is not the length of a circle.", "use a whole number such as 24 for hours."
             )
-        if column in found:
+        if column in lengths:
             raise InputError(f"--circular names the column {column!r} twice.", "give its circle once.")
-        found[column] = int(digits)
-    return found
+        lengths[column] = int(digits)
+    return lengths
 
 
 def _split_name(option_name: str, text: str, columns: Sequence[str]) -> tuple[str | None, str]:

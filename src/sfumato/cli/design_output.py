@@ -239,7 +239,6 @@ def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summa
     from ..optimal import coordinate_bound
     from ..proofs import expected_loss_above
     from ..reports import Summary, best_section
-    from .screen import Screen
 
     promise, visits, seconds = _promise_of_points(design), output.data.visits, output.options.bound_time
     if not seconds or promise is None:
@@ -251,7 +250,7 @@ def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summa
     else:
         loss = units.factor(design.loss_unit, "km") * design.value
     epsilon = promise.epsilon * units.factor("km", promise.unit)
-    with Screen(stderr=True).status("Proving what no mechanism with this promise can go below"):
+    with working("Proving what no mechanism with this promise can go below"):
         bound = coordinate_bound(visits, epsilon, unit="km", time_limit=seconds)
     upper = loss * (1 + 1e-12)  # of the mean distance from visits to reports, in kilometres
     return Summary(summary.title, (*summary.sections, best_section(bound, upper)))

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import SfumatoError
-from .messages import say, told
+from .messages import error_lines, say
 
 # A wrong option, missing argument or unknown command; Typer exports its subclasses only.
 _UsageError: Final[Any] = typer.BadParameter.__base__
@@ -49,7 +49,7 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except SfumatoError as error:
             values = ctx.meta.get(VALUES, False)
-            for line in told(error, command=self.commands.get(ctx.invoked_subcommand or ""), values=values):
+            for line in error_lines(error, command=self.commands.get(ctx.invoked_subcommand or ""), values=values):
                 say(line, err=True)
             if error.withholds and not values:
                 say(f"Data of rows is not shown. {VALUES} shows it, where only you read the output.", err=True)
@@ -121,19 +121,11 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("sweep", "--seed"): "nothing in a design is random.",
     ("attack", "--prior"): "the prior is that of the file; --visits takes another one.",
     ("attack", "--output"): "the results are only printed: 'sfumato attack city.sfm > attack.txt' keeps them.",
-    (
-        "attack",
-        "--epsilon",
-    ): _ANOTHER,
-    (
-        "release",
-        "--output",
-    ): "the file to write is the last argument: sfumato release city.sfm visits.csv reports.csv.",
+    ("attack", "--epsilon"): _ANOTHER,
+    ("release", "--output"): "the file to write is the last argument: sfumato release city.sfm visits.csv "
+    "reports.csv.",
     ("release", "--seed"): "reports are drawn from the operating system's randomness, which has no seed.",
-    (
-        "release",
-        "--epsilon",
-    ): _ANOTHER,
+    ("release", "--epsilon"): _ANOTHER,
     ("estimate", "--epsilon"): "the file has its epsilon: give the file that the reports were released with.",
 }
 
@@ -199,12 +191,13 @@ def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program:
     name = "sfumato" if command is None else command.name
     if (name, tried) in ELSEWHERE:
         return ELSEWHERE[name, tried]
-    known = any(tried in found.opts for _, other in _single(commands) for found in other.params)
-    alike = [] if known else get_close_matches(tried, [each for found in own for each in found.opts], 1, _ALIKE)
+    known = any(tried in parameter.opts for _, other in _single(commands) for parameter in other.params)
+    names = [] if known else [each for parameter in own for each in parameter.opts]
+    alike = get_close_matches(tried, names, 1, _ALIKE)
     for option in (*meant, *alike):
-        for found in own:
-            if option in found.opts:
-                return _about(found)
+        for parameter in own:
+            if option in parameter.opts:
+                return _about(parameter)
     for option in ("--output" if each == "-o" else each for each in meant):
         if (name, option) in ELSEWHERE:
             return ELSEWHERE[name, option]
@@ -213,9 +206,9 @@ def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program:
     if tried.lstrip("-") in commands:
         return f"{tried.lstrip('-')} is a command: {program} {tried.lstrip('-')}."
     for option in meant:
-        having = [each for each, other in _single(commands) if any(option in found.opts for found in other.params)]
-        if having:
-            return f"{option} is an option of: {program} {', '.join(having)}."
+        takers = [each for each, other in _single(commands) if any(option in part.opts for part in other.params)]
+        if takers:
+            return f"{option} is an option of: {program} {', '.join(takers)}."
     if command is None:
         return "--version: Show the version." if "--version" in meant else _list_of(commands)
     return f"'{program} {name} --help' lists what it takes."
@@ -223,15 +216,15 @@ def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program:
 
 def _single(commands: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the commands, and in place of a group its own: ``ledger create``."""
-    found: list[tuple[str, Any]] = []
+    single: list[tuple[str, Any]] = []
     for name, command in commands.items():
         own = getattr(command, "commands", {})
-        found += [(f"{name} {each}", part) for each, part in own.items()] or [(name, command)]
-    return found
+        single += [(f"{name} {each}", part) for each, part in own.items()] or [(name, command)]
+    return single
 
 
-def _about(found: Any) -> str:
-    return f"{max(found.opts, key=len)}: {found.help}"
+def _about(parameter: Any) -> str:
+    return f"{max(parameter.opts, key=len)}: {parameter.help}"
 
 
 def _example(command: Any, program: str) -> str:

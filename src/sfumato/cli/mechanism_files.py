@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InputError
 from .messages import PARTIAL, say
+from .progress import working
 
 if TYPE_CHECKING:
     from ..audits import Outcome
@@ -23,8 +24,8 @@ _SHOWN: Final = 5
 
 def file_name(column: str) -> str:
     """Return the name of the mechanism file of a column in a folder of several."""
-    found = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in column)
-    return f"{found[:80] or 'column'}.sfm"
+    letters = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in column)
+    return f"{letters[:80] or 'column'}.sfm"
 
 
 def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[str, MechanismFile]:
@@ -126,23 +127,22 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
     """Print what is proved of a file with dummies, also at some deltas; return whether its promises hold."""
     from ..mechanisms.tupling import FamilyAccountant, quality_loss
     from ..rounding import amount_at_most, at_least, at_most, exactly
-    from .screen import Screen
 
     tupling = held.tupling
     if tupling is None:
         return True
     family = FamilyAccountant.of_points(tupling)
-    with Screen(stderr=True).status("Comparing every two secrets") as status:
+    with working("Comparing every two secrets") as update:
         proofs = [promise.prove(tupling) for promise in held.tuple_guarantees]
         for proof in proofs:
             say(proof.sentence)
         for delta in deltas:
-            status.update(f"Comparing every two secrets at delta {delta:g}")
-            found = family.epsilon(delta)
-            labels = [tupling.inner.secrets.labels[place] for place in found.pair]
+            update(f"Comparing every two secrets at delta {delta:g}")
+            bound = family.epsilon(delta)
+            labels = [tupling.inner.secrets.labels[place] for place in bound.pair]
             say(
                 f"Proved: at delta {exactly(delta)} every two secrets are indistinguishable from a tuple with "
-                f"epsilon {at_most(found.bounds.upper)} (the least is at least {at_least(found.bounds.lower)}, "
+                f"epsilon {at_most(bound.bounds.upper)} (the least is at least {at_least(bound.bounds.lower)}, "
                 f"for {labels[0]} and {labels[1]})."
             )
     if held.prior is not None and held.loss is not None:

@@ -33,7 +33,7 @@ def say(line: str, *, err: bool = False) -> None:
 
 def note(error: SfumatoError, what: str) -> None:
     """Print that something was not done, why, and how to get it."""
-    for line in told(error, f"Note: {what} "):
+    for line in error_lines(error, f"Note: {what} "):
         say(line, err=True)
 
 
@@ -43,27 +43,30 @@ def check_failure(failure: float) -> None:
         raise InputError(f"--failure {failure:g} is not between 0 and 1.", "use 0.05 for 5 %.")
 
 
-def told(error: SfumatoError, heading: str = "Error: ", command: Any = None, *, values: bool = False) -> list[str]:
-    """Return an error as lines to print: the problem, and the hint."""
-    return f"{heading}{error.told(spelling(command), values=values)}".splitlines()
+def error_lines(
+    error: SfumatoError, heading: str = "Error: ", command: Any = None, *, values: bool = False
+) -> list[str]:
+    """Return an error as lines to print: the problem, with data of rows if `values`, and the hint."""
+    return f"{heading}{error.told(_spelling(command), values=values)}".splitlines()
 
 
-def spelling(command: Any) -> Spelling:
+def _spelling(command: Any) -> Spelling:
     """Return how arguments are written as options of a command (a Click command, or None)."""
-    parameters = {} if command is None else {found.name: found for found in command.params}
+    parameters = {} if command is None else {each.name: each for each in command.params}
 
-    def written(name: str, value: str) -> str | None:
-        found = parameters.get(_RENAMED.get(name, name.rpartition(".")[2]))
-        if found is None:
+    def spell(name: str, value: str) -> str | None:
+        parameter = parameters.get(_RENAMED.get(name, name.rpartition(".")[2]))
+        if parameter is None:
             return at_command_line(name, value)
-        if found.param_type_name == "argument":
-            return str(found.name)
-        if found.is_flag:
-            return str((found.secondary_opts or found.opts)[0] if value == "False" else found.opts[0])
-        option = max(found.opts, key=len)
-        return f"{option} {_quoted(value)}" if value else str(option)
+        if parameter.param_type_name == "argument":
+            return str(parameter.name)
+        if parameter.is_flag:
+            negated = value == "False"
+            return str((parameter.secondary_opts or parameter.opts)[0] if negated else parameter.opts[0])
+        name = max(parameter.opts, key=len)
+        return f"{name} {_quoted(value)}" if value else name
 
-    return written
+    return spell
 
 
 @contextmanager

@@ -319,8 +319,8 @@ def _lattice_over(
             if not units.parse(near, unit="m", what="the distance to visits") > 0:
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
     if options.spacing is None:
-        found = suited_lattice(visits, promise, most=most, kind=kind, region=area, near=near)
-        return found.lattice, found.sentence
+        choice = suited_lattice(visits, promise, most=most, kind=kind, region=area, near=near)
+        return choice.lattice, choice.sentence
     with option("--spacing"):
         return Lattice.covering(visits, options.spacing, kind=kind, region=area, near=near), ""
 

@@ -43,21 +43,19 @@ class StopOnInterrupt:
 
 
 @contextmanager
-def working(text: str) -> Iterator[None]:
-    """Show on the error stream that work goes on, and for how long."""
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a live line on the error stream with the seconds that work takes; yield what changes its text."""
     from .screen import Screen
 
-    with Screen(stderr=True).status(text):
-        yield
+    with Screen(stderr=True).status(text) as status:
+        yield status.update
 
 
 @contextmanager
 def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
     """Show one live line of a design's progress on the error stream, in the unit of its value and bound."""
-    from .screen import Screen
-
-    with Screen(stderr=True).status("Preparing the problem (Ctrl-C stops with the best answer so far)") as status:
-        yield lambda progress: status.update(line_of(progress, unit))
+    with working("Preparing the problem (Ctrl-C stops with the best answer so far)") as update:
+        yield lambda progress: update(line_of(progress, unit))
 
 
 def line_of(progress: Progress, unit: str) -> str:
@@ -78,13 +76,11 @@ def line_of(progress: Progress, unit: str) -> str:
 @contextmanager
 def rows_line() -> Iterator[Callable[[RowsDone], None]]:
     """Show one live line of a release's progress on the error stream."""
-    from .screen import Screen
-
-    with Screen(stderr=True).status("Drawing reports (after Ctrl-C go on with --resume)") as status:
+    with working("Drawing reports (after Ctrl-C go on with --resume)") as update:
 
         def report(done: RowsDone) -> None:
             share = "" if not done.total else f" of {done.total:,}"
             left = "" if done.seconds_left is None else f", {done.seconds_left:,.0f} s left"
-            status.update(f"{done.rows:,}{share} rows, {done.rate:,.0f} a second{left}")
+            update(f"{done.rows:,}{share} rows, {done.rate:,.0f} a second{left}")
 
         yield report

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from .mechanism_files import exit_code
 from .messages import option, say
-from .progress import StopOnInterrupt
+from .progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
     from ..core import Space
@@ -110,12 +110,11 @@ def check_time(seconds: float) -> None:
 def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
     """Show a live line while a report is made, and let Ctrl-C end the designs with other epsilons for it."""
     from ..reports.document import OtherDesigns
-    from .screen import Screen
 
-    with StopOnInterrupt() as stop, Screen(stderr=True).status(doing) as status:
+    with StopOnInterrupt() as stop, working(doing) as update:
 
         def report(number: int, total: int) -> None:
-            status.update(
+            update(
                 f"Designing for other epsilons, {number} of {total}, for at most about {seconds:g} s in all "
                 "(Ctrl-C goes on without the rest)"
             )

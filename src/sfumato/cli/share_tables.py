@@ -27,7 +27,7 @@ _INSTEAD: Final = {
 }
 
 
-def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *, complete: bool) -> None:
+def print_settled(console: Screen, estimate: Estimate, withheld: Collection[int], *, complete: bool) -> None:
     """Print at which resolution the reports settle shares, and what is withheld."""
     from ..estimation.districts import MOST_PLACES
     from ..geo import Places
@@ -35,24 +35,24 @@ def print_settled(console: Screen, found: Estimate, withheld: Collection[int], *
 
     if not withheld:
         return
-    count = f"{len(withheld):,} of the {counted(len(found.space), 'share')}"
-    if found.districts is not None:
-        console.print(f"SETTLED: the shares of {found.districts!r}.")
+    count = f"{len(withheld):,} of the {counted(len(estimate.space), 'share')}"
+    if estimate.districts is not None:
+        console.print(f"SETTLED: the shares of {estimate.districts!r}.")
         console.print(f"NOT SETTLED, and withheld: {count} of single places.")
-        _print_districts(console, found.districts)
+        _print_districts(console, estimate.districts)
         return
     console.print(f"NOT SETTLED, and withheld: {count}.")
-    if isinstance(found.space, Places):
-        if found.effective is not None:
+    if isinstance(estimate.space, Places):
+        if estimate.effective is not None:
             console.print("Districts need reports without weights.")
-        elif found.method != "maximum likelihood":
+        elif estimate.method != "maximum likelihood":
             console.print("Districts need --method maximum-likelihood.")
-        elif len(found.space) > MOST_PLACES:
+        elif len(estimate.space) > MOST_PLACES:
             console.print(f"Districts of more than {MOST_PLACES:,} places are not looked for.")
         else:
             console.print("The shares of districts are not settled either, of any size.")
-    if found.effective is None:
-        console.print(_INSTEAD[found.method])
+    if estimate.effective is None:
+        console.print(_INSTEAD[estimate.method])
     elif complete:
         console.print("--method inversion --intervals normal gives each an interval.")
 
@@ -84,7 +84,7 @@ def _print_districts(console: Screen, districts: Districts) -> None:
 
 
 def print_likeliest(
-    console: Screen, found: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
+    console: Screen, estimate: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
 ) -> None:
     """Print the largest shares that are not withheld."""
     from ..geo import Places
@@ -92,8 +92,8 @@ def print_likeliest(
     from ..tables import text
     from .screen import print_table
 
-    space, sure = found.space, found.intervals
-    order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -found.probabilities[s])
+    space, sure = estimate.space, estimate.intervals
+    order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -estimate.probabilities[s])
     rest = len(order) - _SHOWN
     headings = ["value", "share"] + (
         [] if sure is None else [f"{percent_of_confidence(sure.confidence)} interval"]
@@ -102,7 +102,7 @@ def print_likeliest(
         headings.append("middle (latitude, longitude)")
     rows = []
     for s in order[:_SHOWN]:
-        cells = [text(space.labels[s]), percent(float(found.probabilities[s]))]
+        cells = [text(space.labels[s]), percent(float(estimate.probabilities[s]))]
         if sure is not None:
             cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
         if isinstance(space, Places):
@@ -149,23 +149,23 @@ def label_columns(space: Space) -> dict[str, list[str]]:
     return {name: label_texts(part) for name, part in parts.items()}
 
 
-def write_shares(found: Estimate, path: Path, withheld: Collection[int]) -> None:
+def write_shares(estimate: Estimate, path: Path, withheld: Collection[int]) -> None:
     """Write the share of each value, empty where it is withheld; of places also coordinates and their district."""
     from ..geo import Places
     from ..tables import write_rows
 
-    sure, space = found.intervals, found.space
+    sure, space = estimate.intervals, estimate.space
     labels = label_columns(space)
     names = [*labels, "probability", *(() if sure is None else ("lower", "upper"))]
     columns: list[Iterable[Any]] = list(zip(*product(*labels.values()), strict=True))
-    columns.append([None if s in withheld else float(share) for s, share in enumerate(found.probabilities)])
+    columns.append([None if s in withheld else float(share) for s, share in enumerate(estimate.probabilities)])
     columns += [] if sure is None else [sure.lower, sure.upper]
     if isinstance(space, Places):
         names += ["latitude", "longitude"]
         columns += list(space.latlon.T)
-    if found.districts is not None:
+    if estimate.districts is not None:
         names.append("district")
-        columns.append([found.districts.names[d] for d in found.districts.membership])
+        columns.append([estimate.districts.names[d] for d in estimate.districts.membership])
     write_rows(names, zip(*columns, strict=True), path)
 
 

@@ -72,7 +72,6 @@ def search_epsilon(
     from ..optimal import find_epsilon
     from ..reports import coordinate_extremes, extremes
     from ..rounding import exactly
-    from .screen import Screen
 
     def promise(epsilon: float) -> CoordinatePrivacy | MetricPrivacy:
         if isinstance(site.places, Lattice):
@@ -82,13 +81,13 @@ def search_epsilon(
         return ThresholdPrivacy(epsilon, site.distances, options.within)
 
     heading = "Searching for epsilon (Ctrl-C stops with the best design so far)"
-    with StopOnInterrupt() as stop, Screen(stderr=True).status(heading) as status:
+    with StopOnInterrupt() as stop, working(heading) as update:
 
         def report(trial: EpsilonTrial) -> None:
             shown = goal.shown(trial.measured, site.costs.unit)
-            status.update(f"Epsilon {exactly(trial.epsilon)}: {shown}, {trial.seconds:.0f} s")
+            update(f"Epsilon {exactly(trial.epsilon)}: {shown}, {trial.seconds:.0f} s")
 
-        found = find_epsilon(
+        answer = find_epsilon(
             prior,
             loss=site.costs,
             goal=goal,
@@ -101,14 +100,14 @@ def search_epsilon(
             stop=stop,
             progress=report,
         )
-    promised = promise(found.epsilon)
+    promised = promise(answer.epsilon)
     if isinstance(promised, MetricPrivacy):
         remarks = extremes(promised)
     else:
         remarks = coordinate_extremes(promised, site.places) if isinstance(site.places, Lattice) else []
     for remark in remarks:
         say(f"Warning: {remark}", err=True)
-    return found
+    return answer
 
 
 def _say_how_long(places: int, time_limit: float) -> None:
@@ -146,7 +145,7 @@ def say_forecast(
     """
     from ..optimal import forecast
 
-    found = forecast(
+    estimate = forecast(
         prior,
         loss=site.costs,
         guarantees=guarantees,
@@ -154,12 +153,12 @@ def say_forecast(
         pairs=pairs,
         gap=_USUAL_GAP if gap is None else gap,
     )
-    found = replace(found, most_seconds=(2 if twice else 1) * found.most_seconds)
-    if found.most_seconds > _SOON_S:
-        why = f" ({found.reason})" if found.reason else ""
+    estimate = replace(estimate, most_seconds=(2 if twice else 1) * estimate.most_seconds)
+    if estimate.most_seconds > _SOON_S:
+        why = f" ({estimate.reason})" if estimate.reason else ""
         say(
-            f"Note: {found.sentence} are expected on an idle machine, by {found.method}{why}. After Ctrl-C, or "
-            "when --time-limit ends, the best proved mechanism is written.",
+            f"Note: {estimate.sentence} are expected on an idle machine, by {estimate.method}{why}. After Ctrl-C, "
+            "or when --time-limit ends, the best proved mechanism is written.",
             err=True,
         )
 

@@ -54,8 +54,8 @@ def command(
             "use --categories 8 for shares of categories, or --sensitivity 1 for noise on whole numbers.",
         )
     if sensitivity is not None:
-        for name, given in (("--answers", answers), ("--margin", margin), ("--by", by)):
-            if given is not None:
+        for name, value in (("--answers", answers), ("--margin", margin), ("--by", by)):
+            if value is not None:
                 raise InputError(f"{name} was given with --sensitivity, but it is about shares.", "leave it out.")
         sentences = _of_noise(epsilon, off_by, sensitivity, failure)
     else:
@@ -71,9 +71,8 @@ def _of_shares(
 ) -> tuple[str, ...]:
     from ...estimation import accuracy
 
-    wanted = None if margin is None else _share(margin)
-    found = accuracy(categories, epsilon=epsilon, answers=answers, margin=wanted, failure=failure, by=by)
-    return found.sentences
+    share = None if margin is None else _share(margin)
+    return accuracy(categories, epsilon=epsilon, answers=answers, margin=share, failure=failure, by=by).sentences
 
 
 def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failure: float) -> tuple[str, ...]:
@@ -83,20 +82,20 @@ def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failu
         raise InputError(
             f"{'neither' if epsilon is None else 'both'} --epsilon {'nor' if epsilon is None else 'and'} --off-by "
             f"{'was' if epsilon is None else 'were'} given.",
-            "give one, and the other is found.",
+            "give one, and the other is answer.",
         )
     written = None if epsilon is None else str(epsilon)  # the decimal number, not the nearest float
-    found = noise_accuracy(epsilon=written, off_by=off_by, sensitivity=sensitivity, failure=failure)
+    answer = noise_accuracy(epsilon=written, off_by=off_by, sensitivity=sensitivity, failure=failure)
     least = () if off_by is None else ("A smaller epsilon would not do.",)
-    return (found.sentences[0], *least, *found.sentences[1:])
+    return (answer.sentences[0], *least, *answer.sentences[1:])
 
 
 def _share(text: str) -> float:
-    found = _MARGIN.fullmatch(text)
-    value = float(found[1]) / 100 if found else 0.0
+    match = _MARGIN.fullmatch(text)
+    value = float(match[1]) / 100 if match else 0.0
     if not 0 < value < 1:
-        plain = float(text) if re.fullmatch(r"\d{1,2}(?:\.\d+)?", text) else 1.2
-        points = f"{100 * plain if 0 < plain < 1 else plain:g} points"
+        number = float(text) if re.fullmatch(r"\d{1,2}(?:\.\d+)?", text) else 1.2
+        points = f"{100 * number if 0 < number < 1 else number:g} points"
         raise InputError(
             f"--margin {text} is not a number of points from 0 to 100.", f"write '{points}' or '1.2%'."
         )

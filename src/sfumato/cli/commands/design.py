@@ -14,7 +14,7 @@ from ..messages import PARTIAL, option, say
 from ..options import DEFAULT_EPSILON, LEAST_VISITS, DesignOptions, options_of
 from ..outputs import check_folder
 from ..place_options import POINTS_GAP, name_of, region_of, visits_of
-from ..progress import StopOnInterrupt
+from ..progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
     from ...files.many import DesignFolder, DesignNews, DesignRow
@@ -68,7 +68,6 @@ def _design_each_user(options: DesignOptions) -> None:
     from ...core import CoordinatePrivacy
     from ...optimal.structured import cores
     from ...rounding import counted
-    from ..screen import Screen
 
     options.refuse(_OF_ONE, "was given with --each-user, but it is for one design.", "leave one of them out.")
     output, processes = options.output, options.processes
@@ -87,10 +86,10 @@ def _design_each_user(options: DesignOptions) -> None:
     shape: Any = options.lattice
     least = LEAST_VISITS if options.least_visits is None else options.least_visits
     heading = "Designing (Ctrl-C ends after the running designs; a second one ends at once)"
-    with StopOnInterrupt() as stop, Screen(stderr=True).status(heading) as status:
+    with StopOnInterrupt() as stop, working(heading) as update:
 
         def report(news: DesignNews) -> None:
-            status.update(
+            update(
                 f"{news.done:,} of {news.total:,} designs, {news.per_minute:,.1f} a minute, "
                 f"{news.seconds_left / 60:,.0f} min left"
             )

@@ -25,7 +25,7 @@ from ..options import (
 )
 from ..outputs import check_ending, check_outputs
 from ..place_options import cells_over, max_loss_of, promise_of, visits_from
-from ..progress import StopOnInterrupt
+from ..progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
     from ...core import Guarantee, Loss, Mechanism, Prior
@@ -106,31 +106,31 @@ def command(
     check_outputs([output, page, checkpoint], [visits])
     _check_numbers(most, held_out, rounds, seed)
     max_loss_m = max_loss_of(max_loss, "m")
-    found, _ = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)
-    places = cells_over(found, region, cell, cells, None)
+    table, _ = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)
+    places = cells_over(table, region, cell, cells)
     if epsilon is not None:
         promise_of(epsilon, places.metric("euclidean", unit="km"), "--epsilon")
-    data = Pairs.of_visits(found, places, sensitive, most=most)
+    data = Pairs.of_visits(table, places, sensitive, most=most)
     learning, judging = data.split(1 - held_out, seed=seed)
     console = Screen()
-    told = (
+    summary = (
         f"{counted(len(learning), 'visit')} to learn from, {len(judging):,} to judge; "
         f"hiding {len(data.space)} values."
     )
-    console.print(told)
+    console.print(summary)
     joint = learning.joint(places)
     loss = learning.loss(places)
     prior = Prior(places, joint.sum(axis=0))
-    certified = None if epsilon is None else _certified(prior, places, loss, epsilon, max_loss_m)
+    certified = None if epsilon is None else _least_loss_design(prior, places, loss, epsilon, max_loss_m)
     with (
         StopOnInterrupt() as stop,
-        Screen(stderr=True).status("Learning (Ctrl-C keeps the best so far)") as status,
+        working("Learning (Ctrl-C keeps the best so far)") as update,
     ):
 
         def progress(done: TrainingRound) -> None:
-            status.update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
+            update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
 
-        mechanism, ending = _trained(
+        mechanism, ending = _train(
             learning,
             places,
             max_loss_m,
@@ -145,7 +145,7 @@ def command(
         )
     if ending is Ending.STOPPED:
         console.print("NOT FINISHED: the training was stopped.")
-    with Screen(stderr=True).status("Finding the certified optimum"):
+    with working("Finding the certified optimum"):
         exact = least_vulnerability if target is Aim.VULNERABILITY else least_information
         optimum = exact(joint, places, loss, max_loss_m)
     guarantees: list[Guarantee] = []
@@ -153,13 +153,13 @@ def command(
     if certified is not None:
         guarantees = list(certified.problem.guarantees)
         promise = next(each for each in guarantees if isinstance(each, MetricPrivacy))
-        kept = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
+        private = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
         promises = [
-            f"Proved on the integers: epsilon is at most {at_most(kept.proof.upper, 7)}/km, between centres of "
+            f"Proved on the integers: epsilon is at most {at_most(private.proof.upper, 7)}/km, between centres of "
             "cells."
         ]
         console.print(promises[0])
-        mechanism = kept.mechanism
+        mechanism = private.mechanism
     learned = Learned(mechanism, optimum, learning, judging, places, max_loss_m)
     print_table(console, learned.table.caption, learned.table.headings, learned.table.rows)
     for sentence in learned.sentences:
@@ -170,7 +170,7 @@ def command(
     if page is not None:
         facts = file_facts(None, Origin(output, designed=typed()))
         finished = ending is not Ending.STOPPED
-        learn_page(learned, [told], finished=finished, promises=promises, file=facts).save(page)
+        learn_page(learned, [summary], finished=finished, promises=promises, file=facts).save(page)
         say(f"Written: {page}", err=True)
     if ending is Ending.STOPPED or not learned.within:
         raise typer.Exit(PARTIAL)
@@ -184,18 +184,17 @@ def _check_numbers(most: int, held_out: float, rounds: int, seed: int) -> None:
         raise InputError(f"--held-out {held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth.")
 
 
-def _certified(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_m: float) -> Design:
+def _least_loss_design(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_m: float) -> Design:
     """Return the mechanism of least loss with metric privacy, if that is within the limit of the loss."""
     from ...core import MetricPrivacy
     from ...errors import InfeasibleError, argument
     from ...optimal import design
     from ...rounding import amount, amount_at_least, amount_at_most
-    from ..screen import Screen
 
     guarantee = MetricPrivacy(epsilon, places.metric("euclidean", unit="km"))
-    with Screen(stderr=True).status(f"Finding the least loss at {guarantee}"):
-        found = design(prior, loss=loss, guarantees=[guarantee], gap=_GAP)
-    proof = found.certificate
+    with working(f"Finding the least loss at {guarantee}"):
+        optimum = design(prior, loss=loss, guarantees=[guarantee], gap=_GAP)
+    proof = optimum.certificate
     if max_loss_m < proof.loss:
         least = amount_at_least(proof.bound, "m", 4)
         raise InfeasibleError(
@@ -205,10 +204,10 @@ def _certified(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_
             f"allow {argument('max_loss', amount_at_most(proof.loss, 'm', 4))}.",
             f"ask for a larger {argument('epsilon')}.",
         )
-    return found
+    return optimum
 
 
-def _trained(
+def _train(
     learning: Pairs,
     places: Places,
     max_loss_m: float,
@@ -249,10 +248,10 @@ def _trained(
         "stop": stop,
     }
     if certified is not None:
-        found = learn_behind(joint, certified, loss, max_loss_m, **settings)
+        table = learn_behind(joint, certified, loss, max_loss_m, **settings)
     else:
-        found = learn_table(joint, places, loss, max_loss_m, **settings)
-    return found.mechanism, found.ending
+        table = learn_table(joint, places, loss, max_loss_m, **settings)
+    return table.mechanism, table.ending
 
 
 def _target(target: Aim, *, smooth: bool) -> Target:

@@ -143,7 +143,7 @@ def command(
     if key_file is not None and ledger is None:
         raise InputError("--key-file is the key of a ledger.", "name the ledger with --ledger.")
     choice: Any = outside
-    held = _held(file, by, column or (), trust_distances=trust_distances, signed_by=require_signature)
+    held = _read(file, by, column or (), trust_distances=trust_distances, signed_by=require_signature)
     named: Any = None
     if column:
         named = tuple(column) if len(column) > 1 or (isinstance(held, dict) and by is None) else column[0]
@@ -186,15 +186,15 @@ def command(
         say(f"Name the column of users with --user-column; or {OF_FILES}")
     try:
         with rows_line() as progress:
-            found = prepared.run(progress)
+            release = prepared.run(progress)
     except KeyboardInterrupt:
         rest = "The same command with --resume goes on, and no row is drawn twice." if prepared.begun else ""
         say(f"Interrupted. {rest or 'Nothing was begun.'}", err=True)
         raise typer.Exit(130) from None
-    say(f"{found}.")
+    say(f"{release}.")
     say(f"Written: {target}")
     if receipts:
-        _write_receipts(prepared.receipt(found, [file]), receipts)
+        _write_receipts(prepared.receipt(release, [file]), receipts)
 
 
 def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
@@ -211,7 +211,7 @@ def _write_receipts(receipt: Receipt, paths: Sequence[Path]) -> None:
         say(f"Written: {path}")
 
 
-def _held(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> MechanismFile | dict[str, Any]:
+def _read(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> MechanismFile | dict[str, Any]:
     from ...errors import InputError, argument
     from ...files import read_mechanism_file
 

@@ -59,16 +59,20 @@ def command(
         raise InputError(
             "--skip-damaged was given without a folder of visits.", "name the folder, or leave it out."
         )
-    data = _data(files or [], lat, lon, user_column, people, skip_damaged=skip_damaged) if paper.visits else {}
+    data = (
+        _visits_by_name(files or [], lat, lon, user_column, people, skip_damaged=skip_damaged)
+        if paper.visits
+        else {}
+    )
     setting = Setting(quick, data, bool(files))
     try:
         with working("Reproducing"):
-            found = run(
+            results = run(
                 paper,
                 setting,
                 folder,
                 processes=processes,
-                command=_typed(
+                command=_command_line(
                     paper.name,
                     files or [],
                     quick,
@@ -81,14 +85,14 @@ def command(
     except KeyboardInterrupt:
         say(f"Interrupted. The parts that are done are kept in {folder}; the same command goes on.", err=True)
         raise typer.Exit(130) from None
-    for claim in found.claims:
+    for claim in results.claims:
         source = f"{claim.where} (ours)" if claim.ours else claim.where
         quoted = f" In its words: \u201c{claim.quote}\u201d" if claim.quote else ""
         say(f"{source}: {claim.verdict}. {claim.says}{quoted} {claim.found}")
-    say(f"{found.counts} Written: {folder / 'index.html'}")
+    say(f"{results.counts} Written: {folder / 'index.html'}")
 
 
-def _data(
+def _visits_by_name(
     files: list[Path],
     lat: str | None,
     lon: str | None,
@@ -103,16 +107,16 @@ def _data(
 
     if not files:
         return {"synthetic city": synthetic_city()}
-    found: dict[str, Visits] = {}
+    visits: dict[str, Visits] = {}
     for path in files:
-        if path.stem in found:
+        if path.stem in visits:
             raise InputError(f"two files have the name {path.stem!r}.", "rename one of them.")
         skip = skip_damaged and (path.is_dir() or not any(each.is_dir() for each in files))
-        found[path.stem] = visits_from(path, lat, lon, user_column, people, skip_damaged=skip)[0]
-    return found
+        visits[path.stem] = visits_from(path, lat, lon, user_column, people, skip_damaged=skip)[0]
+    return visits
 
 
-def _typed(
+def _command_line(
     name: str,
     files: list[Path],
     quick: bool,
