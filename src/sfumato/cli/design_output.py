@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .place_options import Site
     from .reporting import Reporting
 
-
 _MEASURING = "Measuring loss and attackers"
 _UNDECIDED: Final = "NOT FINISHED: the program was stopped before it was decided which loses less."
 _LARGEST: Final = 1_000_000  # entries of a mechanism: what reports settle is then known in about a second

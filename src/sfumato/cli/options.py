@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_type_hints
 
@@ -123,9 +123,13 @@ class CommandOptions:
 def options_of(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
     """Return a decorator that makes a function of one dataclass a command with an option for each field."""
     types = get_type_hints(kind, include_extras=True)
+    required = inspect.Parameter.empty
     parameters = [
         inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=types[field.name]
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=required if field.default is MISSING else field.default,
+            annotation=types[field.name],
         )
         for field in fields(kind)  # type: ignore[arg-type]  # any dataclass
     ]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..core.guarantees import Asked
     from ..geo import Lattice, People, Places, Region, Visits
 
-
 BUILT_IN: Final = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
 OF_FILES: Final = (
     "for GPX, GeoLife and OziExplorer --people file says that each file is a person, --people folder that each "

@@ -19,12 +19,12 @@ class StopOnInterrupt:
     """The first Ctrl-C asks the work to stop with its best answer; the second ends it."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         self._before: Any = None
 
     def __call__(self) -> bool:
         """Return whether a stop was asked for."""
-        return self.asked
+        return self.requested
 
     def __enter__(self) -> StopOnInterrupt:
         if threading.current_thread() is threading.main_thread():
@@ -36,9 +36,9 @@ class StopOnInterrupt:
             signal.signal(signal.SIGINT, self._before)
 
     def _ask(self, *_: object) -> None:
-        if self.asked:
+        if self.requested:
             raise KeyboardInterrupt
-        self.asked = True
+        self.requested = True
         os.write(2, b"\nStopping with the best answer so far. A second Ctrl-C ends at once.\n")
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..proofs import PlaceDistortion
     from .place_options import Site
 
-
 _SOON_S: Final = 20.0  # seconds that need no announcement
 _USUAL_GAP: Final = 1e-6
 _HOLDS_PLACES: Final = (
@@ -229,13 +228,13 @@ def solve_program(
         else:
             errors = site.distances if points is None else PlaceDistortion(0, site.places, points)
             result = design_private(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
-    if stop.asked and result.finished:  # the best of what was tried until then
+    if stop.requested and result.finished:  # the best of what was tried until then
         result = result if result.has_program else replace(result, finished=False)
         say(
             "Note: stopped by Ctrl-C. The mechanism is proved; a longer run may find one that loses less.",
             err=True,
         )
-    return result, not stop.asked
+    return result, not stop.requested
 
 
 def _error_guarantee(

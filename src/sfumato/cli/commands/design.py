@@ -19,7 +19,6 @@ from ..progress import StopOnInterrupt, working
 if TYPE_CHECKING:
     from ...files.many import DesignFolder, DesignNews, DesignRow
 
-
 _OF_ONE: Final = (
     *("report", "frontier_time", "require", "within", "distortion", "max_loss", "attacker_finds", "objective"),
     *("metric", "cell", "cells", "hexagons", "population", "user", "held_out", "outline", "figure", "dark"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from ..messages import PARTIAL, say
 from ..options import (
     Cell,
     Cells,
+    CommandOptions,
     Latitude,
     Longitude,
     MechanismOutput,
@@ -22,18 +24,17 @@ from ..options import (
     SkipDamaged,
     UserColumn,
     VisitsFile,
+    options_of,
 )
 from ..outputs import check_ending, check_outputs
-from ..place_options import cells_over, max_loss_of, promise_of, visits_from
+from ..place_options import cells_over, max_loss_of, promise_of, visits_of
 from ..progress import StopOnInterrupt, working
 
 if TYPE_CHECKING:
     from ...core import Guarantee, Loss, Mechanism, Prior
     from ...geo import Places
     from ...learning import Ending, Pairs, Target, TrainingRound
-    from ...learning.rounds import Progress
     from ...optimal import Design
-
 
 _GAP = 1e-4  # relative, of the least loss under a promise
 
@@ -45,45 +46,51 @@ class Aim(StrEnum):
     INFORMATION = "information"
 
 
-def command(
-    visits: VisitsFile,
+@dataclass(frozen=True, slots=True)
+class LearnOptions(CommandOptions):
+    """The options of ``sfumato learn``."""
+
+    visits: VisitsFile
     max_loss: Annotated[
         str, typer.Option(help="Reports may be off from the true point by at most this on average: '500 m'.")
-    ],
-    sensitive: Annotated[str | None, typer.Option(help="The column to hide; by default the user.")] = None,
-    most: Annotated[int, typer.Option(help="Hide this many of its values: those with the most visits.")] = 6,
+    ]
+    sensitive: Annotated[str | None, typer.Option(help="The column to hide; by default the user.")] = None
+    most: Annotated[int, typer.Option(help="Hide this many of its values: those with the most visits.")] = 6
     target: Annotated[
         Aim, typer.Option(help="What to make small: hits of the best guess, or what a report reveals.")
-    ] = Aim.VULNERABILITY,
+    ] = Aim.VULNERABILITY
     neural: Annotated[
         bool,
         typer.Option("--neural", help="Learn a neural network on points, then count what it does on the cells."),
-    ] = False,
+    ] = False
     epsilon: Annotated[
         str | None,
         typer.Option(help="Promise this metric privacy too, and prove it: 1/km."),
-    ] = None,
-    cell: Cell = None,
-    cells: Cells = None,
-    region: Region = None,
+    ] = None
+    cell: Cell = None
+    cells: Cells = None
+    region: Region = None
     held_out: Annotated[
         float, typer.Option(help="The share of the visits that is kept apart to judge the result.")
-    ] = 0.2,
-    rounds: Annotated[int, typer.Option(help="Train for at most this many rounds.")] = 120,
+    ] = 0.2
+    rounds: Annotated[int, typer.Option(help="Train for at most this many rounds.")] = 120
     checkpoint: Annotated[
         Path | None, typer.Option(help="Save the training here, and continue from it if it exists.")
-    ] = None,
-    seed: Seed = 1,
-    output: MechanismOutput = None,
+    ] = None
+    seed: Seed = 1
+    output: MechanismOutput = None
     page: Annotated[
         Path | None, typer.Option("--report", help="Write what was found as a page (.html), with maps.")
-    ] = None,
-    lat: Latitude = None,
-    lon: Longitude = None,
-    user_column: UserColumn = None,
-    people: People = None,
-    skip_damaged: SkipDamaged = False,
-) -> None:
+    ] = None
+    lat: Latitude = None
+    lon: Longitude = None
+    user_column: UserColumn = None
+    people: People = None
+    skip_damaged: SkipDamaged = False
+
+
+@options_of(LearnOptions)
+def command(options: LearnOptions) -> None:
     """Learn a mechanism that hides a column of the visits.
 
     The result is compared with the certified optimum, and judged on visits that it did
@@ -101,17 +108,17 @@ def command(
     from ..reporting import typed
     from ..screen import Screen, print_table
 
-    check_ending(output, ".sfm")
-    check_ending(page, ".html", page=True)
-    check_outputs([output, page, checkpoint], [visits])
-    _check_numbers(most, held_out, rounds, seed)
-    max_loss_m = max_loss_of(max_loss, "m")
-    table, _ = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)
-    places = cells_over(table, region, cell, cells)
-    if epsilon is not None:
-        promise_of(epsilon, places.metric("euclidean", unit="km"), "--epsilon")
-    data = Pairs.of_visits(table, places, sensitive, most=most)
-    learning, judging = data.split(1 - held_out, seed=seed)
+    check_ending(options.output, ".sfm")
+    check_ending(options.page, ".html", page=True)
+    check_outputs([options.output, options.page, options.checkpoint], [options.visits])
+    _check_numbers(options)
+    max_loss_m = max_loss_of(options.max_loss, "m")
+    visits, _ = visits_of(options)
+    places = cells_over(visits, options.region, options.cell, options.cells)
+    if options.epsilon is not None:
+        promise_of(options.epsilon, places.metric("euclidean", unit="km"), "--epsilon")
+    data = Pairs.of_visits(visits, places, options.sensitive, most=options.most)
+    learning, judging = data.split(1 - options.held_out, seed=options.seed)
     console = Screen()
     summary = (
         f"{counted(len(learning), 'visit')} to learn from, {len(judging):,} to judge; "
@@ -121,7 +128,9 @@ def command(
     joint = learning.joint(places)
     loss = learning.loss(places)
     prior = Prior(places, joint.sum(axis=0))
-    certified = None if epsilon is None else _least_loss_design(prior, places, loss, epsilon, max_loss_m)
+    certified = None
+    if options.epsilon is not None:
+        certified = _least_loss_design(prior, places, loss, options.epsilon, max_loss_m)
     with (
         StopOnInterrupt() as stop,
         working("Learning (Ctrl-C keeps the best so far)") as update,
@@ -130,23 +139,12 @@ def command(
         def progress(done: TrainingRound) -> None:
             update(f"Round {done.number}: Bayes error {done.bayes_error:.4f}, loss {done.loss:.0f} m")
 
-        mechanism, ending = _train(
-            learning,
-            places,
-            max_loss_m,
-            target,
-            rounds,
-            seed,
-            checkpoint,
-            progress,
-            stop,
-            neural=neural,
-            certified=None if certified is None else certified.mechanism,
-        )
+        first = None if certified is None else certified.mechanism
+        mechanism, ending = _train(options, learning, places, max_loss_m, first, stop=stop, progress=progress)
     if ending is Ending.STOPPED:
         console.print("NOT FINISHED: the training was stopped.")
     with working("Finding the certified optimum"):
-        exact = least_vulnerability if target is Aim.VULNERABILITY else least_information
+        exact = least_vulnerability if options.target is Aim.VULNERABILITY else least_information
         optimum = exact(joint, places, loss, max_loss_m)
     guarantees: list[Guarantee] = []
     promises: list[str] = []
@@ -164,24 +162,27 @@ def command(
     print_table(console, learned.table.caption, learned.table.headings, learned.table.rows)
     for sentence in learned.sentences:
         console.print(sentence)
-    if output is not None:
-        save(MechanismFile(mechanism, prior, loss, guarantees), output)
-        say(f"Written: {output}", err=True)
-    if page is not None:
-        facts = file_facts(None, Origin(output, designed=typed()))
+    if options.output is not None:
+        save(MechanismFile(mechanism, prior, loss, guarantees), options.output)
+        say(f"Written: {options.output}", err=True)
+    if options.page is not None:
+        facts = file_facts(None, Origin(options.output, designed=typed()))
         finished = ending is not Ending.STOPPED
-        learn_page(learned, [summary], finished=finished, promises=promises, file=facts).save(page)
-        say(f"Written: {page}", err=True)
+        learn_page(learned, [summary], finished=finished, promises=promises, file=facts).save(options.page)
+        say(f"Written: {options.page}", err=True)
     if ending is Ending.STOPPED or not learned.within:
         raise typer.Exit(PARTIAL)
 
 
-def _check_numbers(most: int, held_out: float, rounds: int, seed: int) -> None:
-    for name, value, least in (("--most", most, 2), ("--rounds", rounds, 1), ("--seed", seed, 0)):
+def _check_numbers(options: LearnOptions) -> None:
+    for name, least in (("most", 2), ("rounds", 1), ("seed", 0)):
+        value = getattr(options, name)
         if value < least:
-            raise InputError(f"{name} {value} is too small.", f"use at least {least}.")
-    if not 0 < held_out < 1:
-        raise InputError(f"--held-out {held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth.")
+            raise InputError(f"--{name} {value} is too small.", f"use at least {least}.")
+    if not 0 < options.held_out < 1:
+        raise InputError(
+            f"--held-out {options.held_out:g} is not a share between 0 and 1.", "use 0.2 for a fifth."
+        )
 
 
 def _least_loss_design(prior: Prior, places: Places, loss: Loss, epsilon: str, max_loss_m: float) -> Design:
@@ -208,55 +209,39 @@ def _least_loss_design(prior: Prior, places: Places, loss: Loss, epsilon: str, m
 
 
 def _train(
+    options: LearnOptions,
     learning: Pairs,
     places: Places,
     max_loss_m: float,
-    target: Aim,
-    rounds: int,
-    seed: int,
-    checkpoint: Path | None,
-    progress: Progress,
-    stop: StopOnInterrupt,
-    *,
-    neural: bool,
     certified: Mechanism | None,
+    **watch: Any,
 ) -> tuple[Mechanism, Ending]:
-    """Return the mechanism on the cells that was learned, and how the training ended."""
-    from ...learning import counted, learn_behind, learn_generator, learn_table
+    """Return the mechanism on the cells, learned behind a certified one if given, and how the training ended."""
+    from ...learning import (
+        BayesVulnerability,
+        MutualInformation,
+        counted,
+        learn_behind,
+        learn_generator,
+        learn_table,
+    )
 
-    aim = _target(target, smooth=not neural)
-    if neural:
-        network = learn_generator(
-            learning,
-            max_loss_m,
-            target=aim,
-            rounds=rounds,
-            seed=seed,
-            checkpoint=checkpoint,
-            progress=progress,
-            stop=stop,
-        )
-        return counted(network, places, seed=seed).mechanism, network.ending
-    joint, loss = learning.joint(places), learning.loss(places)
+    aim: Target = MutualInformation()
+    if options.target is Aim.VULNERABILITY:
+        aim = BayesVulnerability() if options.neural else BayesVulnerability(8.0)
     settings: dict[str, Any] = {
         "target": aim,
-        "records": len(learning) // 2,
-        "rounds": rounds,
-        "seed": seed,
-        "checkpoint": checkpoint,
-        "progress": progress,
-        "stop": stop,
+        "rounds": options.rounds,
+        "seed": options.seed,
+        "checkpoint": options.checkpoint,
+        **watch,
     }
+    if options.neural:
+        network = learn_generator(learning, max_loss_m, **settings)
+        return counted(network, places, seed=options.seed).mechanism, network.ending
+    joint, loss, records = learning.joint(places), learning.loss(places), len(learning) // 2
     if certified is not None:
-        table = learn_behind(joint, certified, loss, max_loss_m, **settings)
+        table = learn_behind(joint, certified, loss, max_loss_m, records=records, **settings)
     else:
-        table = learn_table(joint, places, loss, max_loss_m, **settings)
+        table = learn_table(joint, places, loss, max_loss_m, records=records, **settings)
     return table.mechanism, table.ending
-
-
-def _target(target: Aim, *, smooth: bool) -> Target:
-    from ...learning import BayesVulnerability, MutualInformation
-
-    if target is Aim.INFORMATION:
-        return MutualInformation()
-    return BayesVulnerability(8.0) if smooth else BayesVulnerability()

@@ -16,7 +16,6 @@ from ..options import KeyFile, LedgerAddress
 if TYPE_CHECKING:
     from ...ledgers import Ledger
 
-
 _TIMES: Final = {"day": "Today (UTC)", "week": "This week (since Monday, UTC)"}
 
 command = typer.Typer(
