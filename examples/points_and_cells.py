@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import sfumato as sf
-from sfumato.comparison import places_figure, street, street_figure
+from sfumato.comparison import street, street_figure
 from sfumato.reports import save_picture
 
 
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         visits, epsilon=given.epsilons, region=region, bound_time=given.bound_time, progress=print
     )
     found.save(given.out / "points-loss.csv")
-    save_picture(places_figure(found), given.out / "points-loss.png")
+    save_picture(found.figure(), given.out / "points-loss.png")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import sfumato as sf
-from sfumato.comparison import PlaceRow, places_figure
+from sfumato.comparison import PlaceRow
 from sfumato.reports import DARK, LIGHT, save_picture
 from sfumato_papers import (
     distribution_privacy,
@@ -100,7 +100,7 @@ def _points(table: Path) -> Figure:
         visits, epsilon="3/km", region=visits.region(trim=0.02), spacing="3 km", bound_time=0
     )
     epsilons = tuple(sorted({row.epsilon for row in rows if row.epsilon < inf}))
-    return places_figure(replace(coarse, rows=tuple(rows), values=epsilons, bounds=()))
+    return replace(coarse, rows=tuple(rows), values=epsilons, bounds=()).figure()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.comparison import Contestant, compare, compare_runs, comparison_figure, comparison_page, tightened
-from sfumato.comparison.comparison_rows import row_words
-from sfumato.comparison.measured_rows import among, of_design
+from sfumato.comparison import Family, calibrate, compare, priors
+from sfumato.comparison.priors import optimum_row, row_among_dummies
 from sfumato.errors import InputError, SolverError
 
 GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
@@ -81,14 +80,14 @@ def test_epsilon_may_count_by_another_metric_than_losses(limit):
     ]
     assert designs[0].certificate.loss == pytest.approx(best.loss, rel=2e-3)
     assert designs[1].certificate.bound > best.loss
-    for text in row_words(found)[:1]:
+    for text in found.sentences()[:1]:
         assert "/year" not in text
         assert " year on average" in text
 
 
 def test_a_family_that_keeps_more_than_it_promises_is_loosened():
-    halved = Contestant("halved", lambda e: sf.mechanisms.planar_geometric(GRID, f"{e / 2}/km"), promises=True)
-    parameter, mechanism = tightened(halved, KM, 1.0)
+    halved = Family("halved", lambda e: sf.mechanisms.planar_geometric(GRID, f"{e / 2}/km"), promises=True)
+    parameter, mechanism = calibrate(halved, KM, 1.0)
     assert parameter == pytest.approx(2.0, rel=1e-3)
     assert sf.proofs.prove_metric_privacy(mechanism, sf.MetricPrivacy(1.0, KM)).holds
 
@@ -101,11 +100,11 @@ def test_table_and_figure(at_epsilon, at_loss, tmp_path):
     assert [row["name"] for row in rows] == [row.name for row in at_epsilon.rows]
     assert float(rows[0]["loss"]) == at_epsilon.rows[0].loss
     for found in (at_epsilon, at_loss):
-        narrow = comparison_figure(found, narrow=True)
+        narrow = found.figure(narrow=True)
         narrow.canvas.draw()
         assert narrow.get_figwidth() < 5
         assert len({round(ax.get_position().x0, 3) for ax in narrow.axes}) == 1
-        figure = comparison_figure(found)
+        figure = found.figure()
         assert [ax.get_xlabel() for ax in narrow.axes] == [ax.get_xlabel() for ax in figure.axes]
         present = [row for row in found.rows if not row.problem]
         measures = (
@@ -139,7 +138,7 @@ def test_table_and_figure(at_epsilon, at_loss, tmp_path):
             assert len({y for _, y in marks}) == len(marks)
 
 
-@pytest.mark.parametrize("wanted", [{}, {"epsilon": 1.0, "max_loss": 1.0}, {"max_loss": 0.0, "contestants": []}])
+@pytest.mark.parametrize("wanted", [{}, {"epsilon": 1.0, "max_loss": 1.0}, {"max_loss": 0.0, "families": []}])
 def test_requests_that_mean_nothing(wanted):
     if wanted.get("max_loss") == 0.0:
         assert compare(BELIEF, KM, **wanted).row("optimum").problem
@@ -147,7 +146,7 @@ def test_requests_that_mean_nothing(wanted):
     with pytest.raises(InputError, match="give one of them"):
         compare(BELIEF, KM, **wanted)
     with pytest.raises(InputError, match="is not in the comparison"):
-        compare(BELIEF, KM, epsilon=1.0, contestants=[]).row("noise")
+        compare(BELIEF, KM, epsilon=1.0, families=[]).row("noise")
 
 
 def test_vertices_that_stand_for_points_are_left_to_the_comparison_for_places():
@@ -160,7 +159,7 @@ def test_an_optimum_of_few_reports_is_measured_as_its_design_is():
     """A solver that generates reports leaves a mechanism with fewer observables than secrets."""
     found = sf.design(BELIEF, loss=KM, guarantees=sf.MetricPrivacy(0.3, KM), solver="generating")
     assert len(found.mechanism.observables) < len(GRID)
-    row = of_design(found, BELIEF, KM, KM)
+    row = optimum_row(found, BELIEF, KM, KM)
     whole = found.matrix  # with a column for every secret: zeros where there is no report
     assert row.loss == pytest.approx(float(BELIEF.probabilities @ (whole * KM.array).sum(axis=1)))
     assert row.worst_case_loss == pytest.approx(float((whole * KM.array).sum(axis=1).max()))
@@ -168,7 +167,7 @@ def test_an_optimum_of_few_reports_is_measured_as_its_design_is():
     assert row.attacker_error == pytest.approx(float((KM.array @ joint).min(axis=0).sum()))
     assert row.loss_lower_bound is not None
     assert row.loss_lower_bound <= row.loss
-    tupled = among(row, found.mechanism, BELIEF, KM, found.loss, 3)
+    tupled = row_among_dummies(row, found.mechanism, BELIEF, KM, found.loss, 3)
     assert 0 < tupled.loss <= row.loss  # the best of four answers
 
 
@@ -177,7 +176,7 @@ def test_the_optimum_on_four_hundred_cells_is_not_lost():
     city = sf.synthetic_city()
     grid = sf.Grid.covering(city, shape=(20, 20))
     prior = sf.Prior.from_visits(grid, city)
-    found = compare(prior, grid.metric("euclidean", unit="km"), epsilon="1/km", contestants=[])
+    found = compare(prior, grid.metric("euclidean", unit="km"), epsilon="1/km", families=[])
     (optimum,) = found.rows
     assert found.complete
     assert not optimum.problem
@@ -189,7 +188,7 @@ def test_a_mechanism_that_could_not_be_made_is_no_number(monkeypatch, tmp_path):
     def broken(*_, **__):
         raise SolverError("the solver broke.", "try another.")
 
-    monkeypatch.setattr(compare_runs, "design", broken)
+    monkeypatch.setattr(priors, "design", broken)
     found = compare(BELIEF, KM, epsilon="0.2/km", remap=False)
     assert not found.complete
     assert not found.timed_out
@@ -200,7 +199,7 @@ def test_a_mechanism_that_could_not_be_made_is_no_number(monkeypatch, tmp_path):
     assert [row["name"] for row in missing] == ["optimum", "tight constraints"]
     assert [row["infeasible"] for row in missing] == ["False", "True"]
     assert all(row["loss"] == row["epsilon_upper"] == row["attacker_error"] == "" for row in missing)
-    page = comparison_page(found, "a belief")
+    page = found.page("a belief")
     assert any("NOT FINISHED: a mechanism could not be made." in line for line in page.lead)
 
 
@@ -221,7 +220,7 @@ def test_several_epsilons_are_rows_and_lines(tmp_path):
         table = [(row["name"], float(row["epsilon"])) for row in csv.DictReader(file)]
     assert table == [(row.name, row.epsilon) for row in found.rows]
     for narrow in (False, True):
-        figure = comparison_figure(found, narrow=narrow)
+        figure = found.figure(narrow=narrow)
         figure.canvas.draw()
         (ax,) = figure.axes
         drawn = {str(line.get_label()): np.asarray(line.get_xydata()) for line in ax.lines}

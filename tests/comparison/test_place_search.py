@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.comparison.place_contestants import Made
-from sfumato.comparison.place_rows import PlaceRow
-from sfumato.comparison.place_runs import matched
+from sfumato.comparison.place_results import PlaceRow
+from sfumato.comparison.places import Candidate, match_loss
 from sfumato.core import Bracket
 from sfumato.errors import InputError, SolverError
 
@@ -18,7 +17,7 @@ def family(loss, tried):
         tried.append(epsilon)
         lost = Bracket.exact(loss(epsilon))
         row = PlaceRow("a family", epsilon, epsilon, 0.0, lost, None, Bracket.exact(1.0), "")
-        return Made(row, lambda: lost)
+        return Candidate(row, lambda: lost)
 
     return make
 
@@ -27,7 +26,7 @@ def family(loss, tried):
 def test_a_power_of_epsilon_is_met_within_one_per_cent(factor, power, limit):
     tried: list[float] = []
     exact = (factor / limit) ** (1 / power)
-    found = matched(family(lambda e: factor * e**-power, tried), "a family", limit, 2 * exact)
+    found = match_loss(family(lambda e: factor * e**-power, tried), "a family", limit, 2 * exact)
     assert 0.99 * limit <= found.row.loss.upper <= limit
     assert found.row.epsilon >= exact * (1 - 1e-9)
     assert found.row.attacker_error is not None
@@ -36,13 +35,13 @@ def test_a_power_of_epsilon_is_met_within_one_per_cent(factor, power, limit):
 
 def test_a_curve_that_flattens_is_met_and_its_slope_told():
     tried: list[float] = []
-    found = matched(family(lambda e: 1.6 / (1 + 0.6 * e**1.5), tried), "a family", 1.0, 4.0)
+    found = match_loss(family(lambda e: 1.6 / (1 + 0.6 * e**1.5), tried), "a family", 1.0, 4.0)
     assert 0.99 <= found.row.loss.upper <= 1.0
     assert -1.5 < found.slope < -0.15
 
 
 def test_a_step_is_met_from_below():
-    found = matched(family(lambda e: 1.2 if e < 1.5 else 0.8, []), "a family", 1.0, 1.0)
+    found = match_loss(family(lambda e: 1.2 if e < 1.5 else 0.8, []), "a family", 1.0, 1.0)
     assert found.row.loss.upper == 0.8
 
 
@@ -57,7 +56,7 @@ def test_what_fails_says_why(error, problem):
     def fails(epsilon):
         raise error
 
-    found = matched(fails, "a family", 1.0, 1.0).row
+    found = match_loss(fails, "a family", 1.0, 1.0).row
     assert (found.problem, found.loss.upper) == (problem, math.inf)
 
 
@@ -69,9 +68,9 @@ def test_the_best_so_far_is_kept_when_the_time_is_over():
             raise SolverError("no answer.", "wait.")
         return family(lambda e: 2 / e, calls)(epsilon)
 
-    assert matched(make, "a family", 1.0, 4.0).row.epsilon == pytest.approx(4.0)
+    assert match_loss(make, "a family", 1.0, 4.0).row.epsilon == pytest.approx(4.0)
 
 
 def test_a_loss_that_is_never_met_is_named():
-    found = matched(family(lambda e: 3.0, []), "a family", 1.0, 1.0).row
+    found = match_loss(family(lambda e: 3.0, []), "a family", 1.0, 1.0).row
     assert "no epsilon that was tried" in found.problem

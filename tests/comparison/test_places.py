@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation
 
 import sfumato as sf
-from sfumato.comparison import ANY, CELLS, PlaceRow, places_figure
+from sfumato.comparison import ANY, CELLS, PlaceRow
 from sfumato.errors import DataError, InfeasibleError, InputError, UnitError
 
 CITY = sf.synthetic_city(users=20, days=7)
@@ -104,7 +104,7 @@ def test_without_time_nothing_is_reached_and_everything_is_named():
     assert sorted(map(id, seen)) == sorted(map(id, found.rows))
     assert not found.complete
     with pytest.raises(InputError, match="none of the mechanisms"):
-        places_figure(found)
+        found.figure()
     found = sf.compare_places(VISITS, max_loss="900 m", time_limit=1e-9)
     assert {row.problem for row in found.rows} == {"not reached in the time"}
 
@@ -142,7 +142,7 @@ def test_at_equal_loss_everybody_loses_just_that(at_loss):
 
 @pytest.mark.slow
 def test_the_figure_of_an_equal_loss(at_loss):
-    (ax,) = places_figure(at_loss).axes
+    (ax,) = at_loss.figure().axes
     assert "proved: too small for any mechanism" in [text.get_text() for text in ax.texts]
     *others, longest = sorted(row.epsilon for row in at_loss.rows if row.name != ANY)
     widths = sorted(bar.get_width() for bar in ax.patches[:5] if isinstance(bar, Rectangle))
@@ -156,7 +156,7 @@ def test_table_and_figure(at_epsilon, tmp_path):
     assert [row["name"] for row in rows] == [row.name for row in at_epsilon.rows]
     assert float(rows[0]["loss_upper"]) == at_epsilon.rows[0].loss.upper
     assert rows[-1]["attacker_error"] == ""
-    (ax,) = places_figure(at_epsilon).axes
+    (ax,) = at_epsilon.figure().axes
     assert len(ax.get_legend_handles_labels()[1]) == len({row.name for row in at_epsilon.rows})
     assert "per km" in ax.get_xlabel()
     assert "(km)" in ax.get_ylabel()
@@ -164,7 +164,7 @@ def test_table_and_figure(at_epsilon, tmp_path):
 
 def test_a_line_that_leaves_the_figure_says_how_far_it_goes(at_epsilon):
     """Planar Laplace noise loses 2.86 km at 0.7/km, and 1.33 km at 1.5/km."""
-    (ax,) = places_figure(at_epsilon).axes
+    (ax,) = at_epsilon.figure().axes
     (said,) = (text for text in ax.texts if isinstance(text, Annotation) and "at 0.7/km" in text.get_text())
     assert said.get_text() == "up to 2.86 km at 0.7/km"
     across, up = said.xy
@@ -174,10 +174,10 @@ def test_a_line_that_leaves_the_figure_says_how_far_it_goes(at_epsilon):
         np.log(across), np.log(np.asarray(line.get_xdata())), np.asarray(line.get_ydata())
     ) == pytest.approx(up)
     wide = replace(at_epsilon, blind_error=sf.core.Bracket.exact(10.0))
-    (ax,) = places_figure(wide).axes  # nothing leaves it
+    (ax,) = wide.figure().axes  # nothing leaves it
     assert not any("at 0.7/km" in text.get_text() for text in ax.texts)
     narrow = replace(at_epsilon, blind_error=sf.core.Bracket.exact(1.0))
-    (ax,) = places_figure(narrow).axes  # the whole line is above
+    (ax,) = narrow.figure().axes  # the whole line is above
     (said,) = (text for text in ax.texts if isinstance(text, Annotation) and "at 0.7/km" in text.get_text())
     assert said.xy == (1.5, 1.25)
 
@@ -185,7 +185,7 @@ def test_a_line_that_leaves_the_figure_says_how_far_it_goes(at_epsilon):
 def test_the_figure_of_one_epsilon_has_bars(at_epsilon):
     rows = tuple(row for row in at_epsilon.rows if row.epsilon == 0.7)
     alone = replace(at_epsilon, rows=rows, values=(0.7,))
-    (ax,) = places_figure(alone).axes
+    (ax,) = alone.figure().axes
     texts = [text.get_text() for text in ax.texts]
     assert "proved: no mechanism with this promise loses less" in texts
     assert "always the same report" in texts
@@ -198,7 +198,7 @@ def test_the_figure_of_one_epsilon_has_bars(at_epsilon):
 def test_a_figure_for_a_narrow_screen_shows_the_same(at_epsilon, bars):
     rows = tuple(row for row in at_epsilon.rows if row.epsilon == 0.7 or not bars)
     found = replace(at_epsilon, rows=rows, values=(0.7,) if bars else at_epsilon.values)
-    broad, narrow = places_figure(found), places_figure(found, narrow=True)
+    broad, narrow = found.figure(), found.figure(narrow=True)
     narrow.canvas.draw()  # warns, which is an error here, where there is no room
     assert narrow.get_figwidth() < 5 < broad.get_figwidth()
     lengths = [
@@ -216,7 +216,7 @@ def test_a_bar_that_would_hide_the_others_is_cut_off(at_epsilon):
     rows = [row for row in at_epsilon.rows if row.epsilon == 0.7]
     raw = next(row for row in rows if row.name == "planar Laplace")
     rows[rows.index(raw)] = replace(raw, loss=sf.core.Bracket.exact(2000.0))
-    (ax,) = places_figure(replace(at_epsilon, rows=tuple(rows), values=(0.7,))).axes
+    (ax,) = replace(at_epsilon, rows=tuple(rows), values=(0.7,)).figure().axes
     widths = [bar.get_width() for bar in ax.patches[:5] if isinstance(bar, Rectangle)]
     most = max(at_epsilon.blind_error.value, *(row.loss.upper for row in rows if row.loss.upper < 2000))
     assert max(widths) == pytest.approx(2.5 * most)

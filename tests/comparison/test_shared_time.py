@@ -2,7 +2,7 @@
 
 import math
 
-from sfumato.comparison.shared_time import SharedTime
+from sfumato.comparison.engine import SharedTime
 
 
 class Clock:

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.comparison import compare
-from sfumato.comparison.tuples import attacked, tupled
+from sfumato.comparison.priors import attack_tuples, with_dummies
 from sfumato.errors import InputError
 from sfumato.mechanisms.tupling import Tupling, quality_loss
 
@@ -32,9 +32,9 @@ def listed(tupling, prior, metric):
 @pytest.mark.parametrize("dummies", [0, 1, 3])
 def test_the_estimate_is_near_the_value_over_all_tuples(dummies):
     mechanism = sf.mechanisms.exponential(LINE, METRIC, "1/km")
-    tupling = tupled(mechanism, dummies)
+    tupling = with_dummies(mechanism, dummies)
     error, wrong, entropy = listed(tupling, PRIOR, METRIC)
-    found = attacked(tupling, PRIOR, METRIC, seed=3, draws=20_000)
+    found = attack_tuples(tupling, PRIOR, METRIC, seed=3, draws=20_000)
     assert abs(found.error - error) < 6 * found.spread
     assert abs(found.wrong - wrong) < 6 / np.sqrt(4 * 20_000)
     assert found.entropy_bits == pytest.approx(entropy, abs=6 * 2 / np.sqrt(20_000))
@@ -63,9 +63,9 @@ def test_the_loss_is_of_the_best_answer():
         epsilon=1.0,
         dummies=2,
         remap=False,
-        contestants=[sf.comparison.Contestant("given", lambda _: mechanism, promises=True)],
+        families=[sf.comparison.Family("given", lambda _: mechanism, promises=True)],
     )
-    tupling = Tupling(mechanism, 2, tupled(mechanism, 2).distribution)
+    tupling = Tupling(mechanism, 2, with_dummies(mechanism, 2).distribution)
     assert rows.row("given among 2 dummies").loss == pytest.approx(quality_loss(tupling, PRIOR, METRIC), rel=3e-9)
 
 

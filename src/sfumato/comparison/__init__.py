@@ -1,18 +1,13 @@
 """Comparison of mechanisms on one prior or for places, at equal epsilon or at equal loss."""
 
-from .compare_runs import compare
-from .comparison_rows import Comparison, ComparisonRow, row_tables, row_words
-from .contestants import Contestant, tightened, usual
-from .figure import comparison_figure
-from .page import comparison_page
-from .place_contestants import CELLS
-from .place_rows import ANY, PlaceComparison, PlaceRow
-from .place_words import place_tables, place_words
+from .engine import ANY, NOT_REACHED
+from .families import Family, calibrate, default_families
+from .place_results import CELLS, PlaceComparison, PlaceRow
 from .places import compare_places
-from .places_figure import places_figure
-from .shared_time import NOT_REACHED
+from .prior_results import DRAWS, PriorComparison, PriorRow
+from .priors import compare
+from .results import Comparison, ComparisonRow
 from .street import Street, street, street_figure
-from .tuples import DRAWS
 
 __all__ = [
     "ANY",
@@ -21,21 +16,16 @@ __all__ = [
     "NOT_REACHED",
     "Comparison",
     "ComparisonRow",
-    "Contestant",
+    "Family",
     "PlaceComparison",
     "PlaceRow",
+    "PriorComparison",
+    "PriorRow",
     "Street",
+    "calibrate",
     "compare",
     "compare_places",
-    "comparison_figure",
-    "comparison_page",
-    "place_tables",
-    "place_words",
-    "places_figure",
-    "row_tables",
-    "row_words",
+    "default_families",
     "street",
     "street_figure",
-    "tightened",
-    "usual",
 ]

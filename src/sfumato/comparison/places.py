@@ -1,23 +1,30 @@
-"""Mechanisms for places side by side, at equal promise or at equal loss of the true point, and their bound."""
+"""Comparison of mechanisms for places, at equal promise or at equal loss of the true point, with their bound."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ..attacks import true_place
-from ..core import Bracket, CoordinatePrivacy, Mechanism, Space, units
+from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior, Space, units
 from ..core.arguments import checked
-from ..errors import DataError, InfeasibleError, InputError, argument
-from ..geo import Grid, Region, Visits
+from ..errors import DataError, InputError, SfumatoError, SolverError, argument
+from ..geo import Grid, Lattice, Places, Region, Visits
+from ..geo.vertices import Kind
+from ..intervals import exp_above
+from ..mechanisms.planar.quadrature import raw_error
+from ..mechanisms.planar.reach import stretch
+from ..optimal import CoordinateBound, Design, coordinate_bound, design, suited_lattice
 from ..optimal.coordinates.spacing import MOST
-from ..rounding import amount_at_least
-from .compare_runs import epsilons_of
-from .place_contestants import UNIT, PlaceFamilies
-from .place_rows import PlaceComparison, PlaceRow
-from .place_runs import EqualEpsilon, EqualLoss, PlaceRun
+from ..proofs import expected_loss_above, worst_border
+from ..rounding import amount_at_most, down, gap_at_most, up
+from .engine import ANY, NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
+from .place_results import CELLS, HAT, NAMES, RAW, REMAPPED, SPLINE, PlaceComparison, PlaceRow
 
 MOST_VISITS: Final = 2000
 """Visits that a comparison is made for, at most; of more some are drawn."""
@@ -25,7 +32,27 @@ MOST_VISITS: Final = 2000
 SEARCHED: Final = 150
 """Vertices of a lattice on which an epsilon is searched for: designed for in some seconds."""
 
+UNIT: Final = "km"
+
+SLOPE: Final = -0.7
+"""Of the logarithm of the loss by that of epsilon, where no other one is known."""
+
 _SEED: Final = 0  # of the draw of visits: a study that anybody can repeat, nothing is released
+_KINDS: Final[dict[str, Kind]] = {SPLINE: "square", HAT: "triangular"}
+# What is quick first, so that little time still brings something; how much of it each may take.
+_PARTS: Final = {REMAPPED: 2.0, RAW: 1.0, SPLINE: 4.0, CELLS: 2.0, HAT: 4.0}
+_PART_OF_BOUND: Final = 4.0
+_MORE: Final = 1.005  # than 2 / loss: an epsilon at which planar Laplace noise loses no more
+_FIRST: Final = 0.8  # of the least epsilon of a mechanism: the first one that is tried for the bound
+_NEAR: Final = 1.04  # times the loss: a bound that is good enough
+_LESS: Final = 0.98  # of the epsilon that is thought to be the largest with such a bound
+_POWER: Final = 1.4  # of the loss by which it is thought to change
+_BOUNDS: Final = 3  # epsilons tried
+_DIGITS: Final = 3  # of them
+_CLOSE: Final = 0.01  # to the limit of the loss
+_TRIES: Final = 8  # epsilons for one mechanism
+_STEEPEST, _FLATTEST = -3.0, -0.15
+_ROUNDING: Final = 1e-12  # of means of distances in floating point
 
 
 @checked
@@ -81,11 +108,7 @@ def compare_places(
         >>> found.row("cells").epsilon_upper
         inf
     """
-    if (epsilon is None) == (max_loss is None):
-        raise InputError(
-            f"epsilon {epsilon} and max_loss {max_loss} were given.",
-            "give one of them: what the mechanisms have in common.",
-        )
+    check_common(epsilon, max_loss)
     if not bound_time >= 0 or not time_limit > 0:
         raise InputError(
             f"a time limit of {time_limit:g} and {bound_time:g} seconds were given.",
@@ -102,25 +125,303 @@ def compare_places(
     if step is not None and not step > 0:
         raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
     blind = _blind(used)
-    covered = area or visits.region()
-    starting, finished = progress or _silent, found or _silent
-    run: PlaceRun
     if epsilon is not None:
-        rates = _rates(epsilon)
-        families = PlaceFamilies(used, covered, step, MOST, gap)
-        run = EqualEpsilon(families, rates, time_limit, bound_time, starting, finished)
-        equal, values = "epsilon", rates
+        equal, values = "epsilon", _rates(epsilon)
     else:
-        limit = _limit(max_loss, blind)
-        families = PlaceFamilies(used, covered, step, SEARCHED, gap, one_lattice=True)
-        run = EqualLoss(families, limit, time_limit, bound_time, starting, finished)
-        equal, values = "loss", (limit,)
-    rows, bounds = run.done()
-    return PlaceComparison(rows, equal, values, UNIT, len(used), len(inside), blind, bounds)
+        equal, values = "loss", (_limit(max_loss, blind),)
+    most = MOST if equal == "epsilon" else SEARCHED
+    families = _PlaceFamilies(used, area or visits.region(), step, most, gap, bound_time, equal)
+    rows = run(families.contestants(), values, time_limit, progress, found)
+    ordered = sorted(
+        rows, key=lambda row: (equal == "epsilon" and values.index(row.epsilon), NAMES.index(row.name))
+    )
+    bounds = tuple(families.bounds)
+    return PlaceComparison(tuple(ordered), equal, values, UNIT, len(used), len(inside), blind, bounds)
 
 
-def _silent(_: object) -> None:
-    """Report nothing."""
+class Candidate(NamedTuple):
+    """A mechanism, measured, and the attack on it, which is only made where it is needed."""
+
+    row: PlaceRow
+    attack: Callable[[], Bracket]
+
+    @property
+    def attacked(self) -> PlaceRow:
+        """The row with the attacker's error."""
+        return replace(self.row, attacker_error=self.attack())
+
+
+@dataclass(slots=True)
+class _PlaceFamilies:
+    """Families for some visits, which make their mechanisms as `design` does.
+
+    Attributes:
+        visits: All mechanisms are made for these and measured on these.
+        region: What they serve.
+        spacing: Of lattices and cells, metres; by default it is chosen for each epsilon, and at equal loss it is
+            the finest, so that losses depend on epsilon alone.
+        most: Vertices of a lattice whose spacing is chosen, at most.
+        gap: Of the programs.
+        bound_time: Seconds for each bound, at most.
+        equal: What the mechanisms have in common.
+        bounds: Those that were proved.
+        noises: Noise by epsilon, which two families share.
+        start: At equal loss: the epsilon and the slope at which the next search begins.
+        least: At equal loss: the least epsilon of a mechanism with a promise for any two points.
+    """
+
+    visits: Visits
+    region: Region
+    spacing: float | None
+    most: int
+    gap: float
+    bound_time: float
+    equal: str
+    bounds: list[CoordinateBound] = field(default_factory=list)
+    noises: dict[float, Design] = field(default_factory=dict)
+    start: tuple[float, float] | None = None
+    least: float = math.inf
+
+    def contestants(self) -> list[Contestant[PlaceRow]]:
+        """Return the families in the order in which they are made, and the bound."""
+        row, bound = (self._row, self._bound) if self.equal == "epsilon" else (self._match, self._needed)
+        found = [
+            Contestant(name, part, partial(row, name), partial(_missing, name)) for name, part in _PARTS.items()
+        ]
+        if self.bound_time:
+            found.append(Contestant(ANY, _PART_OF_BOUND, bound, partial(_missing, ANY)))
+        return found
+
+    def _row(self, name: str, epsilon: float, clock: Clock) -> Iterator[PlaceRow]:
+        candidate = self._candidate(name, epsilon, clock.left())
+        yield candidate.attacked if clock.total() else candidate.row
+
+    def _match(self, name: str, limit: float, clock: Clock) -> Iterator[PlaceRow]:
+        """Yield the row at a loss: noise is quick and comes first; programs are searched for near its epsilon."""
+        noise = _MORE * 2 / limit
+        first, slope = (noise, -1.0) if name == RAW else self.start or (noise, SLOPE)
+        match = match_loss(lambda epsilon: self._candidate(name, epsilon, clock.left()), name, limit, first, slope)
+        if name == REMAPPED and not match.row.problem:
+            self.start = (match.row.epsilon, match.slope)
+        if math.isfinite(match.row.epsilon_upper):
+            self.least = min(self.least, match.row.epsilon)
+        yield match.row
+
+    def _bound(self, epsilon: float, clock: Clock) -> Iterator[PlaceRow]:
+        yield self._bound_row(self._proved(epsilon, clock), epsilon)
+
+    def _needed(self, limit: float, clock: Clock) -> Iterator[PlaceRow]:
+        """Yield an epsilon, as large as may be, with which every mechanism loses more than the limit."""
+        if math.isinf(self.least):
+            return
+        best: CoordinateBound | None = None
+        epsilon, most = _FIRST * self.least, self.least
+        for _ in range(_BOUNDS):
+            epsilon = float(f"{epsilon:.{_DIGITS}g}")
+            bound = self._proved(epsilon, clock)
+            if bound is None:
+                break
+            if bound.lower <= limit:
+                most = epsilon
+            elif best is None or bound.epsilon > best.epsilon:
+                best = bound
+            if limit < bound.lower < _NEAR * limit:
+                break
+            epsilon = min(_LESS * most, _LESS * epsilon * (bound.lower / limit) ** _POWER)
+            if best is not None and epsilon <= best.epsilon:
+                break
+        yield self._bound_row(best, epsilon)
+
+    def _proved(self, epsilon: float, clock: Clock) -> CoordinateBound | None:
+        """Return the bound for an epsilon; None where there is no time to prove one."""
+        seconds = min(self.bound_time, clock.left())
+        if not seconds > 0:
+            return None
+        bound = coordinate_bound(self.visits, epsilon, unit=UNIT, time_limit=seconds)
+        return bound if bound.lower > 0 else None
+
+    def _bound_row(self, bound: CoordinateBound | None, epsilon: float) -> PlaceRow:
+        """Take a bound up and return its row, or the row that says that there is none."""
+        if bound is None:
+            return PlaceRow.missing(ANY, epsilon, NOT_REACHED)
+        self.bounds.append(bound)
+        detail = f"proved with {bound.heads} places as secrets"
+        return PlaceRow(ANY, bound.epsilon, bound.epsilon, 0.0, bound.least, None, None, detail)
+
+    def _candidate(self, name: str, epsilon: float, seconds: float) -> Candidate:
+        """Return a family's mechanism of an epsilon; a program that has not ended in time is the best so far.
+
+        Raises:
+            SolverError: If there is no mechanism in that time.
+        """
+        check_time(seconds)
+        if name in _KINDS:
+            return self._program(name, epsilon, seconds)
+        return self._cells(epsilon, seconds) if name == CELLS else self._noise(name, epsilon, seconds)
+
+    def _lattice(self, kind: Kind, epsilon: float) -> Lattice:
+        if self.spacing is not None:
+            return Lattice.covering(self.visits, self.spacing, kind=kind, region=self.region)
+        promise = CoordinatePrivacy(epsilon, UNIT) if self.equal == "epsilon" else None
+        return suited_lattice(self.visits, promise, most=self.most, kind=kind, region=self.region).lattice
+
+    def _program(self, name: str, epsilon: float, seconds: float) -> Candidate:
+        places = self._lattice(_KINDS[name], epsilon)
+        best = self._designed(places, CoordinatePrivacy(epsilon, UNIT), seconds)
+        epsilon_upper, slack = best.certificate.epsilon_upper, places.slack_m
+        return self._measured(name, epsilon, best, places, epsilon_upper, slack, _metre(epsilon_upper, slack))
+
+    def _cells(self, epsilon: float, seconds: float) -> Candidate:
+        places = Grid.covering(self.visits, self._lattice("square", epsilon).spacing_m, region=self.region)
+        promise = MetricPrivacy(epsilon, places.metric("euclidean", unit=UNIT))
+        best = self._designed(places, promise, seconds)
+        border = worst_border(best.mechanism)
+        # Two points on the two sides of a border may be as near as one likes.
+        epsilon_upper = float(np.inf if border.factor.lower > 1 else best.certificate.epsilon_upper)
+        return self._measured(CELLS, epsilon, best, places, epsilon_upper, 0.0, border.factor)
+
+    def _measured(
+        self,
+        name: str,
+        epsilon: float,
+        best: Design,
+        places: Places,
+        epsilon_upper: float,
+        slack_m: float,
+        metre: Bracket,
+    ) -> Candidate:
+        mechanism = best.mechanism
+        stopped = ""
+        if not best.finished:
+            gap = gap_at_most(best.certificate.gap)
+            stopped = f"stopped by the time limit, at most {gap} above the least with its reports"
+        detail = f"{places!r}, {mechanism.shape[1]} reports"
+        loss = self._loss(best, mechanism)
+        row = PlaceRow(name, epsilon, epsilon_upper, slack_m, loss, None, metre, detail, stopped=stopped)
+        return Candidate(row, lambda: true_place(mechanism, self.visits, unit=UNIT).error)
+
+    def _noise(self, name: str, epsilon: float, seconds: float) -> Candidate:
+        if epsilon not in self.noises:
+            places = self._lattice("square", epsilon)
+            self.noises[epsilon] = design(
+                Prior.from_visits(places, self.visits),
+                loss=places.loss(self.visits, unit=UNIT),
+                guarantees=CoordinatePrivacy(epsilon, UNIT),
+                keep="noise",
+                time_limit=seconds,
+            )
+        best = self.noises[epsilon]
+        noise, proof = best.mechanism, best.certificate.privacy
+        loss = _in_km(best.certificate.loss) if name == REMAPPED else self._raw(best)
+        row = PlaceRow(
+            name,
+            epsilon,
+            proof.upper if proof.holds else np.inf,
+            proof.slack_m,
+            loss,
+            None,
+            _metre(proof.upper, proof.slack_m),
+            f"a lattice of {amount_at_most(float(noise.step_m), 'm')}",
+        )
+        # What is replaced by the table tells no more than the report before it.
+        return Candidate(row, lambda: _in_km(best.certificate.attacker))
+
+    def _raw(self, best: Design) -> Bracket:
+        noise = best.mechanism
+        if noise.projection is None:
+            raise InputError("noise for visits has no plane.", "make it for visits.")
+        points = noise.projection.forward(self.visits.lat, self.visits.lon)
+        loss = raw_error(points, np.ones(len(points)), noise.noise.rate, noise.step_m)
+        return _in_km(Bracket(down(loss.lower / stretch(noise.reach_m)), loss.value, loss.upper))
+
+    def _designed(self, places: Places, promise: CoordinatePrivacy | MetricPrivacy, seconds: float) -> Design:
+        return design(
+            Prior.from_visits(places, self.visits),
+            loss=places.loss(self.visits, unit=UNIT),
+            guarantees=promise,
+            gap=self.gap,
+            tie_break=False,
+            time_limit=seconds,
+            medians=self.visits,
+            keep="program",
+        )
+
+    def _loss(self, best: Design, mechanism: Mechanism) -> Bracket:
+        prior, loss = best.problem.prior, best.problem.loss
+        value = mechanism.expected_loss(prior, loss)
+        upper = up(expected_loss_above(mechanism, prior, loss) * (1 + _ROUNDING))
+        return Bracket(max(0.0, value * (1 - _ROUNDING)), min(value, upper), upper)
+
+
+class PlaceMatch(NamedTuple):
+    """The row of a family at a loss, and the slope by which its epsilon was found."""
+
+    row: PlaceRow
+    slope: float
+
+
+def match_loss(
+    make: Callable[[float], Candidate], name: str, limit: float, first: float, slope: float = SLOPE
+) -> PlaceMatch:
+    """Return the row of the least epsilon that is found to lose no more than a limit, and little less.
+
+    The secant method in logarithms, held between an epsilon that loses too much and one that does not.
+
+    Args:
+        make: Makes the mechanism of an epsilon per kilometre.
+        name: The family.
+        limit: The loss.
+        first: The first epsilon to try.
+        slope: A guess of the slope of the logarithm of the loss by that of epsilon.
+    """
+    x = math.log(first)
+    low, high = -math.inf, math.inf  # logarithms of an epsilon that loses too much, and of one that does not
+    before: tuple[float, float] | None = None
+    best: Candidate | None = None
+    problem = "no epsilon that was tried loses so little."
+    for _ in range(_TRIES):
+        try:
+            candidate = make(math.exp(x))
+        except SolverError:
+            problem = NOT_REACHED
+            break
+        except SfumatoError as error:
+            problem = error.problem
+            break
+        loss = candidate.row.loss.upper
+        if loss <= limit and (best is None or candidate.row.epsilon < best.row.epsilon):
+            best = candidate
+        value = math.log(loss / limit) + _CLOSE / 2
+        if abs(value) <= _CLOSE / 2:
+            break
+        low, high = (x, high) if value > 0 else (low, x)
+        if before is not None and x != before[0]:
+            slope = min(max((value - before[1]) / (x - before[0]), _STEEPEST), _FLATTEST)
+        before = (x, value)
+        x -= value / slope
+        if not low < x < high:
+            x = (low + high) / 2
+    if best is None:
+        return PlaceMatch(PlaceRow.missing(name, math.exp(x), problem), slope)
+    return PlaceMatch(best.attacked, slope)
+
+
+def _missing(name: str, value: float, error: SfumatoError, _: Clock) -> PlaceRow:
+    return PlaceRow.missing(name, value, NOT_REACHED if isinstance(error, SolverError) else error.problem)
+
+
+def _metre(epsilon: float, slack_m: float) -> Bracket:
+    """Return the proved factor of two points a metre apart, for epsilon per kilometre."""
+    upper = float(
+        exp_above(np.array([up(epsilon * units.factor("m", UNIT) * up(1 + slack_m)) * (1 + _ROUNDING)]))[0]
+    )
+    return Bracket(1.0, upper, upper)
+
+
+def _in_km(metres: Bracket) -> Bracket:
+    return Bracket(
+        metres.lower / 1000 * (1 - _ROUNDING), metres.value / 1000, metres.upper / 1000 * (1 + _ROUNDING)
+    )
 
 
 def _rates(epsilon: float | str | Sequence[float | str]) -> tuple[float, ...]:
@@ -131,12 +432,7 @@ def _limit(max_loss: float | str | None, blind: Bracket) -> float:
     limit = units.parse(max_loss if max_loss is not None else 0.0, unit=UNIT, what="the loss")
     if not limit > 0:
         raise InputError(f"a loss of {max_loss} leaves no noise.", "allow a positive loss, such as '500 m'.")
-    if limit >= blind.lower:
-        raise InfeasibleError(
-            f"a loss of {units.show(limit, UNIT)} was asked for, but always reporting the same place loses "
-            f"{units.show(blind.value, UNIT)} and reveals nothing.",
-            f"compare at less than {amount_at_least(blind.lower, UNIT)}.",
-        )
+    check_loss(limit, UNIT, blind)
     return limit
 
 

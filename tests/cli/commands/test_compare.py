@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sfumato.comparison import compare_runs
+from sfumato.comparison import priors
 from sfumato.errors import InputError
 
 
@@ -40,7 +40,7 @@ def test_a_mechanism_that_fails_is_named_and_ends_in_code_3(run, visits_file, tm
     def broken(*_, **__):
         raise InputError("the optimum broke.", "report this.")
 
-    monkeypatch.setattr(compare_runs, "design", broken)
+    monkeypatch.setattr(priors, "design", broken)
     done = run("compare", visits_file, "--cells", "4x3", "--epsilon", "1/km", "-o", "t.csv")
     assert done.code == 3
     assert "optimum (failed) -" in done.text

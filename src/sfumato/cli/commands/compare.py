@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -42,11 +42,8 @@ from ..place_options import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as MatplotlibFigure
-
-    from ...comparison import Comparison, ComparisonRow, PlaceComparison, PlaceRow
+    from ...comparison import Comparison, PlaceComparison, PlaceRow, PriorComparison, PriorRow
     from ...geo import Visits
-    from ...reports.document import PageTable
 
 _BOUND_TIME: Final = 60.0
 _UNIT: Final = "km"
@@ -152,7 +149,7 @@ def _epsilon(options: CompareOptions) -> str:
 
 def _compare_points(options: CompareOptions, visits: Visits, source: str) -> PlaceComparison:
     """Compare mechanisms for points; print and write the comparison."""
-    from ...comparison import ANY, NOT_REACHED, compare_places, place_tables, place_words, places_figure
+    from ...comparison import ANY, NOT_REACHED, compare_places
     from ...core import CoordinatePrivacy
     from ...rounding import counted
     from ..screen import Screen
@@ -186,13 +183,11 @@ def _compare_points(options: CompareOptions, visits: Visits, source: str) -> Pla
             progress=lambda name: status.update(f"Comparing: {name}"),
             found=report,
         )
-    sentences = list(place_words(comparison))
+    sentences = list(comparison.sentences())
     if comparison.timed_out:
         unproved = any(row.problem == NOT_REACHED and row.name == ANY for row in comparison.rows)
         sentences.append(f"--time-limit{' and --bound-time give' if unproved else ' gives'} more time.")
-    _publish(
-        options, comparison, whose, place_tables(comparison, whose), sentences, lambda: places_figure(comparison)
-    )
+    _publish(options, comparison, whose, sentences)
     return comparison
 
 
@@ -211,9 +206,9 @@ def _point_line(row: PlaceRow) -> str:
     return f"{row.name} at epsilon {about(row.epsilon, 5)}/{_UNIT} loses {loss}"
 
 
-def _compare_cells(options: CompareOptions, visits: Visits, source: str) -> Comparison:
+def _compare_cells(options: CompareOptions, visits: Visits, source: str) -> PriorComparison:
     """Compare mechanisms on cells; print and write the comparison."""
-    from ...comparison import compare, comparison_figure, row_tables, row_words
+    from ...comparison import compare
     from ...optimal import check_size
     from ..screen import Screen
 
@@ -240,14 +235,12 @@ def _compare_cells(options: CompareOptions, visits: Visits, source: str) -> Comp
             progress=lambda name: status.update(f"Comparing: {name}"),
             found=lambda row: screen.print(_cell_line(row, distances.unit), soft_wrap=True),
         )
-    sentences = [*row_words(comparison), *(["--time-limit gives more time."] if comparison.timed_out else [])]
-    _publish(
-        options, comparison, whose, row_tables(comparison, whose), sentences, lambda: comparison_figure(comparison)
-    )
+    sentences = [*comparison.sentences(), *(["--time-limit gives more time."] if comparison.timed_out else [])]
+    _publish(options, comparison, whose, sentences)
     return comparison
 
 
-def _cell_line(row: ComparisonRow, unit: str) -> str:
+def _cell_line(row: PriorRow, unit: str) -> str:
     """Return a line about a finished row."""
     from ...core.units import per_unit
     from ...rounding import about, amount_at_most
@@ -258,29 +251,26 @@ def _cell_line(row: ComparisonRow, unit: str) -> str:
 
 def _publish(
     options: CompareOptions,
-    comparison: Comparison | PlaceComparison,
+    comparison: Comparison[Any],
     source: str,
-    tables: Iterable[PageTable],
     sentences: Iterable[str],
-    figure: Callable[[], MatplotlibFigure],
 ) -> None:
     """Print the tables of a comparison and the sentences on them; write the table or page, and the figure."""
-    from ...comparison import comparison_page
     from ...reports import save_picture
     from ..screen import Screen, print_table
 
     console = Screen()
-    for table in tables:
+    for table in comparison.tables(source):
         print_table(console, table.caption, table.headings, table.rows)
     for sentence in sentences:
         console.print(sentence)
     output = options.output
     if output is not None:
         if output.suffix.lower() == ".html":
-            comparison_page(comparison, source).save(output)
+            comparison.page(source).save(output)
         else:
             comparison.save(output)
         say(f"Written: {output}", err=True)
     if options.figure is not None:
-        save_picture(figure(), options.figure, theme_of(dark=options.dark))
+        save_picture(comparison.figure(), options.figure, theme_of(dark=options.dark))
         say(f"Written: {options.figure}", err=True)

@@ -1,4 +1,4 @@
-"""Families of mechanisms with one parameter, which comparisons choose members of."""
+"""Families of mechanisms with one parameter, of which comparisons choose members."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ REACH: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class Family:
     """A family of mechanisms with one parameter.
 
     Attributes:
         name: Its name in tables and figures.
         build: From the parameter, per unit of the metric, to the mechanism.
-        promises: Whether the parameter is an epsilon that metric privacy keeps; families
+        promises: Whether the parameter is an epsilon of metric privacy; families
             that do not promise it are compared at equal loss only.
     """
 
@@ -49,31 +49,24 @@ class Contestant:
     build: Callable[[float], Mechanism]
     promises: bool
 
-    def remapped(self, prior: Prior, loss: Metric) -> Contestant:
+    def remapped(self, prior: Prior, loss: Metric) -> Family:
         """Return the family followed by the remap of least loss."""
-        return Contestant(
+        return Family(
             f"{self.name} + remap", lambda value: remapped(self.build(value), prior, loss), self.promises
         )
 
 
-def usual(prior: Prior, metric: Metric) -> list[Contestant]:
-    """Return the families that fit the values and the metric.
-
-    Args:
-        prior: The prior on the n secrets.
-        metric: The metric on them.
-    """
+def default_families(prior: Prior, metric: Metric) -> list[Family]:
+    """Return the families that fit the secrets of a prior and their metric."""
     space = prior.space
-    found = [
-        Contestant("exponential", lambda e: exponential(space, metric, e), promises=True),
-        Contestant("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
-        Contestant(
-            "randomised response", lambda e: randomised_response(space, e * _nearest(metric)), promises=True
-        ),
+    families = [
+        Family("exponential", lambda e: exponential(space, metric, e), promises=True),
+        Family("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
+        Family("randomised response", lambda e: randomised_response(space, e * _nearest(metric)), promises=True),
         # Its promise is twice its slope.
-        Contestant("least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True),
-        Contestant("elastic", lambda e: _elastic(prior, metric, e), promises=False),
-        Contestant(
+        Family("least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True),
+        Family("elastic", lambda e: _elastic(prior, metric, e), promises=False),
+        Family(
             "restricted Laplace",
             lambda e: restricted_laplace(space, metric, e, REACH / e),
             promises=False,
@@ -81,25 +74,23 @@ def usual(prior: Prior, metric: Metric) -> list[Contestant]:
     ]
     if isinstance(space, Places):
         unit = f"/{metric.unit}"
-        found.insert(
-            0, Contestant("planar geometric", lambda e: planar_geometric(space, f"{e!r}{unit}"), promises=True)
+        families.insert(
+            0, Family("planar geometric", lambda e: planar_geometric(space, f"{e!r}{unit}"), promises=True)
         )
-        found.append(Contestant("planar Gaussian", lambda e: _gaussian(space, metric, e), promises=False))
+        families.append(Family("planar Gaussian", lambda e: _gaussian(space, metric, e), promises=False))
     elif _on_a_line(space, metric):
-        found.insert(0, Contestant("geometric", lambda e: geometric(space, e), promises=True))
-    return found
+        families.insert(0, Family("geometric", lambda e: geometric(space, e), promises=True))
+    return families
 
 
-def tightened(
-    contestant: Contestant, metric: Metric, epsilon: float, tolerance: float = 1e-4
-) -> tuple[float, Mechanism]:
-    """Return the loosest member whose proved epsilon is at most the one asked for.
+def calibrate(family: Family, metric: Metric, epsilon: float, tolerance: float = 1e-4) -> tuple[float, Mechanism]:
+    """Return the parameter and the mechanism of the loosest member whose proved epsilon is at most ``epsilon``.
 
-    A family may keep more than its parameter promises; at equal epsilon it would then
-    look worse than it is.
+    A family may satisfy a smaller epsilon than its parameter; at equal epsilon it would then look worse than it
+    is.
 
     Args:
-        contestant: A family that promises metric privacy.
+        family: A family that promises metric privacy.
         metric: The metric.
         epsilon: Per unit of the metric.
         tolerance: How far below it the proved epsilon may be, relatively.
@@ -107,17 +98,17 @@ def tightened(
     Raises:
         SfumatoError: If the family has no member of that epsilon.
     """
-    asked = MetricPrivacy(epsilon, metric)
-    best = contestant.build(epsilon)
-    upper = prove_metric_privacy(best, asked).upper
+    promise = MetricPrivacy(epsilon, metric)
+    best = family.build(epsilon)
+    upper = prove_metric_privacy(best, promise).upper
 
-    def kept(parameter: float) -> bool:
+    def holds(parameter: float) -> bool:
         nonlocal best, upper
         try:
-            candidate = contestant.build(parameter)
+            candidate = family.build(parameter)
         except SfumatoError:
             return False
-        reached = prove_metric_privacy(candidate, asked).upper
+        reached = prove_metric_privacy(candidate, promise).upper
         if reached > epsilon:
             return False
         best, upper = candidate, reached
@@ -127,7 +118,7 @@ def tightened(
         return upper >= epsilon * (1 - tolerance) or high / low < 1 + tolerance
 
     most = 2 * epsilon / max(upper / epsilon, 0.5)
-    value = bisect(kept, fails=most, holds=epsilon, middle=geometric_mean, done=close, steps=30).holds
+    value = bisect(holds, fails=most, holds=epsilon, middle=geometric_mean, done=close, steps=30).holds
     return value, best
 
 

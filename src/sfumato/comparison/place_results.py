@@ -1,0 +1,350 @@
+"""Comparisons for places: rows, tables, sentences and the figure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
+
+from ..core import Bracket
+from ..optimal import CoordinateBound
+from ..reports.document import PageTable
+from ..reports.theme import LIGHT, blank
+from ..rounding import (
+    about,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_least,
+    at_most,
+    counted,
+    exactly,
+    percent_at_most,
+)
+from .engine import ANY, NOT_REACHED
+from .results import BROAD, LOSSES_DRAWN, NARROW, Comparison, ComparisonRow, LossLine, loss_figure, mark_leaving
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SPLINE: Final = "program, spline"
+HAT: Final = "program, hat"
+REMAPPED: Final = "planar Laplace + remap"
+RAW: Final = "planar Laplace"
+CELLS: Final = "cells"
+NAMES: Final = (SPLINE, HAT, REMAPPED, RAW, CELLS, ANY)
+"""The order of rows."""
+
+_ABOVE: Final = "Above the bound: by what share the loss exceeds what no mechanism with that promise goes below."
+_APART: Final = (
+    "The last column is for two people a metre apart: how many times likelier a report may be from one of them "
+    "than from the other."
+)
+# Colours that most colour-blind readers tell apart (Okabe and Ito), and marks for everybody.
+_STYLES: Final = {
+    RAW: (LIGHT.series[0], "v", "-", "planar Laplace noise (about 2 / epsilon)"),
+    HAT: (LIGHT.series[3], "^", "-", "program on triangles (hat)"),
+    REMAPPED: (LIGHT.series[2], "s", "-", "planar Laplace noise, each report moved to the best place"),
+    SPLINE: (LIGHT.series[1], "o", "-", "program on squares (spline)"),
+    CELLS: (LIGHT.muted, "x", "--", "program on cells: no promise between two points"),
+}
+_WIDE: Final = 1.22  # of the longest bar, with its number
+_LONGEST: Final = 2.5  # times all the other lengths: a bar beyond is cut off
+_BLACK: Final = LIGHT.ink
+_PER_INCH, _LABEL = 13, 14  # letters of a label below the axis, and above a bar
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlaceRow(ComparisonRow):
+    """One mechanism for places, and what it achieves for the true points.
+
+    Attributes:
+        name: The mechanism; ``any mechanism`` is the bound.
+        epsilon: Per unit of length: what it was made for. Of cells it is between their middles.
+        epsilon_upper: Per unit of length: proved of any two points; ``inf`` for cells.
+        slack_m: By how much farther apart than they are two points may seem to it, in metres.
+        loss: The mean distance from the true point to the report.
+        attacker_error: The mean distance from the true point to the best guess, which may be anywhere; None for
+            the bound, and where the attack was not reached in the time.
+        metre_factor: How many times likelier a report is from one of two points a metre apart than from the
+            other, at most; measured at the worst border for cells, None for the bound.
+        detail: How it was made.
+        problem: Why there is no such mechanism; the numbers are then infinite, and empty in a saved table.
+        stopped: Why a program is not the best on its lattice or cells, and how far from it; "" where it is.
+    """
+
+    name: str
+    epsilon: float
+    epsilon_upper: float
+    slack_m: float
+    loss: Bracket
+    attacker_error: Bracket | None
+    metre_factor: Bracket | None
+    detail: str
+    problem: str = ""
+    stopped: str = ""
+
+    @classmethod
+    def missing(cls, name: str, epsilon: float, problem: str) -> PlaceRow:
+        """Return the row of a mechanism that could not be made."""
+        nothing = Bracket.exact(math.inf)
+        return cls(name, epsilon, math.inf, math.inf, nothing, nothing, nothing, "", problem)
+
+    def cells(self) -> dict[str, str | float | None]:
+        """Return the columns of a table, each bracket as three; without a mechanism there are no numbers."""
+        columns: dict[str, str | float | None] = {}
+        for field in fields(PlaceRow):
+            name, value = field.name, getattr(self, field.name)
+            if name in ("loss", "attacker_error", "metre_factor"):
+                bracket = None if self.problem else value
+                for column, end in ((f"{name}_lower", "lower"), (name, "value"), (f"{name}_upper", "upper")):
+                    columns[column] = None if bracket is None else getattr(bracket, end)
+            else:
+                columns[name] = None if self.problem and name in ("epsilon_upper", "slack_m") else value
+        return columns
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PlaceComparison(Comparison[PlaceRow]):
+    """Several mechanisms for places, on the same visits.
+
+    Attributes:
+        visits: How many visits all were made for and measured on.
+        given: How many visits they were drawn from.
+        blind_error: The error of an attacker who sees no report.
+        bounds: Lower bounds for every mechanism with such a promise, one for each epsilon; on the same visits.
+    """
+
+    visits: int
+    given: int
+    blind_error: Bracket
+    bounds: tuple[CoordinateBound, ...]
+
+    @property
+    def caption(self) -> str:
+        """The caption of the figure."""
+        if any(row.problem == NOT_REACHED for row in self.rows):
+            return f"{LOSSES_DRAWN} Mechanisms that were not reached in the time are left out."
+        return LOSSES_DRAWN
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Sentences on the columns of the tables after loss, error and epsilon."""
+        return (_ABOVE, _APART) if self.equal == "epsilon" else (_APART,)
+
+    def excess(self, row: PlaceRow) -> float:
+        """Return by what share, at most, a mechanism's loss exceeds the least possible with its promise.
+
+        Returns:
+            0.06 for a loss of at most 1.06 times the least; ``inf`` where nothing is known, as for cells, which
+            keep no such promise.
+
+        Raises:
+            InputError: If the loss is less than any mechanism with the promise can have.
+        """
+        bound = next((each for each in self.bounds if each.epsilon == row.epsilon), None)
+        if row.name == ANY:
+            return 0.0
+        if bound is None or not math.isfinite(row.epsilon_upper):
+            return math.inf
+        if row.slack_m and row.loss.upper < bound.lower:
+            return 0.0  # with a slack less is promised than the bound is for
+        return bound.excess(row.loss.upper)
+
+    def tables(self, source: str) -> tuple[PageTable, ...]:
+        """Return a table for each epsilon, or one for a loss."""
+        unit, bounded = self.unit, self.equal == "epsilon"
+        headings = (
+            "mechanism",
+            f"epsilon/{unit} (any two points)",
+            "loss",
+            *(["above the bound"] if bounded else []),
+            "attacker's error",
+            "times likelier, a metre apart",
+        )
+        tables = []
+        for value in self.values:
+            rows = tuple(
+                self._cells(row, bounded=bounded)
+                for row in self.rows
+                if row.problem in ("", NOT_REACHED) and row.name != ANY and (not bounded or row.epsilon == value)
+            )
+            common = (
+                f"epsilon {at_most(value, 5)}/{unit}"
+                if bounded
+                else f"equal loss of the true point, {amount_at_most(value, unit)}"
+            )
+            tables.append(PageTable(f"Mechanisms for points at {common} ({source})", headings, rows))
+        return tuple(tables)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what is proved of all mechanisms, what the numbers are, and what is missing."""
+        unit, sentences = self.unit, []
+        for bound in self.bounds:
+            sentences.append(f"Proved: {bound.sentence[0].lower()}{bound.sentence[1:]}")
+            if self.equal == "loss":
+                sentences.append(
+                    f"So a loss of {amount_at_most(self.values[0], unit)} needs an epsilon above "
+                    f"{exactly(bound.epsilon)}/{unit}, whatever the mechanism is."
+                )
+        drawn = "" if self.visits == self.given else f", drawn at random from {self.given:,}"
+        sentences.append(
+            "Losses and errors are distances from the true point, on average over the same "
+            f"{counted(self.visits, 'visit')}{drawn}. A loss is at most, an attacker's error at least what is "
+            f"shown. Without a report the attacker errs by about {amount(self.blind_error.value, unit)}."
+        )
+        sentences += [*self._slacks(), *self._on_cells()]
+        for row in self.rows:
+            if row.stopped:
+                sentences.append(f"{row.name} at epsilon {about(row.epsilon, 5)}/{unit} was {row.stopped}.")
+            elif row.problem == NOT_REACHED and row.name == ANY:
+                sentences.append(f"The bound of any mechanism was {NOT_REACHED}.")
+            elif row.problem and row.problem != NOT_REACHED:  # those not reached are in the table
+                sentences.append(f"{row.name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+        return tuple(sentences)
+
+    def figure(self, *, narrow: bool = False) -> Figure:
+        """Return the loss of the true point of each mechanism against its epsilon, and a bound for all of them.
+
+        With one epsilon the losses are bars, and so are the epsilons at equal loss.
+        """
+        rows = self.valid_rows()
+        several = len({row.epsilon for row in rows}) > 1
+        draw = _lines if self.equal == "epsilon" and several else _bars
+        return draw(rows, self, NARROW if narrow else BROAD)
+
+    def _slacks(self) -> list[str]:
+        """Return by how much farther apart two points may seem than they are."""
+        slacks = {
+            who: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
+            for names, who in (((REMAPPED, RAW), "planar Laplace"), ((SPLINE, HAT), "programs"))
+        }
+        parts = [f"{amount_at_most(slack, 'm')} for {who}" for who, slack in slacks.items() if slack]
+        if not parts:
+            return []
+        return [
+            "Positions are snapped before anything is drawn, so that two points may seem farther apart than they "
+            f"are: by at most {' and '.join(parts)}. Promises and the last column count this slack in."
+        ]
+
+    def _on_cells(self) -> list[str]:
+        """Return what cells promise."""
+        sentences = []
+        for row in self.rows:
+            if row.name != CELLS or row.problem or row.metre_factor is None or math.isfinite(row.epsilon_upper):
+                continue
+            factor = row.metre_factor.lower
+            times = "infinitely" if math.isinf(factor) else f"{at_least(factor, 3)} times"
+            sentences.append(
+                f"Cells made for epsilon {at_most(row.epsilon, 5)}/{self.unit} keep it between their middles. "
+                f"Between any two points they keep none: at the worst border a report is {times} likelier from "
+                "one of two points a metre apart than from the other."
+            )
+        return sentences
+
+    def _cells(self, row: PlaceRow, *, bounded: bool) -> tuple[str, ...]:
+        if row.problem:
+            return f"{row.name} ({row.problem})", *["-"] * (5 if bounded else 4)
+        above = self.excess(row)
+        error, factor = row.attacker_error, row.metre_factor
+        return (
+            row.name,
+            at_most(row.epsilon_upper, 5) if math.isfinite(row.epsilon_upper) else "none",
+            amount_at_most(row.loss.upper, self.unit),
+            *([percent_at_most(above) if math.isfinite(above) else "-"] if bounded else []),
+            "-" if error is None else amount_at_least(error.lower, self.unit),
+            "-" if factor is None or math.isinf(factor.upper) else at_most(factor.upper, 4),
+        )
+
+
+def _lines(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
+    unit, lines = comparison.unit, {}
+    for name, (colour, mark, line, label) in _STYLES.items():
+        losses = {row.epsilon: _proved(row) for row in rows if row.name == name}
+        if losses:
+            lines[name] = LossLine(label, colour, mark, line, losses)
+    bounds = {row.epsilon: _proved(row) for row in rows if row.name == ANY and math.isfinite(row.loss.lower)}
+    labels = (
+        "proved at the marks: no mechanism with this promise loses less",
+        "mean distance from the true point to the report",
+    )
+    figure = loss_figure(
+        list(lines.values()), bounds, labels, comparison.blind_error.value, (unit, unit), (width, 5.6)
+    )
+    if RAW in lines:
+        mark_leaving(figure.axes[0], lines[RAW], unit)
+    return figure
+
+
+def _proved(row: PlaceRow) -> float:
+    """Return what is proved of a loss, as the table has it: at most so much, but at least for a bound of all."""
+    if row.name == ANY:
+        return row.loss.lower
+    return row.loss.upper if math.isfinite(row.loss.upper) else row.loss.value
+
+
+def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
+    """Return a bar for each mechanism: its loss at the one epsilon, or its epsilon at the one loss."""
+    unit, at_loss = comparison.unit, comparison.equal == "loss"
+    lengths = {row.name: row.epsilon if at_loss else _proved(row) for row in rows}
+    names = sorted((name for name in _STYLES if name in lengths), key=lambda name: lengths[name])
+    blind = 0.0 if at_loss else comparison.blind_error.value
+    others = [blind, *(length for name, length in lengths.items() if name != names[-1])]
+    end = min(lengths[names[-1]], _LONGEST * max(others)) if max(others) else lengths[names[-1]]
+    end = max(end, *others)
+    figure = blank(width, 0.9 + 0.62 * (len(names) + 1))
+    ax = figure.subplots()
+    for at, name in enumerate(names):
+        colour, _, _, label = _STYLES[name]
+        shown = f"{about(lengths[name], 3)}/{unit}" if at_loss else amount_at_most(lengths[name], unit)
+        open_bar = {"fill": False, "hatch": "////"} if name == CELLS else {"color": colour}
+        length = min(lengths[name], end)
+        shown = shown if length == lengths[name] else f"{shown}, cut off"
+        ax.barh(at, length, height=0.5, edgecolor=colour, **open_bar)
+        ax.annotate(shown, (length, at), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9)
+        ax.annotate(
+            fill(label, int(_LABEL * width)),
+            (0, at + 0.28),
+            xytext=(3, 2),
+            textcoords="offset points",
+            va="bottom",
+            fontsize=8.5 if width == BROAD else 7.5,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8},
+        ).set_in_layout(False)
+    narrow = width == NARROW
+    if not at_loss:
+        _mark(ax, blind, ":", "always the same report", len(names) - 0.25, end, narrow=narrow)
+    if ANY in lengths:
+        ax.axvspan(0, lengths[ANY], color=_BLACK, alpha=0.07, linewidth=0, zorder=0)
+        said = "too small for any mechanism" if at_loss else "no mechanism with this promise loses less"
+        _mark(ax, lengths[ANY], "-", f"proved: {said}", len(names) + 0.05 + 0.2 * narrow, end, narrow=narrow)
+    if at_loss:
+        loss = amount(comparison.values[0], unit)
+        said = f"epsilon (per {unit}) with a mean distance of {loss} to the true point; less promises more"
+    else:
+        at_epsilon = f"{about(comparison.values[0], 4)}/{unit}"
+        said = f"mean distance from the true point to the report ({unit}) at epsilon {at_epsilon}"
+    ax.set_xlabel(fill(said, int(_PER_INCH * width)))
+    ax.set_xlim(0, _WIDE * end)
+    ax.set_ylim(-0.5, len(names) + 0.35 + 0.3 * narrow)
+    ax.set_yticks([])
+    ax.grid(axis="x", alpha=0.25)
+    ax.set_axisbelow(True)
+    return figure
+
+
+def _mark(ax: Axes, at: float, line: str, label: str, row: float, end: float, *, narrow: bool) -> None:
+    """Draw a line across all bars, with its label on the side that has room."""
+    ax.axvline(at, color=_BLACK, linewidth=1.2, linestyle=line)
+    left = at > 0.4 * end
+    ax.annotate(
+        fill(label, 28) if narrow else label,
+        (at, row),
+        xytext=(-4 if left else 4, 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="center",
+        fontsize=7.5 if narrow else 8,
+    ).set_in_layout(False)

@@ -1,0 +1,362 @@
+"""Comparisons on one prior: rows, tables, sentences and the figure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import inf, isfinite
+from textwrap import fill
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ..core.units import per_unit
+from ..escaping import figure as outside
+from ..reports.document import PageTable
+from ..reports.theme import LIGHT, blank
+from ..rounding import (
+    about,
+    about_percent,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_least,
+    at_most,
+    percent_at_most,
+)
+from .engine import NOT_REACHED
+from .results import BROAD, LOSSES_DRAWN, NARROW, TOP, Comparison, ComparisonRow, LossLine, loss_figure
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+OPTIMUM: Final = "optimum"
+
+DRAWS: Final = 4000
+"""Tuples that are simulated for a mechanism among dummies."""
+
+_BLUE, _ORANGE, _GREY, _BLACK = LIGHT.series[0], LIGHT.series[1], LIGHT.muted, LIGHT.ink
+_PER_INCH: Final = 12  # letters of a sentence above the panels
+_NAME: Final = 22  # letters of a line of a name on a narrow screen
+_REMAP: Final = " + remap"
+_MARKS: Final = "osv^<>pd"
+_NOTHING: Final = 1e-6  # bits, percent or units of length: as good as nothing
+_ALIKE: Final = 0.1  # of the largest value: a panel of values that near is told in words
+_ALL_DRAWN: Final = (
+    "The same, drawn: loss, the attacker's error, how often they find the truth, and what a report tells."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PriorRow(ComparisonRow):
+    """One mechanism of a comparison, and what it achieves.
+
+    Attributes:
+        name: The mechanism.
+        parameter: The family's parameter, per unit of the metric; None for the optimum.
+        epsilon_upper: Proved, per unit of the metric; ``inf`` where two secrets can be told apart.
+        loss: The expected loss, rounded up.
+        worst_case_loss: The largest expected loss of any secret, rounded up.
+        attacker_error: The expected error of the best attack.
+        bayes_error: The probability that the best guess of the secret is wrong.
+        information_bits: The mutual information of secret and report.
+        entropy_bits: The remaining entropy: of the secret, when the report is known.
+        loss_lower_bound: Proved: no mechanism of this epsilon loses less; the optimum alone has one.
+        spread: The standard error of the attacker's error where the attacker's columns are
+            estimated from simulated tuples; None where they are computed.
+        problem: Why there is no such row; the numbers are then infinite, and empty in a saved table.
+        stopped: Why the optimum is not one, and how far from it at most; "" where it is.
+        epsilon: Per unit of the metric: what the mechanism was made for; None at equal loss.
+        infeasible: Whether the problem is that the family has no such member, so that nothing is missing.
+    """
+
+    name: str
+    parameter: float | None
+    epsilon_upper: float
+    loss: float
+    worst_case_loss: float
+    attacker_error: float
+    bayes_error: float
+    information_bits: float
+    entropy_bits: float
+    loss_lower_bound: float | None = None
+    spread: float | None = None
+    problem: str = ""
+    stopped: str = ""
+    epsilon: float | None = None
+    infeasible: bool = False
+
+    @classmethod
+    def missing(cls, name: str, problem: str, *, infeasible: bool = False) -> PriorRow:
+        """Return the row of a mechanism that does not exist or could not be made."""
+        return cls(name, None, inf, inf, inf, inf, inf, inf, inf, problem=problem, infeasible=infeasible)
+
+    def cells(self) -> dict[str, object]:
+        """Return the columns of a table; without a mechanism there are no numbers."""
+        return {
+            name: None if self.problem and name != "epsilon" and isinstance(value, float) else value
+            for name, value in asdict(self).items()
+        }
+
+    @property
+    def hit_rate(self) -> float:
+        """The probability that the best guess of the secret is right."""
+        return 1 - self.bayes_error
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PriorComparison(Comparison[PriorRow]):
+    """Several mechanisms on one prior.
+
+    Attributes:
+        metric_unit: The unit that epsilon counts per.
+        blind_error: The attacker's error without a report: no mechanism can force more.
+        blind_hit_rate: How often the likeliest secret is right: every mechanism allows it.
+    """
+
+    metric_unit: str
+    blind_error: float
+    blind_hit_rate: float
+
+    @property
+    def margin(self) -> float | None:
+        """Two standard errors of the attackers' errors from simulated tuples; None if there are none."""
+        return max((2 * row.spread for row in self.rows if row.spread is not None), default=None)
+
+    @property
+    def caption(self) -> str:
+        """The caption of the figure."""
+        return _ALL_DRAWN if len(self.values) == 1 else LOSSES_DRAWN
+
+    def tables(self, source: str) -> tuple[PageTable, ...]:
+        """Return a table for each epsilon, or one for a loss; mechanisms that cannot exist are left out."""
+        unit, per = self.unit, per_unit(self.metric_unit)
+        headings = (
+            "mechanism",
+            f"epsilon{per} (proved)",
+            "loss",
+            "attacker's error",
+            "finds the secret",
+            "information (bits)",
+            "remaining entropy (bits)",
+        )
+        tables = []
+        for value in self.values:
+            common = f"equal loss, {amount_at_most(value, unit)}"
+            if self.equal == "epsilon":
+                common = f"equal epsilon, {at_most(value, 5)}{per}"
+            rows = tuple(
+                _cells(row, unit) for row in self.rows if row.epsilon in (None, value) and not row.infeasible
+            )
+            tables.append(PageTable(f"Mechanisms at {common} ({source})", headings, rows))
+        return tuple(tables)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return what is proved of all mechanisms, the success without a report, and what is missing."""
+        unit, per, sentences = self.unit, per_unit(self.metric_unit), []
+        for row in self.rows:
+            if row.problem or row.loss_lower_bound is None:
+                continue
+            bound = amount_at_least(row.loss_lower_bound, unit)
+            at = f"{at_least(row.epsilon_upper if row.epsilon is None else row.epsilon, 5)}{per}"
+            alone = " with one report" if self.margin is not None else ""
+            sentences.append(
+                f"Proved: no mechanism of epsilon {at}, with these reports, loses less than {bound} on average"
+                f"{alone}."
+            )
+        sentences.append(
+            f"Without a report the attacker errs by about {amount(self.blind_error, unit)}, or finds the secret "
+            f"{about_percent(self.blind_hit_rate)} of the time."
+        )
+        if self.margin is not None:
+            within = amount_at_most(self.margin, unit)
+            sentences += [
+                "With dummies the loss is that of the best answer in a tuple, and epsilon is that of one report.",
+                f"The attacker's columns are then estimates from {DRAWS:,} simulated tuples, the error ± "
+                f"{within}.",
+            ]
+        for row in self.rows:
+            name = row.name
+            if len(self.values) > 1 and row.epsilon is not None:
+                name = f"{row.name} at epsilon {at_most(row.epsilon, 5)}{per}"
+            if row.stopped:
+                sentences.append(f"{name} was {row.stopped}.")
+            elif row.problem:
+                sentences.append(f"{name} is skipped: {row.problem}{'' if row.problem.endswith('.') else '.'}")
+        return tuple(sentences)
+
+    def figure(self, *, narrow: bool = False) -> Figure:
+        """Return the losses of several epsilons as lines, or of one up to four panels with a line per mechanism.
+
+        The panels are cost or epsilon, attacker's error, hits and information. A filled circle is a mechanism
+        as it is, a hollow square the same after the remap. In the panel of attacks both are read against what
+        is achieved without a report. A panel in which all mechanisms are nearly alike is left out, and its
+        values are in the title. The best mechanism stands on top.
+        """
+        rows = self.valid_rows()
+        if len({row.epsilon for row in rows}) > 1:
+            return _lines(rows, self, NARROW if narrow else BROAD)
+        return _panels(rows, self, narrow=narrow)
+
+
+def _cells(row: PriorRow, unit: str) -> tuple[str, ...]:
+    if row.problem:
+        return f"{row.name} ({NOT_REACHED if row.problem == NOT_REACHED else 'failed'})", *["-"] * 6
+    return (
+        row.name,
+        at_most(row.epsilon_upper, 5) if isfinite(row.epsilon_upper) else "none",
+        amount_at_most(row.loss, unit),
+        amount_at_least(row.attacker_error, unit),
+        percent_at_most(row.hit_rate),
+        at_most(row.information_bits, 3),
+        at_least(row.entropy_bits, 3),
+    )
+
+
+class _Measure(NamedTuple):
+    """A panel: what it shows of each row, and what holds without a report."""
+
+    label: str
+    values: list[float]
+    blind: float | None = None
+
+    @property
+    def alike(self) -> bool:
+        """Whether it would be one line of marks."""
+        known = [value for value in self.values if isfinite(value)]
+        most = max([*known, self.blind or 0.0], default=0.0)
+        return bool(known) and max(known) - min(known) <= max(_ALIKE * most, _NOTHING)
+
+    @property
+    def sentence(self) -> str:
+        """The sentence in place of its panel."""
+        known = [value for value in self.values if isfinite(value)]
+        low, high = _about(min(known)), _about(max(known))
+        blind = "" if self.blind is None else f", {_about(self.blind)} without a report"
+        return f"{self.label}: {low if low == high else f'{low} to {high}'}{blind}"
+
+
+def _about(value: float) -> str:
+    return about(value, 3) if value == 0 or value > _NOTHING else "nearly 0"
+
+
+def _panels(rows: list[PriorRow], comparison: PriorComparison, *, narrow: bool) -> Figure:
+    unit = f" ({outside(comparison.unit)})" if comparison.unit else ""
+    per = f" (per {outside(comparison.metric_unit)})" if comparison.metric_unit else ""
+    at_epsilon = comparison.equal == "epsilon"
+    first = (
+        _Measure(f"expected loss{unit}", [row.loss for row in rows])
+        if at_epsilon
+        else _Measure(f"proved epsilon{per}", [row.epsilon_upper for row in rows])
+    )
+    others = (
+        _Measure(f"error of the best attack{unit}", [row.attacker_error for row in rows], comparison.blind_error),
+        _Measure("the secret is found (%)", [100 * row.hit_rate for row in rows], 100 * comparison.blind_hit_rate),
+        _Measure("mutual information (bits)", [row.information_bits for row in rows]),
+    )
+    shown = [first, *(each for each in others if not each.alike)]
+    least: dict[str, float] = {}
+    for row, value in zip(rows, first.values, strict=True):
+        family = row.name.replace(_REMAP, "")
+        least[family] = min(value, least.get(family, inf))
+    families = sorted(least, key=lambda family: least[family])
+    longest = max(map(len, families))
+    across, down = (1, len(shown)) if narrow else (len(shown), 1)
+    width = NARROW if narrow else 2.9 * across + 0.08 * longest + 0.4
+    figure = blank(width, (1.9 if not narrow else 0.8) + (0.36 * len(families) + 0.7 * narrow) * down)
+    axes = figure.subplots(down, across, sharey=True, squeeze=False).flat
+    for ax, measure in zip(axes, shown, strict=True):
+        _panel(ax, rows, families, measure.values, measure.blind or 0.0)
+        ax.set_xlabel(measure.label)
+        if measure.blind is not None:
+            ax.axvline(measure.blind, color=_GREY, linestyle="--", linewidth=1, label="without a report")
+    bound = next((row.loss_lower_bound for row in rows if row.loss_lower_bound is not None), None)
+    if at_epsilon and bound is not None:
+        said = "proved: with one of these reports no mechanism loses less"
+        axes[0].axvline(bound, color=_BLACK, linewidth=1, label=said)
+    axes[0].set_yticks(range(len(families)), [outside(fill(name, _NAME) if narrow else name) for name in families])
+    axes[0].invert_yaxis()
+    alike = [each.sentence for each in others if each.alike]
+    if alike:
+        text = f"Nearly the same for all, and not drawn: {'; '.join(alike)}."
+        figure.suptitle(fill(text, int(_PER_INCH * figure.get_figwidth())), fontsize=9, color=_GREY)
+    _legend(figure, list(axes), remapped=any(_REMAP in row.name for row in rows))
+    return figure
+
+
+def _lines(rows: list[PriorRow], comparison: PriorComparison, width: float) -> Figure:
+    """Return the loss of each mechanism against its epsilon, with the bound of the optimum below all."""
+    lines = []
+    names = dict.fromkeys(row.name for row in rows)
+    families = [name for name in dict.fromkeys(name.replace(_REMAP, "") for name in names) if name != OPTIMUM]
+    for name in names:
+        losses = {row.epsilon: row.loss for row in rows if row.name == name and row.epsilon is not None}
+        at = families.index(name.replace(_REMAP, "")) if name != OPTIMUM else 0
+        hollow = _REMAP in name
+        colour = _BLACK if name == OPTIMUM else LIGHT.series[at % len(LIGHT.series)]
+        mark = "*" if name == OPTIMUM else _MARKS[at % len(_MARKS)]
+        lines.append(LossLine(outside(name), colour, mark, "--" if hollow else "-", losses, hollow))
+    bounds = {
+        row.epsilon: row.loss_lower_bound
+        for row in rows
+        if row.epsilon is not None and row.loss_lower_bound is not None
+    }
+    unit, per, blind = outside(comparison.unit), outside(comparison.metric_unit), comparison.blind_error
+    labels = ("proved at the marks: with these reports no mechanism loses less", "expected loss")
+    size = (width, 5.6 if width == BROAD else 7.0)
+    figure = loss_figure(lines, bounds, labels, blind, (unit, per), size)
+    above = [
+        f"{each.label} {each.leaving(max(each.losses, key=lambda epsilon: each.losses[epsilon]), unit, per)}"
+        for each in lines
+        if max(each.losses.values()) > TOP * blind
+    ]
+    if above:
+        text = fill(f"Above the figure: {'; '.join(above)}.", int(_PER_INCH * width))
+        figure.suptitle(text, fontsize=9, color=_GREY)
+    return figure
+
+
+def _panel(ax: Axes, rows: list[PriorRow], families: list[str], values: list[float], reach: float = 0.0) -> None:
+    """Draw one measure, as far as ``reach`` at least; a mechanism and its remap share a line, a little apart."""
+    paired = {row.name.replace(_REMAP, "") for row in rows if _REMAP in row.name}
+    for row, value in zip(rows, values, strict=True):
+        family, remapped = row.name.replace(_REMAP, ""), _REMAP in row.name
+        height = families.index(family) + (0.0 if family not in paired else 0.17 if remapped else -0.17)
+        if not isfinite(value):
+            ax.text(0.02, height, "none", transform=ax.get_yaxis_transform(), va="center", fontsize=8, color=_GREY)
+            continue
+        colour = _BLACK if row.name == OPTIMUM else _ORANGE if remapped else _BLUE
+        marker = "*" if row.name == OPTIMUM else "s" if remapped else "o"
+        size = 11 if row.name == OPTIMUM else 6
+        hollow = "white" if remapped else colour
+        ax.plot(
+            [value],
+            [height],
+            linestyle="none",
+            marker=marker,
+            markersize=size,
+            color=colour,
+            markerfacecolor=hollow,
+            zorder=3,
+            clip_on=False,
+        )
+    ax.set_xlim(0, 1.08 * max([reach, _NOTHING, *filter(isfinite, values)]))
+    ax.grid(axis="x", alpha=0.3)
+    for k in range(len(families)):
+        ax.axhline(k, color=_GREY, linewidth=0.4, alpha=0.4, zorder=0)
+    ax.set_axisbelow(True)
+
+
+def _legend(figure: Figure, axes: list[Axes], *, remapped: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    marks = [("*", _BLACK, _BLACK, "optimum"), ("o", _BLUE, _BLUE, "mechanism as it is")]
+    if remapped:
+        marks.append(("s", _ORANGE, "white", "after the optimal remap"))
+    named: dict[str, Artist] = {
+        text: Line2D([], [], linestyle="none", marker=marker, color=edge, markerfacecolor=face, label=text)
+        for marker, edge, face, text in marks
+    }
+    for ax in axes:
+        named |= {text: line for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    columns = 1 if figure.get_figwidth() <= NARROW else len(named) if len(axes) > 2 else len(axes)
+    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, fontsize=9)

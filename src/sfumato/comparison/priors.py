@@ -1,0 +1,394 @@
+"""Comparison of mechanisms on one prior, at equal epsilon or at equal loss, with the certified optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isfinite
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ..attacks import blind as without_report
+from ..attacks import optimal
+from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
+from ..core.arguments import checked
+from ..core.arrays import Floats
+from ..core.bisection import bisect, geometric_mean
+from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
+from ..geo import Lattice
+from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability
+from ..mechanisms import coin_of_distortion, matched, quality_loss_of_secrets
+from ..mechanisms.tupling import Tupling, mixture_dummies
+from ..mechanisms.tupling.mechanism import check_dummies
+from ..optimal import Design, design
+from ..proofs import expected_loss_above, prove_metric_privacy, worst_loss_above
+from ..rounding import gap_at_most
+from ..sampling import simulator
+from .engine import (
+    NOT_REACHED,
+    Clock,
+    Contestant,
+    check_common,
+    check_loss,
+    check_time,
+    epsilons_of,
+    run,
+)
+from .families import Family, calibrate, default_families
+from .prior_results import DRAWS, OPTIMUM, PriorComparison, PriorRow
+
+COIN: Final = "coin"
+
+_PART_OF_OPTIMUM: Final = 3.0  # of the time; all others have a part of 1 together
+_DIGITS: Final = 1e-3  # relative, of an epsilon or a loss that is searched for
+_DESIGNS: Final = 24  # made in search of an epsilon, at most
+_ROUNDING: Final = 1e-9  # of the loss of a tuple, a sum of powers in floating point
+_BLOCK: Final = 1 << 21  # entries of likelihoods at a time
+
+
+@checked
+def compare(
+    prior: Prior,
+    metric: Metric,
+    *,
+    epsilon: float | str | Sequence[float | str] | None = None,
+    max_loss: float | str | None = None,
+    loss: Metric | None = None,
+    families: Sequence[Family] | None = None,
+    remap: bool = True,
+    gap: float = 1e-4,
+    dummies: int = 0,
+    time_limit: float = float("inf"),
+    progress: Callable[[str], None] | None = None,
+    found: Callable[[PriorRow], None] | None = None,
+) -> PriorComparison:
+    """Compare mechanisms at equal epsilon, or at equal expected loss; for points there is `compare_places`.
+
+    At equal epsilon, families that promise metric privacy are compared, each by the
+    loosest member whose proved epsilon is at most that. At equal loss every family is
+    compared by the member that loses just that much, and the optimum is the mechanism of
+    the least epsilon that loses no more.
+
+    Args:
+        prior: The prior on the n secrets.
+        metric: The metric on them for privacy.
+        epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``, or several.
+        max_loss: The expected loss of all, instead of epsilon; such as ``"500 m"``.
+        loss: The metric for loss and errors; by default that for privacy.
+        families: The families; by default those that fit (`default_families`).
+        remap: Whether each family is also compared followed by the optimal remap.
+        gap: The relative gap of the certified optimum.
+        dummies: At equal epsilon: each mechanism is also compared with every report among this
+            many dummies. The loss is then of the best answer, epsilon is proved for one
+            report and so holds for the tuple, and the attacker's columns are estimated.
+        time_limit: Seconds for everything, most of them for the optimum, which is its best so far where it is
+            not done by then; what there is no time for is named. It is looked at between mechanisms.
+        progress: Called with the name of each mechanism before it is made.
+        found: Called with each row when it is there.
+
+    Raises:
+        InputError: If not exactly one of epsilon and max_loss is given, sizes differ, or dummies
+            are asked for at equal loss.
+        InfeasibleError: If the loss is that of always reporting the same value, or more.
+        UnitError: If a unit does not fit.
+
+    Source:
+        The measures are those of Oya, Troncoso and Pérez-González, CCS 2017.
+    """
+    check_common(epsilon, max_loss)
+    if isinstance(prior.space, Lattice):
+        raise InputError(
+            "the secrets are vertices of a lattice: comparing them says nothing of the points they stand for.",
+            python("use sf.compare_places(visits, epsilon=...)."),
+        )
+    costs = metric if loss is None else loss
+    for each in (metric, costs):
+        if len(prior) != len(each):
+            raise InputError(
+                f"the prior is on {len(prior)} values, the metric on {len(each)}.",
+                "use a metric on the same values.",
+            )
+    check_dummies(dummies)
+    if dummies and max_loss is not None:
+        raise InputError(
+            "dummies were asked for at equal loss.", "compare at equal epsilon: dummies do not change that."
+        )
+    if not time_limit > 0:
+        raise InputError(
+            f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 120)}."
+        )
+    blind = without_report(prior, costs).error
+    if epsilon is not None:
+        equal = "epsilon"
+        values = tuple(dict.fromkeys(MetricPrivacy(each, metric).epsilon for each in epsilons_of(epsilon)))
+    else:
+        equal = "loss"
+        values = (units.parse(max_loss if max_loss is not None else 0.0, unit=costs.unit, what="the loss"),)
+        check_loss(values[0], costs.unit, Bracket.exact(blind))
+    chosen = default_families(prior, metric) if families is None else families
+    if remap:
+        chosen = [form for each in chosen for form in (each, each.remapped(prior, costs))]
+    contestants = _Task(prior, metric, costs, gap, dummies, equal).contestants(chosen)
+    rows = run(contestants, values, time_limit, progress, found)
+    hit_rate = prior_vulnerability(prior)
+    return PriorComparison(tuple(rows), equal, values, costs.unit, metric.unit, blind, hit_rate)
+
+
+class _Made(NamedTuple):
+    """A row with its mechanism, and the loss of the mechanism's observables."""
+
+    row: PriorRow
+    mechanism: Mechanism
+    loss: AnyLoss
+
+
+_Maker = Callable[[float, Clock], _Made]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """Prior, metric of privacy, loss and options, with what makes each mechanism."""
+
+    prior: Prior
+    metric: Metric
+    loss: Metric
+    gap: float
+    dummies: int
+    equal: str
+
+    def contestants(self, families: Sequence[Family]) -> list[Contestant[PriorRow]]:
+        """Return the optimum and the families; at equal epsilon those that promise one."""
+        makers: list[tuple[str, _Maker]]
+        if self.equal == "epsilon":
+            makers = [(each.name, partial(self._calibrated, each)) for each in families if each.promises]
+            best: _Maker = self._optimum
+        else:
+            makers = [(COIN, self._coin), *((each.name, partial(self._member, each)) for each in families)]
+            best = self._least_epsilon
+        part = 1 / max(1, len(makers))
+        return [
+            Contestant(
+                name,
+                _PART_OF_OPTIMUM if make is best else part,
+                partial(self._rows, make),
+                partial(self._missing, name),
+            )
+            for name, make in ((OPTIMUM, best), *makers)
+        ]
+
+    def _rows(self, make: _Maker, value: float, clock: Clock) -> Iterator[PriorRow]:
+        """Yield the row of a mechanism, and the one of the mechanism among dummies."""
+        check_time(clock.total())
+        made = make(value, clock)
+        yield self._labelled(made.row, value)
+        if self.dummies and clock.total():
+            row = row_among_dummies(made.row, made.mechanism, self.prior, self.loss, made.loss, self.dummies)
+            yield self._labelled(row, value)
+
+    def _missing(self, name: str, value: float, error: SfumatoError, clock: Clock) -> PriorRow:
+        late = isinstance(error, SolverError) and not clock.total()
+        infeasible = name != OPTIMUM and isinstance(error, InfeasibleError)
+        row = PriorRow.missing(name, NOT_REACHED if late else error.problem, infeasible=infeasible)
+        return self._labelled(row, value)
+
+    def _labelled(self, row: PriorRow, value: float) -> PriorRow:
+        return replace(row, epsilon=value) if self.equal == "epsilon" else row
+
+    def _optimum(self, epsilon: float, clock: Clock) -> _Made:
+        return self._certified(self._designed(epsilon, clock.left(), tie_break=None))
+
+    def _calibrated(self, family: Family, epsilon: float, _: Clock) -> _Made:
+        parameter, mechanism = calibrate(family, self.metric, epsilon)
+        return self._measure(family.name, parameter, mechanism, epsilon)
+
+    def _coin(self, limit: float, _: Clock) -> _Made:
+        return self._measure(COIN, None, coin_of_distortion(self.prior, self.loss, limit), 1.0)
+
+    def _member(self, family: Family, limit: float, _: Clock) -> _Made:
+        """Return the member of a loss, from the widest bracket in which the family can be built."""
+        reach = self._scale / limit if limit > 0 else 1.0
+        bracket = [reach, reach]
+        for end, factor, most in ((0, 0.5, 5), (1, 2.0, 9)):
+            for _tries in range(most):
+                try:
+                    family.build(bracket[end] * factor)
+                except SfumatoError:
+                    break
+                bracket[end] *= factor
+        member = matched(family.build, self.prior, self.loss, limit, (bracket[0], bracket[1]), tolerance=_DIGITS)
+        return self._measure(family.name, member.parameter, member.mechanism, member.parameter)
+
+    def _measure(self, name: str, parameter: float | None, mechanism: Mechanism, claimed: float) -> _Made:
+        row = measure(name, parameter, mechanism, self.prior, self.metric, claimed, errors=self.loss)
+        return _Made(row, mechanism, self.loss)
+
+    def _certified(self, best: Design) -> _Made:
+        return _Made(optimum_row(best, self.prior, self.metric, self.loss), best.mechanism, best.loss)
+
+    @property
+    def _scale(self) -> float:
+        """The largest loss over the largest distance."""
+        farthest = float(self.metric.array.max())
+        return float(self.loss.array.max()) / farthest if farthest > 0 else 1.0
+
+    def _designed(self, epsilon: float, seconds: float, *, tie_break: bool | None) -> Design:
+        return design(
+            self.prior,
+            loss=self.loss,
+            guarantees=[MetricPrivacy(epsilon, self.metric)],
+            gap=self.gap,
+            tie_break=tie_break,
+            time_limit=check_time(seconds),
+        )
+
+    def _least_epsilon(self, max_loss: float, clock: Clock) -> _Made:
+        """Return the certified design of the least epsilon whose loss is at most a limit."""
+        if not max_loss > 0:
+            raise InputError(f"a loss of {max_loss:g} leaves no noise.", "allow a positive loss.")
+        best: Design | None = None
+
+        def affordable(epsilon: float) -> bool:
+            nonlocal best
+            candidate = self._designed(epsilon, clock.left(), tie_break=False)
+            if candidate.certificate.loss > max_loss:
+                return False
+            best = candidate
+            return True
+
+        def close(low: float, high: float) -> bool:
+            near = best is not None and best.certificate.loss >= max_loss * (1 - _DIGITS)
+            return near or high / low < 1 + _DIGITS or not clock.left()
+
+        low, high = 0.05 * self._scale / max_loss, 2 * self._scale / max_loss
+        for steps in reversed(range(_DESIGNS)):
+            if affordable(high):
+                bisect(affordable, fails=low, holds=high, middle=geometric_mean, done=close, steps=steps)
+                break
+            low, high = high, 2 * high
+        if best is None:
+            raise InputError(f"no epsilon that was tried loses only {max_loss:g}.", "allow more loss.")
+        return self._certified(best)
+
+
+def optimum_row(best: Design, prior: Prior, metric: Metric, errors: Metric) -> PriorRow:
+    """Return the row of a certified design."""
+    row = measure(OPTIMUM, None, best.mechanism, prior, metric, 1.0, errors=errors, loss=best.loss)
+    stopped = ""
+    if not best.finished:
+        stopped = f"stopped by the time limit, at most {gap_at_most(best.certificate.gap)} above the least loss"
+    return replace(row, loss_lower_bound=best.certificate.bound, stopped=stopped)
+
+
+def measure(
+    name: str,
+    parameter: float | None,
+    mechanism: Mechanism,
+    prior: Prior,
+    metric: Metric,
+    claimed: float,
+    *,
+    errors: Metric,
+    loss: AnyLoss | None = None,
+) -> PriorRow:
+    """Return the row of a mechanism.
+
+    Args:
+        name: Its name.
+        parameter: That of its family.
+        mechanism: The mechanism.
+        prior: The prior.
+        metric: For privacy.
+        claimed: Per unit of the metric; the proof starts from it.
+        errors: For the attacker's errors.
+        loss: Of the mechanism's observables; by default ``errors``, for observables that are the secrets.
+    """
+    proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if isfinite(claimed) else 1.0, metric))
+    costs = errors if loss is None else loss
+    return PriorRow(
+        name,
+        parameter,
+        proof.upper,
+        expected_loss_above(mechanism, prior, costs),
+        worst_loss_above(mechanism, costs),
+        optimal(mechanism, prior, errors).error,
+        bayes_error(mechanism, prior),
+        mutual_information_bits(mechanism, prior),
+        conditional_entropy_bits(mechanism, prior),
+    )
+
+
+def row_among_dummies(
+    alone: PriorRow, mechanism: Mechanism, prior: Prior, errors: Metric, loss: AnyLoss, dummies: int
+) -> PriorRow:
+    """Return the row of the same mechanism with each report among dummies, from its row without them."""
+    tupling = with_dummies(mechanism, dummies)
+    losses = quality_loss_of_secrets(tupling, loss) * (1 + _ROUNDING)
+    attack = attack_tuples(tupling, prior, errors)
+    return PriorRow(
+        f"{alone.name} among {dummies} dummies",
+        alone.parameter,
+        alone.epsilon_upper,
+        float(prior.probabilities @ losses) * (1 + _ROUNDING),
+        float(losses.max()),
+        attack.error,
+        attack.wrong,
+        alone.information_bits + alone.entropy_bits - attack.entropy_bits,  # of the prior, less what is left
+        attack.entropy_bits,
+        spread=attack.spread,
+    )
+
+
+class TupleAttack(NamedTuple):
+    """Average success of attackers who see tuples, from simulated tuples.
+
+    Each value is a mean over tuples of what is exact for one, such as the least expected
+    error under its posterior; ``spread`` is the largest standard error of the error's mean.
+    """
+
+    error: float
+    wrong: float
+    entropy_bits: float
+    spread: float
+
+
+def with_dummies(mechanism: Mechanism, dummies: int) -> Tupling:
+    """Return the mechanism among dummies that look like its reports (`mixture_dummies`)."""
+    return Tupling(mechanism, dummies, mixture_dummies(mechanism, np.eye(mechanism.shape[0])))
+
+
+def attack_tuples(
+    tupling: Tupling, prior: Prior, metric: Metric, seed: int = 1, draws: int = DRAWS
+) -> TupleAttack:
+    """Return how well the best attackers of tuples do, estimated from simulated ones.
+
+    The posterior of a tuple is proportional to prior(s) times the mean over its reports of A(y|s) / nu(y), and is
+    exact; only which tuples are averaged over is drawn.
+    """
+    nu, matrix = tupling.distribution, tupling.inner.matrix
+    weights = np.divide(matrix, nu, out=np.zeros_like(matrix), where=nu > 0)  # (secrets, observables)
+    secrets = np.random.default_rng(seed).choice(len(prior), size=draws, p=prior.probabilities)
+    tuples = simulator(tupling, seed).draw(secrets)
+    errors, wrong, entropy = [], [], []
+    step = max(1, _BLOCK // (len(prior) * tupling.queries))
+    for start in range(0, draws, step):
+        block = tuples[start : start + step]
+        joint = prior.probabilities * weights[:, block].mean(axis=2).T  # (tuples, secrets)
+        posterior = joint / joint.sum(axis=1, keepdims=True)
+        errors.append((posterior @ metric.array).min(axis=1))
+        wrong.append(1 - posterior.max(axis=1))
+        entropy.append(_entropies(posterior))
+    error = np.concatenate(errors)
+    return TupleAttack(
+        float(error.mean()),
+        float(np.concatenate(wrong).mean()),
+        float(np.concatenate(entropy).mean()),
+        float(error.std(ddof=1) / np.sqrt(draws)),
+    )
+
+
+def _entropies(posterior: Floats) -> Floats:
+    logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
+    bits: Floats = -(posterior * logs).sum(axis=1)
+    return bits

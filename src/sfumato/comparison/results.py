@@ -1,0 +1,276 @@
+"""Results of comparisons: rows that a table, a page and a figure of losses against epsilon are made of."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+
+from ..core.immutable import CompactRepr
+from ..errors import InputError, MissingExtraError
+from ..reports.document import Page, PageFigure, PageSection, PageTable
+from ..reports.theme import LIGHT, as_svg, blank
+from ..rounding import about, amount_at_most
+from ..tables import write_rows
+from .engine import ANY, NOT_REACHED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLUMNS: Final = (
+    "The loss is how far a report is from the truth, on average.",
+    "The attacker's error is how far the best guess is off, from one report, on average: more is more private.",
+    "Epsilon says how much a report can tell: the smaller it is, the more private. Where there is none, nothing "
+    "is promised.",
+)
+LOSSES_DRAWN: Final = "The losses, drawn as they were proved and as the table has them: at most so much."
+
+BROAD: Final = 8.6  # inches
+NARROW: Final = 4.4  # inches, for a narrow screen
+TOP: Final = 1.25
+"""Of the loss of always the same report: what loses more leaves the figure."""
+
+_PER_LINE: Final = 44  # letters of the label of the losses
+
+
+class ComparisonRow(CompactRepr, ABC):
+    """Row of a comparison."""
+
+    __slots__ = ()
+
+    name: str
+    epsilon: float | None
+    problem: str
+    stopped: str
+    infeasible: bool = False
+
+    @abstractmethod
+    def cells(self) -> dict[str, Any]:
+        """Return the columns of a table; without a mechanism there are no numbers."""
+
+
+_Row = TypeVar("_Row", bound=ComparisonRow)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(CompactRepr, ABC, Generic[_Row]):
+    """Several mechanisms side by side.
+
+    Attributes:
+        rows: One for each mechanism and epsilon; those that do not exist say why.
+        equal: ``epsilon`` or ``loss``: what the mechanisms have in common.
+        values: Its values; several of epsilon, or one loss.
+        unit: The unit of losses and errors.
+    """
+
+    rows: tuple[_Row, ...]
+    equal: str
+    values: tuple[float, ...]
+    unit: str
+
+    @abstractmethod
+    def tables(self, source: str) -> tuple[PageTable, ...]:
+        """Return a table for each epsilon, or one for a loss; ``source`` names the visits or the prior."""
+
+    @abstractmethod
+    def sentences(self) -> tuple[str, ...]:
+        """Return what is proved of all mechanisms, what the numbers mean, and what is missing."""
+
+    @abstractmethod
+    def figure(self, *, narrow: bool = False) -> Figure:
+        """Return the figure, where ``narrow`` is asked for one for a narrow screen.
+
+        Raises:
+            InputError: If no mechanism exists.
+            MissingExtraError: If matplotlib is not installed.
+        """
+
+    @property
+    @abstractmethod
+    def caption(self) -> str:
+        """The caption of the figure."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Sentences on the columns of the tables after loss, error and epsilon."""
+        return ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every mechanism that exists was made, in the time."""
+        return not any(row.stopped or (row.problem and not row.infeasible) for row in self.rows)
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether there was not time for all."""
+        return any(row.stopped or row.problem == NOT_REACHED for row in self.rows)
+
+    def row(self, name: str, epsilon: float | None = None) -> _Row:
+        """Return the row of a mechanism.
+
+        Args:
+            name: The mechanism.
+            epsilon: Where it was made for several, which.
+
+        Raises:
+            InputError: If it is not in the comparison.
+        """
+        for row in self.rows:
+            if row.name == name and epsilon in (None, row.epsilon):
+                return row
+        names = dict.fromkeys(row.name for row in self.rows)
+        raise InputError(f"{name!r} is not in the comparison.", f"there are {', '.join(names)}.")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as CSV, whole or not at all.
+
+        Raises:
+            FileError: If the file cannot be written.
+        """
+        table = [row.cells() for row in self.rows]
+        write_rows(list(table[0]), (row.values() for row in table), path)
+
+    def page(self, source: str) -> Page:
+        """Return the page of the comparison; ``source`` names the visits or the prior."""
+        title = f"Mechanisms at equal {self.equal}"
+        unfinished: tuple[str, ...] = ()
+        if not self.complete:
+            why = "there was not time for everything" if self.timed_out else "a mechanism could not be made"
+            unfinished = (f"NOT FINISHED: {why}.",)
+        return Page(
+            title,
+            (*unfinished, f"Mechanisms are compared on {source}."),
+            (
+                PageSection(
+                    "Side by side",
+                    (*_COLUMNS, *self.columns),
+                    tables=self.tables(source),
+                    figures=self._figures(title),
+                ),
+                PageSection("In words", self.sentences()),
+            ),
+            warning=bool(unfinished),
+        )
+
+    def valid_rows(self) -> list[_Row]:
+        """Return the rows without a problem, or raise InputError if none of them is of a mechanism."""
+        rows = [row for row in self.rows if not row.problem]
+        if all(row.name == ANY for row in rows):
+            raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
+        return rows
+
+    def _figures(self, title: str) -> tuple[PageFigure, ...]:
+        try:
+            figures = [self.figure(narrow=narrow) for narrow in (False, True)]
+        except (MissingExtraError, InputError):  # InputError: no mechanism exists, so there is nothing to draw
+            return ()
+        broad, narrow = (as_svg(figure, title=title, description=self.caption) for figure in figures)
+        return (PageFigure(broad, self.caption, narrow=narrow),)
+
+
+class LossLine(NamedTuple):
+    """A mechanism's losses by epsilon, with its label and style."""
+
+    label: str
+    colour: str
+    mark: str
+    line: str
+    losses: dict[float, float]
+    hollow: bool = False
+
+    def leaving(self, epsilon: float, unit: str, per: str) -> str:
+        """Return the words for the loss at an epsilon, per such a unit, that lies above the figure."""
+        at = f"{about(epsilon, 3)}{f'/{per}' if per else ''}"
+        return f"up to {amount_at_most(self.losses[epsilon], unit)} at {at}"
+
+
+def loss_figure(
+    lines: Sequence[LossLine],
+    bounds: dict[float, float],
+    labels: tuple[str, str],
+    blind: float,
+    units: tuple[str, str],
+    size: tuple[float, float],
+) -> Figure:
+    """Return a line for each mechanism, the bound as a shade, and the loss of always the same report.
+
+    Args:
+        lines: The mechanisms that exist.
+        bounds: The proved losses by epsilon, which no mechanism goes below.
+        labels: What was proved, and what the losses are.
+        blind: The loss of always the same report.
+        units: Of losses, and the unit that epsilon counts per.
+        size: In inches.
+    """
+    figure = blank(*size)
+    ax = figure.subplots()
+    for each in lines:
+        epsilons = sorted(each.losses)
+        ax.plot(
+            epsilons,
+            [each.losses[epsilon] for epsilon in epsilons],
+            color=each.colour,
+            marker=each.mark,
+            markerfacecolor=LIGHT.paper if each.hollow else each.colour,
+            linestyle=each.line,
+            markersize=6,
+            linewidth=1.6,
+            label=each.label,
+        )
+    if bounds:
+        x = sorted(bounds)
+        y = [bounds[epsilon] for epsilon in x]
+        (bound,) = ax.plot(x, y, color=LIGHT.ink, linewidth=1.2, marker="D", label=labels[0], zorder=1.5)
+        bound.set(markersize=8, markerfacecolor=LIGHT.paper)
+        ax.fill_between(x, 0, y, color=LIGHT.ink, alpha=0.07, linewidth=0)
+    ax.axhline(blind, color=LIGHT.ink, linewidth=0.8, linestyle=":")
+    ax.annotate(
+        "always the same report, which reveals nothing",
+        (0.995, blind),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 1.5),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=8,
+    )
+    unit, per = units
+    epsilons = sorted({*bounds, *(epsilon for each in lines for epsilon in each.losses)})
+    ax.set_xscale("log")
+    ax.set_xticks(epsilons, [about(each, 3) for each in epsilons])
+    ax.set_xticks([], minor=True)
+    ax.set_xlabel(f"epsilon{f' (per {per})' if per else ''}: larger promises less")
+    ax.set_ylabel(fill(f"{labels[1]} ({unit})" if unit else labels[1], _PER_LINE))
+    ax.set_ylim(0, TOP * blind)
+    ax.grid(alpha=0.25)
+    ax.set_axisbelow(True)
+    columns = 2 if size[0] == BROAD else 1
+    figure.legend(loc="outside lower center", ncols=columns, fontsize=8.5, frameon=False)
+    return figure
+
+
+def mark_leaving(ax: Axes, line: LossLine, unit: str) -> None:
+    """Write how far up a line goes on that leaves the figure to the left."""
+    top = ax.get_ylim()[1]
+    epsilons = sorted(line.losses)
+    above = [epsilon for epsilon in epsilons if line.losses[epsilon] > top]
+    if not above:
+        return
+    first, at = above[0], above[-1]
+    if len(epsilons) > len(above):
+        after, last = epsilons[len(above)], line.losses[above[-1]]
+        at *= (after / at) ** ((last - top) / (last - line.losses[after]))
+    ax.annotate(
+        line.leaving(first, unit, unit),
+        (at, top),
+        xytext=(-8, -4),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=8,
+        color=line.colour,
+    )
