@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.comparison import Family, calibrate, compare, priors
+from sfumato.comparison import ParametricFamily, calibrate, compare, priors
 from sfumato.comparison.priors import optimum_row, row_among_dummies
 from sfumato.errors import InputError, SolverError
 
@@ -86,7 +86,9 @@ def test_epsilon_may_count_by_another_metric_than_losses(limit):
 
 
 def test_a_family_that_keeps_more_than_it_promises_is_loosened():
-    halved = Family("halved", lambda e: sf.mechanisms.planar_geometric(GRID, f"{e / 2}/km"), promises=True)
+    halved = ParametricFamily(
+        "halved", lambda e: sf.mechanisms.planar_geometric(GRID, f"{e / 2}/km"), promises=True
+    )
     parameter, mechanism = calibrate(halved, KM, 1.0)
     assert parameter == pytest.approx(2.0, rel=1e-3)
     assert sf.proofs.prove_metric_privacy(mechanism, sf.MetricPrivacy(1.0, KM)).holds

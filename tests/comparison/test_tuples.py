@@ -63,7 +63,7 @@ def test_the_loss_is_of_the_best_answer():
         epsilon=1.0,
         dummies=2,
         remap=False,
-        families=[sf.comparison.Family("given", lambda _: mechanism, promises=True)],
+        families=[sf.comparison.ParametricFamily("given", lambda _: mechanism, promises=True)],
     )
     tupling = Tupling(mechanism, 2, with_dummies(mechanism, 2).distribution)
     assert rows.row("given among 2 dummies").loss == pytest.approx(quality_loss(tupling, PRIOR, METRIC), rel=3e-9)

@@ -1,7 +1,7 @@
 """Comparison of mechanisms on one prior or for places, at equal epsilon or at equal loss."""
 
 from .engine import ANY, NOT_REACHED
-from .families import Family, calibrate, default_families
+from .families import ParametricFamily, calibrate, default_families
 from .place_results import CELLS, PlaceComparison, PlaceRow
 from .places import compare_places
 from .prior_results import DRAWS, PriorComparison, PriorRow
@@ -16,7 +16,7 @@ __all__ = [
     "NOT_REACHED",
     "Comparison",
     "ComparisonRow",
-    "Family",
+    "ParametricFamily",
     "PlaceComparison",
     "PlaceRow",
     "PriorComparison",

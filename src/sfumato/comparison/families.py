@@ -35,7 +35,7 @@ REACH: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ParametricFamily:
     """A family of mechanisms with one parameter.
 
     Attributes:
@@ -49,24 +49,28 @@ class Family:
     build: Callable[[float], Mechanism]
     promises: bool
 
-    def remapped(self, prior: Prior, loss: Metric) -> Family:
+    def remapped(self, prior: Prior, loss: Metric) -> ParametricFamily:
         """Return the family followed by the remap of least loss."""
-        return Family(
+        return ParametricFamily(
             f"{self.name} + remap", lambda value: remapped(self.build(value), prior, loss), self.promises
         )
 
 
-def default_families(prior: Prior, metric: Metric) -> list[Family]:
+def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
     """Return the families that fit the secrets of a prior and their metric."""
     space = prior.space
     families = [
-        Family("exponential", lambda e: exponential(space, metric, e), promises=True),
-        Family("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
-        Family("randomised response", lambda e: randomised_response(space, e * _nearest(metric)), promises=True),
+        ParametricFamily("exponential", lambda e: exponential(space, metric, e), promises=True),
+        ParametricFamily("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
+        ParametricFamily(
+            "randomised response", lambda e: randomised_response(space, e * _nearest(metric)), promises=True
+        ),
         # Its promise is twice its slope.
-        Family("least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True),
-        Family("elastic", lambda e: _elastic(prior, metric, e), promises=False),
-        Family(
+        ParametricFamily(
+            "least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True
+        ),
+        ParametricFamily("elastic", lambda e: _elastic(prior, metric, e), promises=False),
+        ParametricFamily(
             "restricted Laplace",
             lambda e: restricted_laplace(space, metric, e, REACH / e),
             promises=False,
@@ -75,15 +79,18 @@ def default_families(prior: Prior, metric: Metric) -> list[Family]:
     if isinstance(space, Places):
         unit = f"/{metric.unit}"
         families.insert(
-            0, Family("planar geometric", lambda e: planar_geometric(space, f"{e!r}{unit}"), promises=True)
+            0,
+            ParametricFamily("planar geometric", lambda e: planar_geometric(space, f"{e!r}{unit}"), promises=True),
         )
-        families.append(Family("planar Gaussian", lambda e: _gaussian(space, metric, e), promises=False))
+        families.append(ParametricFamily("planar Gaussian", lambda e: _gaussian(space, metric, e), promises=False))
     elif _on_a_line(space, metric):
-        families.insert(0, Family("geometric", lambda e: geometric(space, e), promises=True))
+        families.insert(0, ParametricFamily("geometric", lambda e: geometric(space, e), promises=True))
     return families
 
 
-def calibrate(family: Family, metric: Metric, epsilon: float, tolerance: float = 1e-4) -> tuple[float, Mechanism]:
+def calibrate(
+    family: ParametricFamily, metric: Metric, epsilon: float, tolerance: float = 1e-4
+) -> tuple[float, Mechanism]:
     """Return the parameter and the mechanism of the loosest member whose proved epsilon is at most ``epsilon``.
 
     A family may satisfy a smaller epsilon than its parameter; at equal epsilon it would then look worse than it

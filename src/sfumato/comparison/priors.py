@@ -36,7 +36,7 @@ from .engine import (
     epsilons_of,
     run,
 )
-from .families import Family, calibrate, default_families
+from .families import ParametricFamily, calibrate, default_families
 from .prior_results import DRAWS, OPTIMUM, PriorComparison, PriorRow
 
 COIN: Final = "coin"
@@ -56,7 +56,7 @@ def compare(
     epsilon: float | str | Sequence[float | str] | None = None,
     max_loss: float | str | None = None,
     loss: Metric | None = None,
-    families: Sequence[Family] | None = None,
+    families: Sequence[ParametricFamily] | None = None,
     remap: bool = True,
     gap: float = 1e-4,
     dummies: int = 0,
@@ -158,7 +158,7 @@ class _Task:
     dummies: int
     equal: str
 
-    def contestants(self, families: Sequence[Family]) -> list[Contestant[PriorRow]]:
+    def contestants(self, families: Sequence[ParametricFamily]) -> list[Contestant[PriorRow]]:
         """Return the optimum and the families; at equal epsilon those that promise one."""
         makers: list[tuple[str, _Maker]]
         if self.equal == "epsilon":
@@ -199,14 +199,14 @@ class _Task:
     def _optimum(self, epsilon: float, clock: Clock) -> _Made:
         return self._certified(self._designed(epsilon, clock.left(), tie_break=None))
 
-    def _calibrated(self, family: Family, epsilon: float, _: Clock) -> _Made:
+    def _calibrated(self, family: ParametricFamily, epsilon: float, _: Clock) -> _Made:
         parameter, mechanism = calibrate(family, self.metric, epsilon)
         return self._measure(family.name, parameter, mechanism, epsilon)
 
     def _coin(self, limit: float, _: Clock) -> _Made:
         return self._measure(COIN, None, coin_of_distortion(self.prior, self.loss, limit), 1.0)
 
-    def _member(self, family: Family, limit: float, _: Clock) -> _Made:
+    def _member(self, family: ParametricFamily, limit: float, _: Clock) -> _Made:
         """Return the member of a loss, from the widest bracket in which the family can be built."""
         reach = self._scale / limit if limit > 0 else 1.0
         bracket = [reach, reach]
