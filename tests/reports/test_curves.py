@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.privacy import DifferentialPrivacy, PrivacyProfile, Relation
 from sfumato.reports import DARK, audit_figures, profile_figure, trade_off_figure
-from sfumato.reports.curves import two_secrets_bands
+from sfumato.reports.audit_figures import two_secrets_bands
 
 LINE = sf.Space(range(12), [[0.7 * k] for k in range(12)], "km")
 METRIC = LINE.metric()

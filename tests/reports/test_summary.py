@@ -24,8 +24,7 @@ from sfumato.geo import Grid, Lattice, synthetic_city
 from sfumato.leakage import mutual_information_bits
 from sfumato.optimal import Highs, design, design_private
 from sfumato.proofs import distortion_below
-from sfumato.reports import summarise, within_radius
-from sfumato.reports.summary import attack_sentences
+from sfumato.reports import attack_sentences, attack_summary, summarise
 
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)"
 METRES = {"mm": Fraction(1, 10**6), "m": Fraction(1, 1000), "km": Fraction(1), "": Fraction(1)}
@@ -296,7 +295,7 @@ def test_of_places_the_attack_begins_with_a_radius(cells):
 
 
 def test_for_very_many_visits_the_radius_is_left_to_the_command(monkeypatch):
-    monkeypatch.setattr(within_radius, "_MOST", 10)
+    monkeypatch.setattr(attack_summary, "_MOST", 10)
     visits = synthetic_city(users=5, days=2)
     lattice = Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
     mechanism = Mechanism(np.eye(len(lattice)), lattice, lattice)

@@ -1,10 +1,12 @@
+from .attack_summary import attack_sentences as attack_sentences
+from .attack_summary import chance_sentence as chance_sentence
+from .attack_summary import place_sentence as place_sentence
 from .audit_figures import AuditFigures as AuditFigures
 from .audit_figures import audit_figures as audit_figures
-from .best import best_section as best_section
-from .curves import bands_figure as bands_figure
-from .curves import profile_figure as profile_figure
-from .curves import trade_off_figure as trade_off_figure
-from .distances import epsilon_by_distance_figure as epsilon_by_distance_figure
+from .audit_figures import bands_figure as bands_figure
+from .audit_figures import epsilon_by_distance_figure as epsilon_by_distance_figure
+from .audit_figures import profile_figure as profile_figure
+from .audit_figures import trade_off_figure as trade_off_figure
 from .frontier import frontier as frontier
 from .frontier import save_rows as save_rows
 from .noise import noise_maps as noise_maps
@@ -15,9 +17,8 @@ from .promises import extremes as extremes
 from .promises import promises as promises
 from .summary import Section as Section
 from .summary import Summary as Summary
-from .summary import attack_sentences as attack_sentences
 from .summary import audited as audited
-from .summary import place_sentence as place_sentence
+from .summary import best_section as best_section
 from .summary import summarise as summarise
 from .theme import DARK as DARK
 from .theme import LIGHT as LIGHT
@@ -25,4 +26,3 @@ from .theme import as_svg as as_svg
 from .theme import save_picture as save_picture
 from .theme import style_sheet as style_sheet
 from .values import values_picture as values_picture
-from .within_radius import chance_sentence as chance_sentence

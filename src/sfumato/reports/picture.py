@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, final
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
-from ..geo import Visits
-from .maps import Outline
-from .scene import Scene
-from .theme import LIGHT, blank
+from ..core.arrays import Floats
+from ..core.immutable import CompactRepr
+from ..errors import InputError
+from ..geo import Places, Visits
+from .maps import (
+    Name,
+    Outline,
+    check_there,
+    draw_names,
+    draw_often,
+    draw_outline,
+    most_visited,
+    north_arrow,
+    often,
+    scale_bar,
+)
+from .theme import LIGHT, MAP, ON_MAP, blank, colour_bar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
 _ENTRIES: Final = 6  # of the legend
+_OFTEN: Final = 0.02  # the least probability of a report that is shown as an example
+_PANEL: Final = 3.95  # inches: the width of a map
+_CONTOURS: Final = ((0.9, "90 % are inside"), (0.5, "50 % are inside"))
+_CLEAR: Final = 0.001  # shares below are not coloured, on a map of up to 200 cells
+_DOT: Final = 0.012  # of the width of a map: the side of a dot at least
 
 
 def picture(
@@ -99,4 +125,266 @@ def _legend(figure: Figure, ax: Axes, clear: float, columns: int) -> None:
     ncols = min(columns, len(labels))
     figure.legend(
         handles, labels, loc="outside lower center", ncols=ncols, fontsize=9, frameon=False, markerscale=0.8
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Scene(CompactRepr):
+    """All that the three maps show: one true place, one report from it, and the best guess.
+
+    Attributes:
+        mechanism: A mechanism from places to places.
+        prior: The prior on them.
+        space: The places.
+        corners: The corners of their cells, km, array (n, 4, 2) or of hexagons (n, 6, 2).
+        centres: Their middles, km, array (n, 2).
+        reports: Where reports are, km, array (m, 2).
+        true: The position of the true place.
+        report: That of the report.
+        guess: That of the best guess.
+        outline: Land, water and names to draw on.
+        names: Names of places, the most important first.
+    """
+
+    mechanism: Mechanism
+    prior: Prior
+    space: Places
+    corners: Floats
+    centres: Floats
+    reports: Floats
+    true: int
+    report: int
+    guess: int
+    outline: Outline | None
+    names: tuple[Name, ...]
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        prior: Prior,
+        ground: Metric,
+        place: Hashable | None,
+        outline: Outline | None,
+        visits: Visits | None,
+    ) -> Scene:
+        """Choose place and report.
+
+        Raises:
+            InputError: If the secrets are not places, or the outline lies elsewhere.
+        """
+        space = mechanism.secrets
+        if not isinstance(space, Places) or mechanism.observables.coordinates is None:
+            raise InputError(
+                "only a mechanism from places to places has a map.", "design it on a Lattice or a Grid."
+            )
+        centres, reports = np.asarray(space.coordinates) / 1000, space.on_plane(mechanism.observables) / 1000
+        nearest = np.asarray(cKDTree(centres).query(reports)[1], dtype=np.intp)
+        if outline is not None:
+            check_there(outline, space)
+        estimates = optimal(mechanism, prior, ground).estimates
+        position = None if place is None else space.position(place)
+        if position is None and prior.even:  # no place tells more: not one in a corner
+            position = int(np.argmin(np.linalg.norm(centres - centres.mean(axis=0), axis=1)))
+        true, report = _instructive(mechanism, prior, ground, estimates, nearest, position)
+        names = (
+            *(most_visited(visits) if visits is not None else ()),
+            *(outline.names if outline is not None else ()),
+        )
+        corners, guess = _corners_km(space), int(estimates[report])
+        return cls(mechanism, prior, space, corners, centres, reports, true, report, guess, outline, names)
+
+    @property
+    def clear(self) -> float:
+        """The share below which a cell is clear."""
+        return clear_below(len(self.space))
+
+    @property
+    def height(self) -> float:
+        """The height of a map, inches."""
+        return _high(self.corners)
+
+    def draw(self, ax: Axes, which: int) -> None:
+        """Draw the prior (0), the reports (1) or the belief (2)."""
+        observables, row = self.mechanism.observables, self.mechanism.matrix[self.true]
+        belief = self.mechanism.posterior(self.prior)[self.report]
+        free = observables != self.space
+        if which == 0:
+            _panel(ax, self.corners, self.prior.probabilities, *_words_of(self.prior), self.clear)
+        elif which == 1:
+            cells = _dots_km(self.reports, self.corners) if free else self.corners
+            label = "share of reports from the true place (%)"
+            _panel(ax, cells, row, "Where you appear", label, self.clear, self.corners)
+        else:
+            label = "probability after one report (%)"
+            _panel(ax, self.corners, belief, "What the attacker believes", label, self.clear)
+        if self.outline is not None:
+            draw_outline(ax, self.outline, self.space.projection)
+        _finish(ax)
+        if which == 0:
+            width, height = np.ptp(self.corners.reshape(-1, 2), axis=0)
+            wide = 0.8 * min(_PANEL, _PANEL * 7 / height * width)
+            draw_names(ax, self.names, self.space.projection, wide)
+            return
+        of, held = (observables, row) if which == 1 else (self.space, belief)
+        for share, name in _CONTOURS:
+            inside = often(held, of, share, self.space)
+            draw_often(ax, inside, self.space.projection, dashed=share > 0.5, label=name)
+        _mark(ax, self.centres[self.true], "o", 12, "true place")
+        _mark(ax, self.reports[self.report], "s", 10, "report")
+        if which == 2:
+            _mark(ax, self.centres[self.guess], "x", 7, "best guess")
+
+
+def prior_panel(prior: Prior) -> Figure:
+    """Return the map of a prior on places.
+
+    Raises:
+        InputError: If it is not on places.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    space = prior.space
+    if not isinstance(space, Places):
+        raise InputError("only a prior on places has a map.", "make it on a Lattice or a Grid.")
+    return places_panel(space, prior.probabilities, *_words_of(prior))
+
+
+def places_panel(
+    space: Places, shares: Floats, title: str, label: str, *, outline: Outline | None = None
+) -> Figure:
+    """Return a map of places that are coloured by shares.
+
+    Args:
+        space: The places.
+        shares: Array (n,), at least 0 and not all 0.
+        title: What the map shows.
+        label: What its scale counts, with the unit: percent.
+        outline: Land and water to draw on.
+
+    Raises:
+        InputError: If the outline lies elsewhere.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    if outline is not None:
+        check_there(outline, space)
+    corners = _corners_km(space)
+    figure = blank(4.2, _high(corners) + 1.3)
+    ax = figure.subplots()
+    _panel(ax, corners, shares, title, label, clear_below(len(space)))
+    if outline is not None:
+        draw_outline(ax, outline, space.projection)
+    _finish(ax)
+    return figure
+
+
+def _high(corners: Floats) -> float:
+    """Return the height of a map, inches."""
+    width, height = np.ptp(corners.reshape(-1, 2), axis=0)
+    return float(np.clip(_PANEL * height / width, 1.5, 7))
+
+
+def _finish(ax: Axes) -> None:
+    """Give a map its scale and its north, in place of axes."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    for spine in ax.spines.values():
+        spine.set_visible(True)
+    scale_bar(ax)
+    north_arrow(ax)
+
+
+def _instructive(
+    mechanism: Mechanism,
+    prior: Prior,
+    ground: Metric,
+    estimates: NDArray[np.intp],
+    nearest: NDArray[np.intp],
+    place: int | None,
+) -> tuple[int, int]:
+    """Return the true place and the report that add most to the attacker's error.
+
+    Cases in which place, report and guess all differ come first, then those in which the
+    report and the guess are not the place, then those in which the report is not. Reports
+    that are hardly ever made are left out: they are not good examples.
+    """
+    joint = mechanism.joint(prior)
+    rows = np.arange(len(joint)) if place is None else np.array([place])
+    weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
+    places, reports, guesses = rows[:, None], nearest[None, :], estimates[None, :]
+    moved, wrong, other = reports != places, guesses != places, guesses != reports
+    often = mechanism.matrix[rows] >= _OFTEN
+    errors = ground.array[guesses, places]
+    for wanted, weight in ((moved & wrong & other, errors), (moved & wrong, errors), (moved, 1.0)):
+        chosen = np.where(wanted & often, weights * weight, 0.0)
+        if chosen.any():
+            s, o = np.unravel_index(int(np.argmax(chosen)), chosen.shape)
+            return int(rows[s]), int(o)
+    s, o = np.unravel_index(int(np.argmax(weights)), weights.shape)
+    return int(rows[s]), int(o)
+
+
+def _words_of(prior: Prior) -> tuple[str, str]:
+    """Return the title of a prior's map and of its colours; an even one knows of no visits."""
+    if prior.even:
+        return "All places are alike", "probability (%)"
+    return "Where people are", "share of visits (%)"
+
+
+def _corners_km(space: Places) -> Floats:
+    outlines = space.outlines_latlon()
+    flat = space.projection.forward(outlines[..., 0].ravel(), outlines[..., 1].ravel())
+    corners: Floats = flat.reshape(outlines.shape) / 1000
+    return corners
+
+
+def _dots_km(reports: Floats, corners: Floats) -> Floats:
+    """Return a small square around each report, array (m, 4, 2), that can be seen where cells are many."""
+    side = max(float(np.ptp(corners[0, :, 0])) / 3, float(np.ptp(corners[..., 0])) * _DOT)
+    found: Floats = reports[:, None, :] + side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    return found
+
+
+def clear_below(cells: int) -> float:
+    """Return the share below which a cell is clear: far below what each of so many cells has on average."""
+    return min(_CLEAR, 10.0 ** -math.ceil(math.log10(5 * cells)))
+
+
+def _panel(
+    ax: Axes, corners: Floats, shares: Floats, title: str, label: str, clear: float, frame: Floats | None = None
+) -> None:
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import PowerNorm
+
+    # The square root lets small shares be seen beside large ones; the bar carries the true values.
+    norm = PowerNorm(0.5, vmin=0, vmax=100 * float(shares.max()))
+    cells: Any = PolyCollection(
+        list(corners), array=100 * shares, cmap=MAP, norm=norm, edgecolor="face", linewidth=0.2
+    )
+    cells.set_alpha(np.where(shares >= clear, 1.0, 0.0))  # the outline shows there
+    ax.add_collection(cells)
+    ax.set_aspect("equal")
+    around = corners if frame is None else frame
+    low, high = around.min(axis=(0, 1)), around.max(axis=(0, 1))
+    ax.set_xlim(low[0], high[0])
+    ax.set_ylim(low[1], high[1])
+    ax.set_title(title)
+    colour_bar(cells, ax, label)
+
+
+def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str) -> None:
+    from matplotlib.patheffects import withStroke
+
+    x, y = at
+    ax.plot(
+        [x],
+        [y],
+        linestyle="none",
+        marker=marker,
+        markersize=size,
+        markerfacecolor="none",
+        markeredgecolor=ON_MAP[0],
+        markeredgewidth=1.8,
+        path_effects=[withStroke(linewidth=4, foreground=ON_MAP[1])],  # seen on dark and bright cells alike
+        label=label,
     )

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ..attacks import PlaceAttack, goals, true_place
-from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior, hamming
+from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior
 from ..core.immutable import CompactRepr
+from ..core.naming import name_phrase, quote
 from ..escaping import markdown, plain
 from ..files import MechanismFile, promised_pairs
 from ..geo import Cells, Lattice, Places, Visits
 from ..geo.places import TRUE_POINT
-from ..leakage import mutual_information_bits
-from ..optimal import Design, Status
+from ..geo.true_points import DISTANCES
+from ..optimal import CoordinateBound, Design, Status
 from ..proofs import (
     DistortionProof,
     EpsilonProof,
@@ -30,24 +29,22 @@ from ..proofs import (
     worst_loss_above,
 )
 from ..rounding import (
-    UNIT,
     about,
-    about_percent,
     amount,
     amount_at_least,
     amount_at_most,
     at_most,
+    counted,
     gap_at_most,
     percent_at_most,
     sum_above,
     up,
 )
-from .certain import always_found
-from .costs import cost_sentences, loss_sentence
+from .attack_summary import attack_sentences
 from .promises import constraint_sentences, nouns, promises, witness
-from .within_radius import radius_sentence
 
 _NOTHING: Final = "It promises nothing, so nothing was proved."
+_SAME: Final = 1e-9  # relative, between a prior and that of the visits
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -212,77 +209,6 @@ def _near(low: float, high: float, unit: str) -> str:
     return f"this one is within {gap_at_most(up(apart / least))} of the best of them"
 
 
-def attack_sentences(
-    mechanism: Mechanism, prior: Prior, ground: Metric | None, visits: Visits | None = None, of: str = "visits"
-) -> list[str]:
-    """Return what the best attacker achieves, who knows the prior and the mechanism: first in distances."""
-    noun, several = nouns(mechanism.secrets)
-    exact = hamming(prior.space)
-    even = bool((prior.probabilities == prior.probabilities[0]).all())
-    knowing = (
-        f"If all {several} are equally likely, the best attacker"
-        if even and len(prior) > 1
-        else f"The best attacker, who knows how likely each {noun} is,"
-    )
-    before = goals(mechanism, prior, exact if ground is None else ground)
-    hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
-    space = mechanism.secrets
-    limit = percent_at_most(hits)
-    often = "every time" if always_found(mechanism, prior) else f"at most {limit} of the time"
-    if limit == "100 %" and often != "every time":
-        often = "perhaps every time (no useful limit is proved)"
-    blind = f"{about_percent(before.blind_hit_rate)} without seeing a report"
-    share = f"{knowing} finds yours {often}: {blind}, 100 % without the mechanism."
-    if isinstance(space, Lattice):
-        apart = amount(space.spacing_m, "m")
-        share = (
-            f"{knowing} finds the one that you are rounded to {often}: {blind}. Vertices are {apart} apart, and a "
-            "guess of the next one counts as wrong."
-        )
-    if visits is not None and isinstance(space, Places):
-        sentences = [radius_sentence(mechanism, visits), place_sentence(true_place(mechanism, visits), of), share]
-    elif ground is not None:
-        error = distortion_below(mechanism, prior, ground)
-        between = ", counted between centres of cells" if isinstance(space, Cells) else ""
-        sentences = [
-            share,
-            f"Their best guess errs by at least {amount_at_least(error, ground.unit)} on average{between}: about "
-            f"{amount(before.near_blind.error, ground.unit)} without seeing a report, 0 without the mechanism.",
-        ]
-    else:
-        sentences = [share]
-    bits = _bits_above(mechanism, prior)
-    told, whole = at_most(bits), about(prior.entropy_bits)
-    sentences.append(
-        f"One report tells at most {told} bits of the {noun}, of about {whole} in all."
-        if bits <= prior.entropy_bits
-        else f"One report may tell all that there is to know of the {noun}, about {whole} bits."
-    )
-    return sentences
-
-
-def place_sentence(found: PlaceAttack, of: str = "visits") -> str:
-    """Return how far the best attacker errs from where people truly are."""
-    unit = found.unit
-    low, high = amount_at_least(found.error.lower, unit), amount_at_most(found.error.upper, unit)
-    return (
-        f"Wherever they guess, the best attacker errs from where you truly are by at least {low} and at most "
-        f"{high} on average over these {of}, if that is all they know: about "
-        f"{amount(found.blind.value, unit)} without seeing a report, 0 without the mechanism."
-    )
-
-
-def _bits_above(mechanism: Mechanism, prior: Prior) -> float:
-    """Return an upper bound of what a report reveals on average, in bits; 0 where it cannot reveal anything."""
-    n, m = mechanism.shape
-    rows = mechanism.weights[prior.support]
-    if (rows == rows[0]).all():
-        return 0.0
-    bits = mutual_information_bits(mechanism, prior) + (n + m + 16) * 8 * UNIT * (1 + math.log2(n * m))
-    whole = min(len(rows), m)  # as many values, or reports, are told apart at most
-    return min(bits, math.log2(whole) if whole.bit_count() == 1 else up(math.log2(whole)))
-
-
 def _optimality(design: Design) -> list[str]:
     c = design.certificate
     if c.objective == "distortion":
@@ -329,3 +255,138 @@ def _making(design: Design, source: str) -> list[str]:
         "published beside the report is not covered."
     )
     return sentences
+
+
+def cost_sentences(
+    design: Design, ground: Metric | None, visits: Visits | None, held_out: Visits | None, of: str = "visits"
+) -> list[str]:
+    """Return what the reports of a design cost.
+
+    Args:
+        design: The design.
+        ground: The metric on the secrets in which the cost is stated, where it is not the loss.
+        visits: The visits of the prior, where the secrets are places.
+        held_out: Visits that the design has not seen.
+        of: The word for the visits of the prior.
+    """
+    mechanism, problem, certificate = design.mechanism, design.problem, design.certificate
+    space, prior, loss = mechanism.secrets, problem.prior, design.loss
+    place, of_points = isinstance(space, Places), loss.name.endswith(TRUE_POINT)
+    sentences = []
+    if of_points:
+        sentences += _of_visits(mechanism, prior, loss, certificate.loss, visits, of)
+    elif visits is not None and isinstance(space, Places) and mechanism.observables.coordinates is not None:
+        true, seen = space.loss(visits, observables=mechanism.observables), Prior.from_visits(space, visits)
+        sentences.append(_true_sentence(true, expected_loss_above(mechanism, seen, true), of))
+    elif ground is not None and mechanism.observables == space:
+        expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
+        worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
+        way = ", the shorter way around the circle" if space.circle and ground.name == "absolute" else ""
+        sentences.append(
+            f"From the centre of your cell to that of the reported one it is at most {expected} on average (at "
+            f"most {worst} for the worst cell). Where in the cell you are is not counted."
+            if place
+            else f"On average the report is off by at most {expected} (at most {worst} for the worst value){way}."
+        )
+    if loss.name == "hamming":
+        what = "another place than the true one" if place else "another value than the true one"
+        if isinstance(space, Lattice):
+            what = "another vertex than the one that you are rounded to"
+        sentences.append(f"At most {percent_at_most(certificate.loss)} of the reports name {what}.")
+    elif not of_points and (ground is None or visits is not None or loss.name != ground.name):
+        sentences.append(loss_sentence(mechanism, loss, certificate.loss, certificate.worst_case_loss))
+    return [*sentences, *_held_out(mechanism, loss, held_out)]
+
+
+def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float, *, checked: bool = True) -> str:
+    """Return bounds of a loss; an average over points says nothing about the worst case.
+
+    Args:
+        mechanism: The mechanism.
+        loss: The loss.
+        expected: A bound of its mean.
+        worst: A bound of its mean at the worst secret.
+        checked: Whether the loss is that of the coordinates and labels; else it is a table of the file's writer.
+    """
+    if not checked:
+        return (
+            f"By a table of losses that the file states under the name {quote(loss.name)}, and nothing confirms, "
+            f"a report loses at most {amount_at_most(expected, loss.unit)} on average."
+        )
+    if isinstance(mechanism.secrets, Lattice) or loss.name.endswith(TRUE_POINT):
+        return f"The loss ({name_phrase(loss.name)}) is at most {amount_at_most(expected, loss.unit)} on average."
+    centres = " between centres of cells" if isinstance(mechanism.secrets, Cells) and loss.unit else ""
+    if mechanism.secrets.circle and loss.name == "absolute":
+        centres = f" {mechanism.secrets.circle}"
+    name = name_phrase(loss.name, "loss")
+    return (
+        f"The {name}{centres} is at most {amount_at_most(expected, loss.unit)} on average "
+        f"and at most {amount_at_most(worst, loss.unit)} at worst."
+    )
+
+
+def _of_visits(
+    mechanism: Mechanism, prior: Prior, loss: Loss, expected: float, visits: Visits | None, of: str
+) -> list[str]:
+    """Return the loss on visits, and that under the prior where it is another one, as with smoothing."""
+    space, points = prior.space, loss.points
+    if visits is not None and isinstance(space, Places):
+        seen = Prior.from_visits(space, visits)
+    elif points is not None:
+        seen = Prior(space, points.masses / points.masses.sum())
+    else:
+        return [_true_sentence(loss, expected, of)]
+    if np.allclose(seen.probabilities, prior.probabilities, rtol=_SAME, atol=0):
+        return [_true_sentence(loss, expected, of)]
+    nobody = "vertex" if isinstance(space, Lattice) else "place"
+    return [
+        _true_sentence(loss, expected_loss_above(mechanism, seen, loss), of),
+        f"The prior is not that of the {of}, as with smoothing. Under it the loss is at most "
+        f"{amount_at_most(expected, loss.unit)} on average, where a {nobody} without {of} counts as if people "
+        "were at it.",
+    ]
+
+
+def _true_sentence(loss: Loss, expected: float, of: str) -> str:
+    kind = loss.name.removesuffix(TRUE_POINT)
+    distance = "" if kind == "euclidean" else f" ({name_phrase(kind, 'distance')})"
+    amount_of = amount_at_most(expected, loss.unit)
+    return f"On average over the {of}, you appear at most {amount_of} from where you truly are{distance}."
+
+
+def _held_out(mechanism: Mechanism, loss: Loss, visits: Visits | None) -> list[str]:
+    places, reports = mechanism.secrets, mechanism.observables
+    if visits is None or not isinstance(places, Places) or reports.coordinates is None:
+        return []
+    inside = int(places.inside(visits.lat, visits.lon).sum())
+    if not inside:
+        given = counted(len(visits), "visit")
+        return [f"None of the {given} held out is in the region, so nothing is said of them."]
+    kind = loss.name.removesuffix(TRUE_POINT)
+    true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
+    expected = mechanism.expected_loss(Prior.from_visits(places, visits), true)
+    return [
+        f"On {counted(inside, 'visit')} held out, which the design has not seen, you appear about "
+        f"{amount(expected, true.unit)} from where you truly are on average. That is an estimate, not a bound."
+    ]
+
+
+def best_section(bound: CoordinateBound, loss: float) -> Section:
+    """Return what a bound of all mechanisms says of one.
+
+    Args:
+        bound: The bound.
+        loss: The mechanism's expected loss on the same places, or more; in the bound's unit.
+
+    Raises:
+        InputError: If no mechanism with the promise can have this loss.
+    """
+    stated = amount_at_most(loss, bound.loss_unit)
+    return Section(
+        "The best conceivable",
+        (
+            f"On the places that the bound is for it loses at most {stated} on average.",
+            bound.sentence,
+            bound.compared(loss),
+        ),
+    )

@@ -196,7 +196,8 @@ def test_an_estimate_as_a_page(run, tmp_path):
 
 @pytest.mark.slow
 def test_the_built_in_city_has_a_name(run, monkeypatch):
-    monkeypatch.setattr("sfumato.reports.document.repeated._DRAWS", 200)  # all visits of the city, in each of them
+    # All visits of the city are in each of the simulated cases.
+    monkeypatch.setattr("sfumato.reports.document.attack_facts._DRAWS", 200)
     done = run("design", "--spacing", "2.5 km", "--keep", "program", "--no-picture")
     assert "For the page to read and sign, add --report city.html." in done.text
     done = run("report", "city.sfm", "--visits", "city", "--frontier-time", "0", "-o", "city.json")

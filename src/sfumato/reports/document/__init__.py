@@ -1,19 +1,15 @@
 """The document that a privacy officer signs: facts, words, a page that opens offline, and JSON."""
 
-from .again import report_file
-from .audit_page import ProvedPromises, audit_page
+from .audit_facts import Required, notions_of, read_requirements
 from .estimate_page import estimate_page
-from .facts import ReportFacts, as_json
-from .layout import notion_sections
+from .facts import Known, Quantity, ReportFacts, as_json
+from .layout import ProvedPromises, audit_page, notion_sections
 from .learn_page import Learned, learn_page
-from .making import Origin, file_facts
-from .measured import notions_of
-from .others import SECONDS, OtherDesigns
+from .origin import Origin, file_facts
+from .other_designs import SECONDS, OtherDesigns
 from .page import Page, PageFigure, PageSection, PageTable, check_pages
-from .quantity import Known, Quantity
 from .receipt_page import receipt_page
-from .report import Report, report
-from .required import Required, read_requirements
+from .report import Report, report, report_file
 
 __all__ = [
     "SECONDS",

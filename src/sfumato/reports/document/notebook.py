@@ -18,12 +18,11 @@ from ...files import MechanismFile
 from ...geo import Places
 from ...optimal import Design
 from ...rounding import about, amount_at_least, amount_at_most, at_most, percent
-from ..scene import prior_panel
+from ..picture import prior_panel
 from ..theme import as_svg
 from ..values import MOST_VALUES, prior_bars
-from .atlas_drawing import atlas_figure
-from .figures import map_figures
-from .measured import notions_of
+from .audit_facts import notions_of
+from .figures import atlas_figure, map_figures
 
 _MOST: Final = 400  # places: a notebook keeps what it shows
 _BARS: Final = 60

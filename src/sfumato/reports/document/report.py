@@ -17,27 +17,24 @@ from ...core.immutable import CompactRepr
 from ...core.naming import quote
 from ...errors import DataError, InputError
 from ...escaping import plain
-from ...files import MechanismFile
-from ...geo import Places, Visits
+from ...files import MechanismFile, read_mechanism_file
+from ...geo import Places, Visits, check_skip, read_visits, synthetic_city
+from ...geo.city import is_city
 from ...optimal import Design
 from ...proofs import PlaceDistortion
 from ...rounding import counted
 from ..maps import Outline
-from .among import frontier_from
-from .attacked import attacks_of, visits_in
-from .costed import cost_of
-from .facts import PriorFacts, ReportFacts, as_json
+from ..maps import outline as read_outline
+from .attack_facts import attacks_of, visits_in
+from .audit_facts import Required, measured, read_requirements
+from .facts import Known, PriorFacts, Quantity, ReportFacts, as_json
 from .figures import map_figures
 from .layout import report_page
-from .making import Origin, file_facts
-from .measured import measured
-from .others import LeftOut, OtherDesigns, other_designs
+from .origin import Origin, file_facts
+from .other_designs import LeftOut, OtherDesigns, frontier_from, other_designs
 from .page import Page, PageFigure
-from .promised import constraints_of, promises_of
-from .quantity import Known, Quantity
-from .required import Required, read_requirements
+from .promise_facts import constraints_of, cost_of, promises_of, subject_of
 from .risk import usual_risk
-from .subject import subject_of
 from .words import lead_words, requirement_words, risk_words
 
 _SHOWN = 120  # characters of a source that the file names
@@ -231,3 +228,72 @@ def _prior(held: MechanismFile, source: str) -> PriorFacts:
         table=False,
         even=even,
     )
+
+
+def report_file(
+    file: str | os.PathLike[str],
+    *,
+    visits: str | os.PathLike[str] | None = None,
+    require: Iterable[str] = (),
+    sweep: str | os.PathLike[str] | None = None,
+    source: str = "",
+    user: str | None = None,
+    outline: str | os.PathLike[str] | None = None,
+    frontier_time: float | None = None,
+    skip_damaged: bool = False,
+) -> Report:
+    """Return the report of a mechanism file, with the command and the script that make it again.
+
+    Args:
+        file: The mechanism file (.sfm).
+        visits: A file of visits: where people were; ``city`` for those of the built-in city.
+        require: Requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
+        sweep: The table that ``sfumato sweep`` wrote.
+        source: Where the prior comes from, in words.
+        user: Only this user's visits.
+        outline: A file of land and water (.geojson) that the maps are drawn on.
+        frontier_time: Seconds for designs with other epsilons; a minute if None, and 0 for none.
+        skip_damaged: Leave out the damaged files of a folder of visits, as `read_visits` does.
+
+    Raises:
+        FileError: If the file is not one of a mechanism.
+        InputError: As `report`.
+        DataError: As `report`, or if the visits cannot be read.
+    """
+    asked = tuple(require)
+    required = read_requirements(asked)
+    held = read_mechanism_file(file)
+    read = None if visits is None else visits_named(Path(visits), skip_damaged=skip_damaged)
+    if read is not None and user is not None:
+        read = read.of_user(user)
+    origin = Origin(
+        file=Path(file),
+        visits=None if visits is None else Path(visits),
+        sweep=None if sweep is None else Path(sweep),
+        require=asked,
+        source=source,
+        user=user or "",
+        outline=None if outline is None else Path(outline),
+        frontier_time=frontier_time,
+        skip_damaged=skip_damaged,
+    )
+    land = None if outline is None else read_outline(outline)
+    others = None if frontier_time is None else OtherDesigns(frontier_time)
+    return report(held, visits=read, require=required, sweep=sweep, others=others, origin=origin, outline=land)
+
+
+def visits_named(visits: Path, *, skip_damaged: bool = False) -> Visits:
+    """Return the visits of a file, or of the built-in city.
+
+    Args:
+        visits: The file or folder; ``city`` for the built-in city.
+        skip_damaged: Whether damaged files of a folder are left out.
+
+    Raises:
+        DataError: If they cannot be read.
+        InputError: If damaged files are left out where there is no folder of such.
+    """
+    if not is_city(visits):
+        return read_visits(visits, skip_damaged=skip_damaged)
+    check_skip("the built-in city", skip_damaged=skip_damaged)
+    return synthetic_city()

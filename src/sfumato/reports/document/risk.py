@@ -20,12 +20,10 @@ from ...escaping import plain
 from ...files import MechanismFile
 from ...geo import Places, Visits
 from ...proofs import distortion_below
-from ..certain import always_found
-from ..within_radius import RADIUS, silent
-from .found import RiskFacts
-from .noisy import noise_seen
-from .quantity import Known, Quantity
-from .subject import of_numbers
+from ..attack_summary import RADIUS, always_found, silent
+from .attack_facts import noise_seen
+from .facts import Known, Quantity, RiskFacts
+from .promise_facts import of_numbers
 
 _FORM: Final = re.compile(
     r"^\s*within\s+(?P<radius>[^:]+?)\s*:\s*at\s+most\s+(?P<limit>\d+(?:\.\d*)?|\.\d+)\s*%\s*$", re.IGNORECASE

@@ -1,11 +1,8 @@
 """Maps: outlines to draw on, where a place is reported most often, and what a reader needs to find their way."""
 
-from .drawn import draw_names, draw_often, draw_outline
-from .furniture import bar_length, north_arrow, scale_bar
-from .invented import invented_outline
-from .named import Name, most_visited
+from .drawing import bar_length, draw_names, draw_often, draw_outline, north_arrow, scale_bar
 from .often import by_cell, often, often_cells
-from .outline import Outline, Shape, check_there, outline, outline_of
+from .outline import Name, Outline, Shape, check_there, invented_outline, most_visited, outline, outline_of
 
 __all__ = [
     "Name",

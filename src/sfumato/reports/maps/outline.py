@@ -1,10 +1,11 @@
-"""Outlines of land and water to draw maps on, from GeoJSON files that anyone may have written."""
+"""Outlines of land and water to draw maps on, with names of places, from GeoJSON files of any writer."""
 
 from __future__ import annotations
 
 import json
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,8 @@ from ...core.arrays import Floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError
 from ...escaping import plain
-from ...geo import Places
-from .named import Name
+from ...geo import Places, Projection, Visits
+from ...geo.city import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE
 
 MOST_BYTES: Final = 20_000_000
 """The largest file that is read as an outline."""
@@ -31,6 +32,15 @@ _KINDS: Final = ("kind", "natural", "water", "waterway", "class", "type", "featu
 _NAMES: Final = ("name", "Name", "NAME", "label", "title")
 _DEGREES: Final = ("OGC:1.3:CRS84", "OGC::CRS84", "EPSG::4326", "EPSG:4326")
 _EXPORT: Final = "export the outline of the region as GeoJSON in WGS84 degrees, longitude first."
+_COLUMNS: Final = ("name", "place", "place_name", "venue", "venue_name", "poi")
+_LEAST: Final = 2  # visits to a place whose name is shown
+_LONGEST: Final = 28  # characters
+_SPREAD_M: Final = 300.0  # nine tenths of the visits to one place are that near to its middle
+_AROUND = 1500.0  # metres of land and sea beyond the city
+_SPARED = 45.0  # metres: visits are written down up to so far from where they are
+# Metres east and north, from the hills in the north to the bay.
+_RIVER = ((-1500, 4600), (-1350, 3600), (-1500, 2700), (-1100, 1800), (-1250, 900), (-800, 300), (-100, -200))
+_MOUTH = ((600, -700), (1000, -1250), (1250, -1700))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -273,3 +283,87 @@ def _read(path: Path) -> bytes:
 
 def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "Feature", "properties": properties, "geometry": geometry}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name at a place.
+
+    Attributes:
+        text: The name.
+        lat: Latitude in degrees.
+        lon: Longitude in degrees.
+        visits: How many visits have it; 0 for names of an outline.
+    """
+
+    text: str
+    lat: float
+    lon: float
+    visits: int
+
+
+def most_visited(visits: Visits, most: int = 30) -> list[Name]:
+    """Return the names of the most visited places, the most visited first.
+
+    Names are those of a column ``name``, ``place``, ``venue`` or the like; without one there are none. A
+    name stands at the median of its visits. Names of one visit only, and names of several places, such as those
+    of a chain of shops, are left out.
+
+    Args:
+        visits: The visits.
+        most: How many names to return at most.
+    """
+    held = next((visits.attributes[key] for key in _COLUMNS if key in visits.attributes), None)
+    if held is None or held.dtype.kind not in "OUT":
+        return []
+    texts = [each.strip() if isinstance(each, str) else "" for each in held.tolist()]
+    counts = Counter(filter(None, texts))
+    found: list[Name] = []
+    array = np.array(texts, dtype=object)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    for text, number in ranked[: 2 * most]:
+        if number >= _LEAST and len(found) < most:
+            mine = array == text
+            lat, lon = visits.lat[mine], visits.lon[mine]
+            at = float(np.median(lat)), float(np.median(lon))
+            away = np.linalg.norm(Projection(*at).forward(lat, lon), axis=1)
+            if np.quantile(away, 0.9) > _SPREAD_M:
+                continue
+            found.append(Name(plain(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"), *at, number))
+    return found
+
+
+def invented_outline() -> Outline:
+    """Return a shore with a bay, a river and the names of quarters for `synthetic_city`.
+
+    All of it is invented. Where it lies there is nothing but the open Atlantic.
+    """
+    east, north = HALF_M
+    at, below, radius = BAY
+    angles = np.linspace(np.pi, 0.0, 60)
+    bay = np.column_stack([at + (radius - _SPARED) * np.cos(angles), below + (radius - _SPARED) * np.sin(angles)])
+    west_x = np.linspace(-east - _AROUND, at - radius, 25)
+    east_x = np.linspace(at + radius, east + _AROUND, 15)
+    coast = [np.column_stack([x, -north - 60 - 40 * (1 + np.sin(x / 420))]) for x in (west_x, east_x)]
+    far = [(east + _AROUND, north + _AROUND), (-east - _AROUND, north + _AROUND)]
+    shore = np.concatenate([coast[0], bay, coast[1], far])
+    low, high = -np.array(HALF_M) - _AROUND, np.array(HALF_M) + _AROUND
+    sea = np.array([(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])])
+    shapes = (
+        Shape("water", (_degrees(np.vstack([sea, sea[:1]])),)),
+        Shape("land", (_degrees(np.vstack([shore, shore[:1]])),)),
+        Shape("line", (_degrees(np.array([*_RIVER, *_MOUTH], dtype=float)),)),
+    )
+    names = [(text, x, y) for text, x, y, *_ in AREAS]
+    names += [("Gull Bay", at, below + 450.0), ("River Sill", -1250.0, 3000.0)]
+    placed = [(text, *_degrees(np.array([[x, y]]))[0].tolist()) for text, x, y in names]
+    return Outline(
+        shapes,
+        tuple(Name(text, lat, lon, 0) for text, lat, lon in placed),
+        "an invented outline of an invented city",
+    )
+
+
+def _degrees(metres: Floats) -> Floats:
+    found: Floats = np.array(CENTRE) + metres[:, ::-1] / np.array(METRES_PER_DEGREE)
+    return readonly(found)

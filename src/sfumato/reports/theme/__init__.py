@@ -1,11 +1,8 @@
 """One look for every figure: colours, blank figures, and how they are saved, in light and in dark."""
 
-from .bars import colour_bar
-from .canvas import blank
-from .inline import as_svg, inline_svg, style_sheet
+from .canvas import blank, colour_bar, one_panel, say_instead
 from .palette import DARK, LIGHT, MAP, ON_MAP, Theme
-from .panels import one_panel, say_instead
-from .saving import check_suffix, save_picture
+from .saving import as_svg, check_suffix, inline_svg, save_picture, style_sheet
 
 __all__ = [
     "DARK",

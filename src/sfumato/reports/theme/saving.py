@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Final
+from xml.etree import ElementTree as Tree
 
 from ..._system import atomically
 from ...errors import InputError
-from .palette import LIGHT, Theme
+from ...escaping import plain
+from .palette import DARK, LIGHT, Theme
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 _NO_DATE: Final[dict[str, dict[str, Any]]] = {
     ".png": {"Software": "sfumato"},
@@ -25,6 +31,8 @@ _NO_DATE: Final[dict[str, dict[str, Any]]] = {
 # matplotlib keeps settings of its files in one table of the whole process.
 _LOCK: Final = Lock()
 _SETTINGS: Final[Any] = {"svg.fonttype": "none", "svg.hashsalt": "sfumato", "pdf.fonttype": 42}
+_ROOT_STYLE: Final = "stroke-linejoin: round; stroke-linecap: butt; max-width: 100%; height: auto"
+_DROPPED: Final = ("metadata", "style")
 
 
 def save_picture(figure: Figure, path: str | os.PathLike[str], theme: Theme = LIGHT) -> None:
@@ -81,3 +89,95 @@ def _settings() -> Iterator[None]:
     with _LOCK, rc_context(_SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Creating legend with loc")  # on a busy machine it takes a while
         yield
+
+
+def as_svg(figure: Figure, *, title: str, description: str) -> str:
+    """Return a figure as SVG to be put into an HTML page.
+
+    It fills the width that it is given. Text is text. Its colours are variables of the page's style
+    sheet, such as ``var(--ink, #1a1a1a)``, so that one figure serves light pages and dark ones;
+    `style_sheet` sets them. It holds no script and refers to nothing outside. Its ids begin with
+    letters that follow from the figure, the title and the description, so that two different
+    figures on a page have different ones.
+
+    Args:
+        figure: A figure of this package.
+        title: Its name, for those who do not see it.
+        description: What it shows, for those who do not see it.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
+    file = BytesIO()
+    written(figure, file, ".svg")
+    return inline_svg(file.getvalue(), title=title, description=description)
+
+
+def inline_svg(drawn: bytes, *, title: str, description: str) -> str:
+    """Return the same of a figure that `save_picture` wrote as SVG in light colours."""
+    prefix = "f" + sha256(drawn + f"{title}\0{description}".encode()).hexdigest()[:10]
+    root = Tree.fromstring(drawn)  # noqa: S314 - matplotlib wrote it just now
+    for parent in root.iter():
+        for child in [child for child in parent if _local(child.tag) in _DROPPED]:
+            parent.remove(child)
+    variables = {colour: f"var(--{name}, {colour})" for name, colour in LIGHT.named.items()}
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        for key, value in list(element.attrib.items()):
+            del element.attrib[key]
+            element.set(_local(key), _changed(_local(key), value, prefix, variables))
+    _drop_unused_ids(root)
+    size = root.get("viewBox", "")
+    root.attrib = {
+        "viewBox": size,
+        "role": "img",
+        "aria-labelledby": f"{prefix}-title {prefix}-desc",
+        "style": _ROOT_STYLE,
+    }
+    for at, (tag, text) in enumerate((("title", title), ("desc", description))):
+        told = Tree.Element(tag, {"id": f"{prefix}-{tag}"})
+        told.text = plain(text)
+        root.insert(at, told)
+    return Tree.tostring(root, encoding="unicode")
+
+
+def style_sheet() -> str:
+    """Return the style sheet of a page with figures: their colours in light, and in dark where that is preferred.
+
+    A page that lets people choose sets ``data-theme`` of its root element to ``light`` or ``dark``.
+    """
+    light, dark = (
+        "; ".join(f"--{name}: {colour}" for name, colour in theme.named.items()) for theme in (LIGHT, DARK)
+    )
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f'@media (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) {{ {dark} }} }}\n'
+        f':root[data-theme="dark"] {{ {dark} }}\n'
+        f"@media print {{ :root:root:root {{ {light} }} }}\n"
+    )
+
+
+def _drop_unused_ids(root: Tree.Element) -> None:
+    """Drop ids that nothing refers to: matplotlib gives equal images equal ones, and a page has each id once."""
+    values = [value for element in root.iter() for key, value in element.attrib.items() if key != "id"]
+    used = set(re.findall(r"#([\w-]+)", " ".join(values)))
+    for element in root.iter():
+        if element.get("id") not in used:
+            element.attrib.pop("id", None)
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+def _changed(key: str, value: str, prefix: str, variables: dict[str, str]) -> str:
+    """Return an attribute with the figure's own ids and the page's colours."""
+    if key == "id":
+        return f"{prefix}-{value}"
+    if key == "href" and value.startswith("#"):
+        return f"#{prefix}-{value[1:]}"
+    if key == "clip-path" or "url(#" in value:
+        value = value.replace("url(#", f"url(#{prefix}-")
+    if key in ("style", "fill", "stroke"):
+        return re.sub(r"#[0-9a-f]{6}", lambda found: variables.get(found[0], found[0]), value)
+    return value

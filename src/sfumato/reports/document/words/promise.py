@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from ....core.naming import name_phrase, quote
@@ -10,9 +11,8 @@ from ....core.units import per_unit
 from ....escaping import plain
 from ....files import DistanceSource
 from ....rounding import at_most_against, counted, exactly, percent_at_most
-from ..facts import BeliefFacts, PromiseFacts, SubjectFacts
-from .amounts import least_amount
-from .subject import nouns_of
+from ..facts import BeliefFacts, ConstraintFacts, PromiseFacts, SubjectFacts
+from .subject import least_amount, nouns_of
 
 _CENTRES: Final = (
     "Distances are between the centres of cells: two people a metre apart, on the two sides of a border, count as "
@@ -200,3 +200,28 @@ def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
     if subject.kind == "points":
         return ", counted from the point of the lattice that a position is rounded to"
     return ", counted between centres of cells" if subject.kind == "cells" else ""
+
+
+def constraint_words(constraints: Sequence[ConstraintFacts]) -> tuple[str, ...]:
+    """Return what linear constraints are, and whether these were proved."""
+    several = len(constraints) > 1
+    what = f"{len(constraints)} linear constraints" if several else "a linear constraint"
+    kept = all(each.holds for each in constraints)
+    proved = f"{'They were' if several else 'It was'} proved anew when this report was written."
+    return (
+        f"The file states {what}. Each is a table of numbers, one for every pair of a true value and a report: "
+        "every number counts as often as this report is made of this value, and the sum has a limit.",
+        *((proved,) if kept else ()),
+        "What a table means is for its writer to say: its numbers are as the file states them.",
+    )
+
+
+def constraint_item(constraint: ConstraintFacts) -> str:
+    """Return a linear constraint, and whether it is proved."""
+    claimed, unit = constraint.claimed, constraint.claimed.unit
+    limit = f"{exactly(claimed.value)}{unit and f' {unit}'}"
+    proved = f"{at_most_against(constraint.proved.value, claimed.value)}{unit and f' {unit}'}"
+    name = f"The sum that the file calls {quote(constraint.name)}"
+    if constraint.holds:
+        return f"{name} is at most {limit}. In fact, at most {proved} is proved."
+    return f"NOT PROVED: {name[:1].lower()}{name[1:]} is to be at most {limit}; at most {proved} is proved."

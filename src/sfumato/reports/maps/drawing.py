@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,17 +12,19 @@ from ...core.arrays import Floats
 from ...escaping import figure as outside
 from ...geo import Projection
 from ..theme import LIGHT, ON_MAP
-from .named import Name
-from .outline import Outline
+from .outline import Name, Outline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
 
+
 _SIZE: Final = 8.0  # points: names
 _HALO: Final = 2.0  # points around a name
 _LINE: Final = 1.7  # of the size: the height of a line of text with its halo
 _MOST: Final = 8  # names on one map
+_SHARE = 0.32  # of the width that a scale bar takes at most
+_BELOW = -0.035  # of the height: how far below the map it stands
 
 
 def draw_outline(ax: Axes, outline: Outline, projection: Projection) -> None:
@@ -133,3 +136,74 @@ def _path(rings: Iterable[Floats]) -> Path:
     kept = [ring for ring in rings if len(ring)]
     codes = [np.r_[Path.MOVETO, np.full(len(ring) - 1, Path.LINETO)] for ring in kept]
     return Path(np.concatenate(kept), np.concatenate(codes)) if kept else Path(np.empty((0, 2)))
+
+
+def bar_length(width_m: float) -> tuple[float, str]:
+    """Return the length of a scale bar in metres, and in words: 1, 2 or 5 times a power of ten.
+
+    Args:
+        width_m: The width of the map, metres.
+    """
+    most = _SHARE * width_m
+    power = 10.0 ** math.floor(math.log10(most))
+    length = next(digit * power for digit in (5, 2, 1) if digit * power <= most * (1 + 1e-9))
+    return length, f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
+
+
+def scale_bar(ax: Axes) -> None:
+    """Draw a scale bar below the left corner of a map in kilometres."""
+    low, high = ax.get_xlim()
+    length, text = bar_length(1000 * (high - low))
+    across = ax.get_xaxis_transform()
+    ends = [low, low + length / 1000]
+    ax.plot(
+        ends,
+        [_BELOW, _BELOW],
+        transform=across,
+        color=LIGHT.ink,
+        linewidth=1.6,
+        marker="|",
+        markersize=7,
+        clip_on=False,
+        scalex=False,
+        scaley=False,
+    )
+    ax.annotate(
+        text,
+        (ends[1], _BELOW),
+        xycoords=across,
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=9,
+        color=LIGHT.ink,
+        annotation_clip=False,
+    )
+
+
+def north_arrow(ax: Axes) -> None:
+    """Draw an arrow to the north below the right corner of a map whose up is north."""
+    ax.annotate(
+        "N",
+        (0.985, _BELOW),
+        xycoords=ax.transAxes,
+        xytext=(-6, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        fontsize=9,
+        color=LIGHT.ink,
+        annotation_clip=False,
+    )
+    ax.plot(
+        [0.985],
+        [_BELOW],
+        transform=ax.transAxes,
+        marker="^",
+        markersize=6,
+        linestyle="none",
+        color=LIGHT.ink,
+        clip_on=False,
+        scalex=False,
+        scaley=False,
+    )

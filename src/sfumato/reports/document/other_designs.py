@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,15 +16,16 @@ from ...core import CoordinatePrivacy, Loss, MetricPrivacy, Prior, ThresholdPriv
 from ...core.guarantees import Asked
 from ...core.immutable import CompactRepr
 from ...core.units import is_length
-from ...errors import InputError, SfumatoError, argument
+from ...errors import DataError, InputError, SfumatoError, argument
 from ...files import MechanismFile
 from ...geo import Places, Visits
 from ...geo.places import TRUE_POINT
 from ...mechanisms.planar import CoordinateNoise
 from ...optimal import design
 from ...proofs import VertexPrivacy, expected_loss_above, worst_loss_above
-from .facts import ConstraintFacts, CostFacts, FrontierFacts, PromiseFacts
-from .quantity import Known, Quantity
+from ...rounding import down, up
+from ...tables import read_columns
+from .facts import ConstraintFacts, CostFacts, FrontierFacts, Known, PromiseFacts, Quantity
 
 SECONDS: Final = 60.0
 """How long designing the others may take, where nothing else is said."""
@@ -33,6 +35,7 @@ _GAP: Final = 2e-3  # that ends a design; what is left of it is on the page
 _SAME: Final = 1e-9  # relative: the same losses
 _EXPECTED, _WORST = "expected", "worst-case"
 _FINENESS: Final = 0.5  # of the tables of noise, in units of 1 / epsilon
+_ROWS: Final = 500  # of a sweep
 
 
 class LeftOut(enum.Enum):
@@ -220,3 +223,69 @@ def _noises(noise: CoordinateNoise, visits: Visits, asked: OtherDesigns) -> Iter
             continue  # the table would be too large
         rate = Quantity.exact(other.epsilon, "/km")
         yield FrontierFacts(rate, Quantity.at_most(lost.upper, "m"), False, _EXPECTED)
+
+
+def frontier_from(
+    path: str | os.PathLike[str], promises: tuple[PromiseFacts, ...], cost: CostFacts
+) -> tuple[FrontierFacts, ...]:
+    """Return the designs of a sweep, and this one among them.
+
+    Args:
+        path: The table that ``sfumato sweep`` wrote.
+        promises: What is proved of this design.
+        cost: What it costs.
+
+    Raises:
+        DataError: If the file is not such a table, or states what no design has.
+    """
+    this = _in_km(_this(promises, cost))
+    table = read_columns(path, ("epsilon", "loss")).slice(0, _ROWS)
+    unit = "" if this is None else this.loss.unit
+    rate = "" if this is None else this.epsilon.unit
+    found = [] if this is None else [this]
+    for epsilon, loss in zip(table["epsilon"].to_pylist(), table["loss"].to_pylist(), strict=True):
+        at, lost = _number(epsilon), _number(loss)
+        if at is not None and lost is not None:
+            if at <= 0 or lost < 0:
+                raise DataError(
+                    f"{os.fspath(path)!r} states a loss of {lost:g} with epsilon {at:g}, which no design has.",
+                    "give the table (.csv) that sfumato sweep wrote.",
+                )
+            asked, reached = Quantity.exact(at, rate, Known.STATED), Quantity.exact(lost, unit, Known.STATED)
+            found.append(FrontierFacts(asked, reached, False, ""))
+    if len(found) < 2:
+        raise DataError(
+            f"{os.fspath(path)!r} holds no designs: its columns epsilon and loss have no numbers.",
+            "give the table (.csv) that sfumato sweep wrote.",
+        )
+    return tuple(sorted(found, key=lambda each: each.epsilon.value))
+
+
+def _in_km(found: FrontierFacts | None) -> FrontierFacts | None:
+    """Return a design with lengths in kilometres, as sweeps have them."""
+    if found is None or found.loss.unit != "m":
+        return found
+    low, high = found.loss.lower, found.loss.upper
+    loss = Quantity(
+        None if low is None else down(low / 1000),
+        found.loss.value / 1000,
+        None if high is None else up(high / 1000),
+        "km",
+        found.loss.known,
+    )
+    return FrontierFacts(found.epsilon, loss, found.this, "")
+
+
+def _number(cell: object) -> float | None:
+    try:
+        value = float(str(cell))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _this(promises: tuple[PromiseFacts, ...], cost: CostFacts) -> FrontierFacts | None:
+    epsilon = next((each for each in promises if each.kind in ("points", "cells", "values") and each.holds), None)
+    if epsilon is None or cost.expected is None:
+        return None
+    return FrontierFacts(epsilon.proved, cost.expected, True, "")

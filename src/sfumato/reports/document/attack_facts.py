@@ -1,0 +1,371 @@
+"""Attackers of a file's mechanism: without a report, with one, without the prior, and with several reports."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from ...attacks import chance_of_points, goals, true_place, unweighted
+from ...core import Bracket, Mechanism, Metric, Prior, hamming
+from ...core.arrays import Floats, distinct_points
+from ...core.immutable import CompactRepr
+from ...files import MechanismFile
+from ...geo import Lattice, Places, Projection, Visits
+from ...geo.geometric_median import medians
+from ...geo.true_points import DISTANCES, TruePoints
+from ...mechanisms.planar import CoordinateNoise, TableShares, table_shares
+from ...proofs import PlaceDistortion, distortion_below
+from ..attack_summary import always_found
+from .facts import AttackFacts, Known, Quantity
+from .promise_facts import REPORTS, centres_m, kind_of, of_numbers
+
+_ROUNDING: Final = 1e-12  # relative, of sums in floats
+_WHAT: Final = {"points": "vertex", "cells": "cell"}
+CONFIDENCE: Final = 0.99
+_NEVER: Final = -1e6  # stands for the logarithm of 0: one impossible report outweighs a hundred possible ones
+_DRAWS: Final = 1000  # simulated cases
+_ENTRIES: Final = 2_400_000  # of beliefs held at once
+_FEWEST: Final = 200  # cases that are worth stating
+_TOLERANCE_M: Final = 0.01  # of the expected distance of a guess
+SEED: Final = 20260
+_MOST: Final = 1 << 24  # probabilities: some seconds
+_PAIRS: Final = 1 << 22  # of points and reports at a time
+_SQUARES: Final = 8_000  # of guesses
+_TOLERANCE: Final = 0.01  # of the chance
+_NOISE_DRAWS: Final = 5000  # simulated cases of noise
+
+
+def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
+    """Return what attackers achieve, and why several reports are not simulated.
+
+    The reason is ``prior``, ``visits``, ``unsaid``, ``table`` or ``size``, or "" where they are.
+
+    Args:
+        held: The file.
+        visits: Where people were, for errors from true points.
+        known: Whether these are given, or stated by the file.
+    """
+    if not held.has_matrix:
+        return _of_noise(held, visits)
+    mechanism, prior = held.report_channel, held.prior
+    places = mechanism.secrets
+    if visits is not None and isinstance(places, Places):
+        return _of_points(mechanism, places, visits, known)
+    if prior is None:
+        return (), "prior"
+    found = _of_secrets(mechanism, prior)
+    if isinstance(places, Lattice):
+        return found, "visits"
+    metric = _ground(mechanism)
+    many = repeated_attacks(
+        mechanism.matrix, prior.probabilities, REPORTS[1:], distance=None if metric is None else metric.array
+    )
+    what, unit = _what(mechanism), "" if metric is None else metric.unit
+    return (*found, *(_repeated(each, what, unit) for each in many)), "" if many else "size"
+
+
+def visits_in(held: MechanismFile) -> Visits | None:
+    """Return where people were, as the file states it; None where it does not."""
+    if not held.has_matrix:
+        return None
+    return next((each.visits for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
+
+
+def _of_noise(held: MechanismFile, visits: Visits | None) -> tuple[tuple[AttackFacts, ...], str]:
+    seen = noise_seen(held.mechanism, visits)
+    if visits is None or seen == "unsaid":
+        return (), "unsaid"
+    found = true_place(held.mechanism, visits, unit="m")
+    listed = (
+        AttackFacts("blind", 0, "point", None, Quantity.of(found.blind, "m"), 0),
+        AttackFacts("informed", 1, "point", None, Quantity.of(found.error, "m"), 0),
+        AttackFacts("bare", 1, "point", None, Quantity.exact(0.0, "m"), 0),
+    )
+    if isinstance(seen, str):
+        return listed, seen
+    worse = AttackFacts("misinformed", 1, "point", None, Quantity.about(seen.misinformed(), "m"), 0)
+    many = (_repeated(seen.repeated(count), "point", "m") for count in REPORTS[1:])
+    return (*listed[:2], worse, *listed[2:], *many), ""
+
+
+def _of_secrets(mechanism: Mechanism, prior: Prior) -> tuple[AttackFacts, ...]:
+    """Return attacks on the secrets as they are numbered: vertices, cells or values."""
+    what, metric = _what(mechanism), _ground(mechanism)
+    aim: Metric = hamming(prior.space) if metric is None else metric
+    unit = aim.unit
+    found = goals(mechanism, prior, aim)
+    most = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
+    blind = Quantity.exact(float(prior.probabilities.max()))
+    informed = (
+        Quantity.exact(1.0)
+        if always_found(mechanism, prior)
+        else Quantity(min(most, found.hit_rate * (1 - _ROUNDING)), min(most, found.hit_rate), most)
+    )
+    plain = unweighted(mechanism, prior, hamming(prior.space))
+    errors: dict[str, Quantity | None] = dict.fromkeys(("blind", "informed", "bare", "misinformed"))
+    if metric is not None:
+        least = distortion_below(mechanism, prior, metric)
+        errors = {
+            "blind": Quantity.about(found.near_blind.error, unit),
+            "informed": Quantity(least, max(least, found.near.error), found.near.error * (1 + _ROUNDING), unit),
+            "bare": Quantity.exact(0.0, unit),
+            "misinformed": Quantity.about(unweighted(mechanism, prior, metric).error, unit),
+        }
+    listed = (
+        AttackFacts("blind", 0, what, blind, errors["blind"], 0),
+        AttackFacts("informed", 1, what, informed, errors["informed"], 0),
+        AttackFacts("misinformed", 1, what, Quantity.about(plain.hit_rate or 0.0), errors["misinformed"], 0),
+    )
+    # The exact place is never a vertex, so without the mechanism there is nothing to say of vertices.
+    bare = () if what == "vertex" else (AttackFacts("bare", 1, what, Quantity.exact(1.0), errors["bare"], 0),)
+    return (*listed, *bare)
+
+
+def _of_points(
+    mechanism: Mechanism, places: Places, visits: Visits, known: Known
+) -> tuple[tuple[AttackFacts, ...], str]:
+    """Return attacks on the true points of visits."""
+    found = true_place(mechanism, visits, unit="m")
+    points = places.true_points(visits)
+    listed = (
+        AttackFacts("blind", 0, "point", None, Quantity.of(found.blind, "m", known), 0),
+        AttackFacts("informed", 1, "point", None, Quantity.of(found.error, "m", known), 0),
+        AttackFacts(
+            "misinformed", 1, "point", None, Quantity.about(_uninformed(mechanism, places, points), "m"), 0
+        ),
+        AttackFacts("bare", 1, "point", None, Quantity.exact(0.0, "m"), 0),
+    )
+    weights = np.asarray(points.masses.sum(axis=1)).ravel()
+    channel = np.asarray(points.masses @ mechanism.matrix) / weights[:, None]
+    many = repeated_attacks(channel, weights / weights.sum(), REPORTS[1:], points=points.xy)
+    return (*listed, *(_repeated(each, "point", "m") for each in many)), "" if many else "size"
+
+
+def _uninformed(mechanism: Mechanism, places: Places, points: TruePoints) -> float:
+    """Return how far an attacker errs who believes all secrets equally likely, metres, from the true points."""
+    centres = centres_m(places)
+    guesses = centres[(DISTANCES["euclidean"](centres, centres) @ mechanism.matrix).argmin(axis=0)]
+    return float((points.distances(guesses) * mechanism.matrix).sum())
+
+
+def _repeated(found: RepeatedAttack, what: str, unit: str) -> AttackFacts:
+    hit = None
+    if found.hit is not None and what != "point":
+        hit = Quantity.of(found.hit, "", Known.ESTIMATED, CONFIDENCE)
+    error = None
+    if found.error is not None:
+        error = Quantity.of(found.error, unit, Known.ESTIMATED, CONFIDENCE)
+    return AttackFacts("repeated", found.reports, what, hit, error, found.draws)
+
+
+def _what(mechanism: Mechanism) -> str:
+    return _WHAT.get(kind_of(mechanism.secrets), "value")
+
+
+def _ground(mechanism: Mechanism) -> Metric | None:
+    """Return the distance in which attackers err; None where secrets have none."""
+    space = mechanism.secrets
+    if isinstance(space, Lattice):
+        return None  # distances of vertices are not those of the points that are rounded to them
+    if isinstance(space, Places):
+        return space.metric("euclidean", unit="km")
+    return space.metric("absolute") if of_numbers(space) else None
+
+
+"""The probability with which each of the two bounds of a simulated number holds together."""
+
+"""Of simulated cases: a report says the same when it is written again."""
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class RepeatedAttack(CompactRepr):
+    """The success of an attacker who sees several fresh reports of one secret.
+
+    Attributes:
+        reports: How many they see.
+        hit: How often their guess is the secret; None where that is not counted.
+        error: How far they err on average; None where nothing is said of distances.
+        draws: In how many simulated cases.
+    """
+
+    reports: int
+    hit: Bracket | None
+    error: Bracket | None
+    draws: int
+
+
+def repeated_attacks(
+    channel: Floats,
+    prior: Floats,
+    reports: tuple[int, ...],
+    *,
+    distance: Floats | None = None,
+    points: Floats | None = None,
+) -> tuple[RepeatedAttack, ...]:
+    """Return what an attacker achieves who knows prior and mechanism and combines several reports.
+
+    Secrets are drawn from the prior, reports from the mechanism. The attacker's belief is computed exactly in each
+    case, and its best guess is counted by that belief, which scatters less than counting hits. The bounds are
+    those of Maurer and Pontil (2009, theorem 4), with the sample's variance, and hold with probability 0.99.
+
+    Args:
+        channel: p(o|s), array (n, m).
+        prior: Array (n,).
+        reports: How many reports are seen.
+        distance: d(guess, s), array (guesses, n), for the error of the best of these guesses.
+        points: Instead of it: where secrets are, array (n, 2): the guess is then a point near the best one.
+
+    Returns:
+        One for each number of reports; none where there are too many secrets to simulate enough cases.
+    """
+    possible = np.flatnonzero(prior > 0)
+    channel, prior = channel[possible], prior[possible] / prior[possible].sum()
+    draws = min(_DRAWS, _ENTRIES // len(prior))
+    if draws < _FEWEST:
+        return ()
+    rows = channel / channel.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        logs = np.where(rows > 0, np.log(rows), _NEVER)
+    randomness = np.random.default_rng(SEED)
+    secrets = randomness.choice(len(prior), size=draws, p=prior)
+    found = []
+    for count in reports:
+        seen = randomness.multinomial(count, rows[secrets])
+        belief = seen @ logs.T + np.log(prior)
+        belief = np.exp(belief - belief.max(axis=1, keepdims=True))
+        belief /= belief.sum(axis=1, keepdims=True)
+        hit = bounded_mean(belief.max(axis=1), 1.0)
+        error = None
+        if distance is not None:
+            d = distance[:, possible]
+            error = bounded_mean((belief @ d.T).min(axis=1), float(d.max()))
+        elif points is not None:
+            error = bounded_mean(near_best(belief, points[possible])[1], widest(points[possible]))
+        found.append(RepeatedAttack(count, hit, error, draws))
+    return tuple(found)
+
+
+def bounded_mean(values: Floats, most: float) -> Bracket:
+    """Return the mean of values between 0 and the most, with bounds of Maurer and Pontil.
+
+    Args:
+        values: Of independent cases, array (n,).
+        most: The largest that one can be.
+    """
+    n, mean = len(values), float(values.mean())
+    if most == 0:
+        return Bracket.exact(0.0)
+    log = math.log(4 / (1 - CONFIDENCE))
+    spread = float(values.std(ddof=1)) / most
+    off = most * (math.sqrt(2 * spread**2 * log / n) + 7 * log / (3 * (n - 1)))
+    return Bracket(max(0.0, mean - off), mean, min(most, mean + off))
+
+
+def near_best(belief: Floats, points: Floats) -> tuple[Floats, Floats]:
+    """Return a point near the best guess for each belief, array (draws, 2), and its expected distance, (draws,).
+
+    Args:
+        belief: The probability of each point, array (draws, n).
+        points: Where they are, array (n, 2).
+    """
+    guesses = medians(points, belief, belief @ points, _TOLERANCE_M)
+    errors = (belief * np.hypot(guesses[:, :1] - points[:, 0], guesses[:, 1:] - points[:, 1])).sum(axis=1)
+    return guesses, errors
+
+
+def widest(points: Floats) -> float:
+    """Return a distance that no two of these points are farther apart than, array (n, 2)."""
+    return float(np.hypot(*(points.max(axis=0) - points.min(axis=0))))
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class NoiseSeen(CompactRepr):
+    """Noise as those see it who know where people were.
+
+    Attributes:
+        noise: The noise.
+        plane: Its plane.
+        points: The different points where people were, metres, array (n, 2).
+        shares: How often they were there, array (n,).
+        table: How often each report is made at each.
+    """
+
+    noise: CoordinateNoise
+    plane: Projection
+    points: Floats
+    shares: Floats
+    table: TableShares
+
+    def near(self, radius_m: float) -> Bracket:
+        """Return how often the best guess after one report is within a radius, between proved bounds."""
+        points = TruePoints(self.points, csr_array(diags_array(self.shares)))
+        return chance_of_points(
+            points,
+            self.table.shares,
+            radius_m,
+            self.plane,
+            off=self.table.off,
+            tolerance=_TOLERANCE,
+            squares=_SQUARES,
+        )
+
+    def misinformed(self) -> float:
+        """Return how far somebody errs, metres, who guesses a point and takes all for equally likely."""
+        apart = DISTANCES["euclidean"](self.points, self.points)
+        guesses = self.points[(apart @ self.table.shares).argmin(axis=0)]
+        off = DISTANCES["euclidean"](self.points, guesses)
+        return float(self.shares @ (off * self.table.shares).sum(axis=1))
+
+    def repeated(self, count: int) -> RepeatedAttack:
+        """Return how far somebody errs who combines several reports of one point, in simulated cases.
+
+        Reports are drawn as the noise draws them, and errors counted from the true point. So they are those of
+        this attacker, whose belief uses the probabilities of `table`.
+
+        Args:
+            count: How many reports they see.
+        """
+        randomness = np.random.default_rng(SEED)
+        true = randomness.choice(len(self.points), size=_NOISE_DRAWS, p=self.shares)
+        drawn = self.noise.simulate(np.repeat(self.points[true], count, axis=0), seed=SEED + count)
+        reports = self.table.reports(drawn).reshape(_NOISE_DRAWS, count)
+        with np.errstate(divide="ignore"):
+            logs = np.maximum(np.log(self.table.shares), _NEVER)
+        belief = np.empty((_NOISE_DRAWS, len(self.points)))
+        tall = max(1, _PAIRS // (len(self.points) * count))
+        for first in range(0, _NOISE_DRAWS, tall):
+            rows = slice(first, first + tall)
+            belief[rows] = logs[:, reports[rows]].sum(axis=2).T
+        belief += np.log(self.shares)
+        belief = np.exp(belief - belief.max(axis=1, keepdims=True))
+        belief /= belief.sum(axis=1, keepdims=True)
+        guesses, _ = near_best(belief, self.points)
+        most = widest(self.points)
+        errors = np.minimum(np.hypot(*(guesses - self.points[true]).T), most)
+        return RepeatedAttack(count, None, bounded_mean(errors, most), _NOISE_DRAWS)
+
+
+def noise_seen(noise: CoordinateNoise, visits: Visits | None) -> NoiseSeen | str:
+    """Return noise as those see it who know where people were, or why that is not worked out.
+
+    The reason is ``unsaid`` (where people were), ``table`` (the noise has none) or ``size``.
+
+    Args:
+        noise: The noise.
+        visits: Where people were; those that it does not serve are left out.
+    """
+    if visits is None or not (inside := noise.serves(visits.lat, visits.lon)).any():
+        return "unsaid"
+    plane = noise.projection
+    if plane is None or noise.remap is None:
+        return "table"
+    xy = plane.forward(visits.lat[inside], visits.lon[inside])
+    points, _, times = distinct_points(xy)
+    table = table_shares(noise, points, _MOST)
+    return "size" if table is None else NoiseSeen(noise, plane, points, times / times.sum(), table)

@@ -1,0 +1,398 @@
+"""Promises of a file, proved anew, and what they mean for beliefs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from ...core import (
+    Bracket,
+    DistortionPrivacy,
+    Guarantee,
+    Loss,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    NumberBins,
+    Prior,
+    Space,
+    ThresholdPrivacy,
+    units,
+)
+from ...core.arrays import Floats
+from ...escaping import plain
+from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
+from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection, Visits
+from ...geo.places import TRUE_POINT
+from ...intervals import exp_above
+from ...proofs import (
+    CoordinateProof,
+    DistortionProof,
+    EpsilonProof,
+    PlaceDistortion,
+    VertexPrivacy,
+    distortion_below,
+    expected_loss_above,
+    prove_constraint,
+    prove_guarantees,
+    prove_optimality,
+    worst_loss_above,
+)
+from ...rounding import up
+from ..promises import promises
+from .facts import BeliefFacts, ConstraintFacts, CostFacts, Known, PromiseFacts, Quantity, SubjectFacts
+
+REPORTS: Final = (1, 10, 100)
+"""The numbers of fresh reports that a report speaks of."""
+
+_LENGTHS_M: Final = (100.0, 500.0, 1000.0)
+_KNOWN: Final = {DistanceSource.LABELS: Known.STATED, DistanceSource.UNCONFIRMED: Known.STATED}
+_STEPS: Final = (1, 2, 5, 10, 20, 50)
+_LONGEST = 40  # characters of a label
+_UNKNOWN = CostFacts("unknown", "", None, None, None, "", None, True)
+
+
+def promises_of(held: MechanismFile) -> tuple[PromiseFacts, ...]:
+    """Prove what a file promises, from its integers or its recipe, and return what that means."""
+    if not held.has_matrix:
+        return (_promise_of_noise(held),)
+    mechanism = held.report_channel
+    prior = held.prior or Prior.uniform(mechanism.secrets)  # metric privacy needs none
+    epsilons, distortions = prove_guarantees(mechanism, prior, held.guarantees)
+    first, second = iter(epsilons), iter(distortions)
+    found = []
+    for guarantee in held.guarantees:
+        if isinstance(guarantee, MetricPrivacy):
+            proof = next(first)
+            formal = tuple(promises(mechanism, [guarantee], [proof], []))
+            cells, source = isinstance(mechanism.secrets, Cells), source_of(mechanism, guarantee)
+            found.append(_of_metric(guarantee, proof, formal, source, cells=cells))
+        else:
+            error = next(second)
+            formal = tuple(promises(mechanism, [guarantee], [], [error]))
+            found.append(_of_error(guarantee, error, formal, source_of(mechanism, guarantee)))
+    return tuple(found)
+
+
+def constraints_of(held: MechanismFile) -> tuple[ConstraintFacts, ...]:
+    """Prove the linear constraints of a file from its integers."""
+    if not held.has_matrix:
+        return ()
+    proofs = [prove_constraint(held.report_channel, each) for each in held.constraints]
+    return tuple(
+        ConstraintFacts(
+            plain(each.name),
+            Quantity.exact(proof.claimed, proof.unit, Known.STATED),
+            Quantity.at_most(proof.upper, proof.unit),
+            proof.holds,
+        )
+        for each, proof in zip(held.constraints, proofs, strict=True)
+    )
+
+
+def belief_above(exponent: float) -> float:
+    """Return a float at least e^x / (1 + e^x): what somebody believes at most who thought both equally likely."""
+    times = float(exp_above(np.array([exponent]))[0])
+    return 1.0 if math.isinf(times) else min(1.0, up(up(up(times / (1.0 + times)))))
+
+
+def _of_metric(
+    guarantee: MetricPrivacy,
+    proof: EpsilonProof,
+    formal: tuple[str, ...],
+    source: DistanceSource,
+    *,
+    cells: bool,
+) -> PromiseFacts:
+    unit, slack = proof.unit, 0.0
+    near = None
+    known = _KNOWN.get(source, Known.PROVED)
+    if not promised_pairs(guarantee.metric):
+        kind, distances, formal = "nothing", [], ()
+    elif isinstance(guarantee, VertexPrivacy):
+        kind = "points"
+        distances = _points(guarantee.lattice)
+        slack = guarantee.lattice.slack_m
+    elif isinstance(guarantee, ThresholdPrivacy):
+        kind, distances = "near", [Quantity.exact(1.0)]
+        near = Quantity.exact(guarantee.within, guarantee.distance.unit)
+    else:
+        kind = "cells" if cells and guarantee.metric.unit else "values"
+        distances = _between(guarantee.metric)
+    if isinstance(proof, CoordinateProof):
+        slack = proof.slack_m
+    rate = f"/{unit}" if unit else ""
+    return PromiseFacts(
+        kind,
+        proof.holds and kind != "nothing" and source is not DistanceSource.UNCONFIRMED,
+        proof.holds and kind != "nothing" and source is DistanceSource.UNCONFIRMED,
+        Quantity.exact(proof.claimed, rate, Known.STATED),
+        Quantity.at_most(proof.upper, rate, known),
+        guarantee.metric.name,
+        source.value,
+        unit,
+        near,
+        0,
+        len(guarantee.metric) * (len(guarantee.metric) - 1) - promised_pairs(guarantee.metric),
+        tuple(_beliefs(proof.upper, unit, distances, slack, known)),
+        formal,
+    )
+
+
+def _of_error(
+    guarantee: Guarantee, proof: DistortionProof, formal: tuple[str, ...], source: DistanceSource
+) -> PromiseFacts:
+    distance = guarantee.distance if isinstance(guarantee, DistortionPrivacy) else None
+    visits = int(guarantee.times.sum()) if isinstance(guarantee, PlaceDistortion) else 0
+    return PromiseFacts(
+        "error",
+        proof.holds and source is not DistanceSource.UNCONFIRMED,
+        proof.holds and source is DistanceSource.UNCONFIRMED,
+        Quantity.exact(proof.claimed, proof.unit, Known.STATED),
+        Quantity.at_least(proof.lower, proof.unit, _KNOWN.get(source, Known.PROVED)),
+        "" if distance is None else distance.name,
+        source.value,
+        proof.unit,
+        None,
+        visits,
+        0,
+        (),
+        formal,
+    )
+
+
+def _promise_of_noise(held: MechanismFile) -> PromiseFacts:
+    proof = held.noise_proof
+    unit = proof.promise.unit
+    distances = [Quantity.exact(each, "m") for each in _LENGTHS_M if each <= 2 * proof.reach_m]
+    return PromiseFacts(
+        "points",
+        proof.holds,
+        False,
+        Quantity.exact(proof.promise.epsilon, f"/{unit}", Known.STATED),
+        Quantity.at_most(proof.upper, f"/{unit}"),
+        "euclidean",
+        DistanceSource.CONFIRMED.value,
+        unit,
+        None,
+        0,
+        0,
+        tuple(_beliefs(proof.upper, unit, distances, proof.slack_m)),
+        (proof.sentence, proof.proof),
+    )
+
+
+def _beliefs(
+    epsilon: float, unit: str, distances: Iterable[Quantity], slack_m: float, known: Known = Known.PROVED
+) -> list[BeliefFacts]:
+    """Return what an epsilon means at some distances, for one fresh report and for several."""
+    found = []
+    for distance in distances if math.isfinite(epsilon) else ():
+        apart = distance.value
+        if distance.unit != unit:
+            apart = up(up(apart * units.factor(distance.unit, unit)))
+        if slack_m:
+            apart = up(apart + up(slack_m * units.factor("m", unit)))
+        for reports in REPORTS:
+            exponent = epsilon * apart
+            exponent = exponent if apart in (0.0, 1.0) else up(exponent)
+            exponent = exponent if reports == 1 else up(reports * exponent)
+            factor = float(exp_above(np.array([exponent]))[0])
+            belief = Quantity.at_most(belief_above(exponent), known=known)
+            found.append(BeliefFacts(distance, reports, Quantity.at_most(factor, known=known), belief))
+    return found
+
+
+def _points(lattice: Lattice) -> list[Quantity]:
+    xy = centres_m(lattice)
+    widest = float(np.hypot(*(xy.max(axis=0) - xy.min(axis=0))))
+    return [Quantity.exact(each, "m") for each in _LENGTHS_M if each <= widest]
+
+
+def _between(metric: Metric) -> list[Quantity]:
+    """Return some distances that occur between secrets, or lie between those that do."""
+    apart = metric.array[(metric.array > 0) & np.isfinite(metric.array)]
+    if not apart.size:
+        return []
+    nearest, farthest = float(apart.min()), float(apart.max())
+    if nearest == farthest:
+        return [Quantity.exact(nearest, metric.unit)]
+    if metric.unit in ("m", "km"):
+        to_m = units.factor(metric.unit, "m")
+        rounded = [Quantity.exact(each, "m") for each in _LENGTHS_M if nearest * to_m < each <= farthest * to_m]
+    else:
+        rounded = [Quantity.exact(float(each), metric.unit) for each in _STEPS if nearest < each <= farthest][:2]
+    return [Quantity.exact(nearest, metric.unit), *rounded]
+
+
+def subject_of(held: MechanismFile) -> SubjectFacts:
+    """Return what a file protects."""
+    if not held.has_matrix:
+        return _subject_of_noise(held)
+    mechanism, prior = held.report_channel, held.prior
+    secrets = mechanism.secrets
+    region, size = _served(secrets) if isinstance(secrets, Places) else ((), ())
+    return SubjectFacts(
+        kind_of(secrets),
+        len(secrets),
+        mechanism.shape[1],
+        _unused(mechanism),
+        0 if prior is None else len(prior) - len(prior.support),
+        region,
+        size,
+        short(secrets.labels[0]),
+        short(secrets.labels[-1]),
+        plain(secrets.unit) if not isinstance(secrets, Places) else "m",
+        _of_data(secrets, mechanism.observables),
+        None if secrets.period is None else Quantity.exact(secrets.period, plain(secrets.unit), Known.STATED),
+    )
+
+
+def kind_of(space: Space) -> str:
+    """Return ``points``, ``cells``, ``ranges`` (of numbers), ``numbers`` or ``categories``."""
+    if isinstance(space, Places):
+        return "points" if isinstance(space, Lattice) else "cells"
+    if isinstance(space, NumberBins) and space.width > 1:
+        return "ranges"
+    return "numbers" if of_numbers(space) else "categories"
+
+
+def of_numbers(space: Space) -> bool:
+    """Return whether values are numbers, or bins of numbers, on one line or circle."""
+    found = space.coordinates
+    return found is not None and space.crs is None and found.shape[1] == 1
+
+
+def centres_m(space: Places) -> Floats:
+    """Return the middles of places on their plane, metres, array (n, 2)."""
+    return np.asarray(space.coordinates, dtype=np.float64)
+
+
+def short(label: object) -> str:
+    """Return a label as one line of at most forty characters."""
+    text = plain(label)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _of_data(secrets: Space, reports: Space) -> bool:
+    """Return whether reports are at other points than vertices or the centres of cells."""
+    at_secrets = isinstance(reports, Places | ChosenPlaces)
+    return isinstance(secrets, Places) and reports.crs is not None and not at_secrets
+
+
+def _unused(mechanism: Mechanism) -> int:
+    return int((~(mechanism.weights != 0).any(axis=0)).sum())
+
+
+def _served(places: Places) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the box around what is served: south, west, north, east in degrees; width and height in metres."""
+    xy = centres_m(places)
+    if isinstance(places, Lattice):
+        pieces = places.pieces
+        if places.kind == "square":
+            xy, half = xy[pieces[:, 4]], places.spacing_m / 2
+            xy = np.concatenate([xy - half, xy + half])
+        else:
+            xy = xy[np.unique(pieces)]
+    elif isinstance(places, Cells):
+        corners = places.outlines_latlon().reshape(-1, 2)
+        xy = places.projection.forward(*corners.T)
+    low, high = xy.min(axis=0), xy.max(axis=0)
+    return _box(places.projection, low, high), tuple(map(float, high - low))
+
+
+def _box(projection: Projection, low: Floats, high: Floats) -> tuple[float, ...]:
+    corners = np.array([(x, y) for x in (low[0], high[0]) for y in (low[1], high[1])])
+    degrees = projection.inverse(corners)
+    south, west = degrees.min(axis=0)
+    north, east = degrees.max(axis=0)
+    return (float(south), float(west), float(north), float(east))
+
+
+def _subject_of_noise(held: MechanismFile) -> SubjectFacts:
+    reach, plane = held.mechanism.reach_m, held.mechanism.projection
+    region: tuple[float, ...] = ()
+    if plane is not None:
+        region = _box(plane, np.array([-reach, -reach]), np.array([reach, reach]))
+    prior: Prior | None = held.prior
+    impossible = 0 if prior is None else len(prior) - len(prior.support)
+    return SubjectFacts("noise", 0, 0, 0, impossible, region, (2 * reach, 2 * reach), "", "", "m")
+
+
+def cost_of(
+    held: MechanismFile,
+    kept: Sequence[PromiseFacts | ConstraintFacts],
+    visits: Visits | None,
+) -> CostFacts:
+    """Return what reports of a file cost.
+
+    Args:
+        held: The file.
+        kept: What is proved of its promises and constraints: how near it is to the best is said only where all
+            of them hold.
+        visits: Where people were, for the cost from true points.
+    """
+    if not held.has_matrix:
+        return _UNKNOWN if visits is None else _cost_of_noise(held, visits)
+    mechanism, prior, loss = held.report_channel, held.prior, held.loss
+    places = mechanism.secrets
+    expected: Quantity | None = None
+    worst: Quantity | None = None
+    kind, name, checked = "unknown", "", True
+    if prior is not None and loss is not None:
+        checked = not held.loss_is_stated
+        # A table that nothing confirms is no distance, whatever its name says.
+        kind, name = _kind(mechanism, loss) if checked else "loss", plain(loss.name)
+        expected, worst = _of_loss(mechanism, prior, loss, Known.PROVED if checked else Known.STATED)
+        worst = None if loss.name.endswith(TRUE_POINT) else worst
+    best, objective, reached = _best(held, kept)
+    if visits is not None and isinstance(places, Places) and mechanism.observables.coordinates is not None:
+        true, seen = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
+        expected, _ = _of_loss(mechanism, seen, true, Known.PROVED)
+        kind, name, worst, checked = "true point", true.name, None, True
+    return CostFacts(kind, name, expected, worst, best, objective, reached, checked)
+
+
+def _kind(mechanism: Mechanism, loss: Loss) -> str:
+    if loss.name == "hamming" and mechanism.observables == mechanism.secrets:
+        return "hamming"
+    return "centres" if isinstance(mechanism.secrets, Cells) and loss.unit else "loss"
+
+
+def _of_loss(mechanism: Mechanism, prior: Prior, loss: Loss, known: Known) -> tuple[Quantity, Quantity]:
+    upper, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
+    value = min(upper, mechanism.expected_loss(prior, loss))
+    return Quantity(None, value, upper, loss.unit, known), Quantity.at_most(worst, loss.unit, known)
+
+
+def _best(
+    held: MechanismFile, kept: Sequence[PromiseFacts | ConstraintFacts]
+) -> tuple[Quantity | None, str, Quantity | None]:
+    """Return the proved bound of all mechanisms with the promise, what it is about, and what this one reaches."""
+    mechanism, prior, loss, optimality = held.report_channel, held.prior, held.loss, held.optimality
+    if optimality is None or prior is None or loss is None or not all(each.holds for each in kept):
+        return None, "", None
+    bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
+    if not math.isfinite(bound):
+        return None, "", None
+    if optimality.objective == "distortion" and optimality.distance is not None:
+        unit = optimality.distance.unit
+        reached = distortion_below(mechanism, prior, optimality.distance)
+        return Quantity.at_most(bound, unit), optimality.objective, Quantity.at_least(reached, unit)
+    at_worst = optimality.objective == "worst-case"
+    lost = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
+    return Quantity.at_least(bound, loss.unit), optimality.objective, Quantity.at_most(lost, loss.unit)
+
+
+def _cost_of_noise(held: MechanismFile, visits: Visits) -> CostFacts:
+    noise = held.mechanism
+    inside = noise.serves(visits.lat, visits.lon)
+    if not inside.any():
+        return _UNKNOWN
+    plane = noise.projection or Projection(*visits.region().centre)
+    points = plane.forward(visits.lat[inside], visits.lon[inside])
+    lost: Bracket = noise.error(points, np.ones(len(points))).loss
+    return CostFacts("true point", "euclidean", Quantity.of(lost, "m"), None, None, "", None, True)
