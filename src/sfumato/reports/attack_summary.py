@@ -55,14 +55,17 @@ def radius_sentence(mechanism: Mechanism, visits: Visits) -> str:
         )
     near = chance_within(mechanism, visits, RADIUS, tolerance=_TOLERANCE)
     blind = chance_within(silent(mechanism), visits, RADIUS, tolerance=_TOLERANCE)
-    limit = percent_at_most(near.upper)
-    often = (
-        "perhaps every time (no useful limit is proved)" if limit == "100 %" else f"at most {limit} of the time"
-    )
+    often = how_often(near.upper)
     return (
         f"The best attacker's guess is within {radius} of where you truly are {often}: "
         f"{about_percent(blind.value)} without seeing a report, 100 % without the mechanism."
     )
+
+
+def how_often(most: float) -> str:
+    """Return an upper bound of a share in words."""
+    limit = percent_at_most(most)
+    return "perhaps every time (no useful limit is proved)" if limit == "100 %" else f"at most {limit} of the time"
 
 
 def chance_sentence(near: Bracket, radius: float | str) -> str:
@@ -106,10 +109,7 @@ def attack_sentences(
     before = goals(mechanism, prior, exact if ground is None else ground)
     hits = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
     space = mechanism.secrets
-    limit = percent_at_most(hits)
-    often = "every time" if always_found(mechanism, prior) else f"at most {limit} of the time"
-    if limit == "100 %" and often != "every time":
-        often = "perhaps every time (no useful limit is proved)"
+    often = "every time" if always_found(mechanism, prior) else how_often(hits)
     blind = f"{about_percent(before.blind_hit_rate)} without seeing a report"
     share = f"{knowing} finds yours {often}: {blind}, 100 % without the mechanism."
     if isinstance(space, Lattice):

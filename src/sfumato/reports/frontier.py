@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..escaping import figure as outside
+from ..escaping import shorten
 from ..geo import Lattice
 from ..geo.places import TRUE_POINT
 from ..leakage import prior_vulnerability
@@ -111,7 +112,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
             if not mine:
                 continue
             losses = [point.loss for point in mine]
-            short = who if len(who) <= _LONGEST else f"{who[: _LONGEST - 1]}…"
+            short = shorten(who, _LONGEST)
             text = short if minimum is None else f"{short}, at least {amount_at_least(minimum, unit)}"
             style = {
                 "linestyle": styles[k % len(styles)],

@@ -12,6 +12,7 @@ from ..core import Mechanism, Prior, Space
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..escaping import figure as outside
+from ..escaping import shorten
 from .maps import often_cells
 from .theme import LIGHT, blank
 
@@ -191,8 +192,7 @@ def _bars(ax: Axes, shares: Floats, space: Space, title: str, label: str) -> Non
 
 
 def _name(space: Space, position: int, most: int = _LONGEST) -> str:
-    text = str(space.labels[position])
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return shorten(space.labels[position], most)
 
 
 def _legend(figure: Figure, columns: int) -> None:

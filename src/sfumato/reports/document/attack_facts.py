@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from ...attacks import chance_of_points, goals, true_place, unweighted
+from ...attacks import PlaceAttack, chance_of_points, goals, true_place, unweighted
 from ...core import Bracket, Mechanism, Metric, Prior, hamming
 from ...core.arrays import Floats, distinct_points
 from ...core.immutable import CompactRepr
@@ -26,12 +26,16 @@ from .promise_facts import REPORTS, centres_m, kind_of, of_numbers
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _WHAT: Final = {"points": "vertex", "cells": "cell"}
 CONFIDENCE: Final = 0.99
+"""The probability with which the two bounds of a simulated number hold together."""
+
 _NEVER: Final = -1e6  # stands for the logarithm of 0: one impossible report outweighs a hundred possible ones
 _DRAWS: Final = 1000  # simulated cases
 _ENTRIES: Final = 2_400_000  # of beliefs held at once
 _FEWEST: Final = 200  # cases that are worth stating
 _TOLERANCE_M: Final = 0.01  # of the expected distance of a guess
 SEED: Final = 20260
+"""Of simulated cases: a report says the same when it is written again."""
+
 _MOST: Final = 1 << 24  # probabilities: some seconds
 _PAIRS: Final = 1 << 22  # of points and reports at a time
 _SQUARES: Final = 8_000  # of guesses
@@ -79,17 +83,22 @@ def _of_noise(held: MechanismFile, visits: Visits | None) -> tuple[tuple[AttackF
     seen = noise_seen(held.mechanism, visits)
     if visits is None or seen == "unsaid":
         return (), "unsaid"
-    found = true_place(held.mechanism, visits, unit="m")
-    listed = (
-        AttackFacts("blind", 0, "point", None, Quantity.of(found.blind, "m"), 0),
-        AttackFacts("informed", 1, "point", None, Quantity.of(found.error, "m"), 0),
-        AttackFacts("bare", 1, "point", None, Quantity.exact(0.0, "m"), 0),
-    )
+    attack = true_place(held.mechanism, visits, unit="m")
     if isinstance(seen, str):
-        return listed, seen
-    worse = AttackFacts("misinformed", 1, "point", None, Quantity.about(seen.misinformed(), "m"), 0)
+        return _on_points(attack, None, Known.PROVED), seen
     many = (_repeated(seen.repeated(count), "point", "m") for count in REPORTS[1:])
-    return (*listed[:2], worse, *listed[2:], *many), ""
+    return (*_on_points(attack, seen.misinformed(), Known.PROVED), *many), ""
+
+
+def _on_points(attack: PlaceAttack, misinformed: float | None, known: Known) -> tuple[AttackFacts, ...]:
+    """Return attacks on true points, errors in metres; without the misinformed one if its error is None."""
+    errors = (
+        ("blind", 0, Quantity.of(attack.blind, "m", known)),
+        ("informed", 1, Quantity.of(attack.error, "m", known)),
+        *(() if misinformed is None else (("misinformed", 1, Quantity.about(misinformed, "m")),)),
+        ("bare", 1, Quantity.exact(0.0, "m")),
+    )
+    return tuple(AttackFacts(who, reports, "point", None, error, 0) for who, reports, error in errors)
 
 
 def _of_secrets(mechanism: Mechanism, prior: Prior) -> tuple[AttackFacts, ...]:
@@ -129,16 +138,9 @@ def _of_points(
     mechanism: Mechanism, places: Places, visits: Visits, known: Known
 ) -> tuple[tuple[AttackFacts, ...], str]:
     """Return attacks on the true points of visits."""
-    found = true_place(mechanism, visits, unit="m")
     points = places.true_points(visits)
-    listed = (
-        AttackFacts("blind", 0, "point", None, Quantity.of(found.blind, "m", known), 0),
-        AttackFacts("informed", 1, "point", None, Quantity.of(found.error, "m", known), 0),
-        AttackFacts(
-            "misinformed", 1, "point", None, Quantity.about(_uninformed(mechanism, places, points), "m"), 0
-        ),
-        AttackFacts("bare", 1, "point", None, Quantity.exact(0.0, "m"), 0),
-    )
+    attack = true_place(mechanism, visits, unit="m")
+    listed = _on_points(attack, _uninformed(mechanism, places, points), known)
     weights = np.asarray(points.masses.sum(axis=1)).ravel()
     channel = np.asarray(points.masses @ mechanism.matrix) / weights[:, None]
     many = repeated_attacks(channel, weights / weights.sum(), REPORTS[1:], points=points.xy)
@@ -176,22 +178,8 @@ def _ground(mechanism: Mechanism) -> Metric | None:
     return space.metric("absolute") if of_numbers(space) else None
 
 
-"""The probability with which each of the two bounds of a simulated number holds together."""
-
-"""Of simulated cases: a report says the same when it is written again."""
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class RepeatedAttack(CompactRepr):
-    """The success of an attacker who sees several fresh reports of one secret.
-
-    Attributes:
-        reports: How many they see.
-        hit: How often their guess is the secret; None where that is not counted.
-        error: How far they err on average; None where nothing is said of distances.
-        draws: In how many simulated cases.
-    """
+class RepeatedAttack(NamedTuple):
+    """Success of an attacker who sees several fresh reports of one secret, in so many simulated cases."""
 
     reports: int
     hit: Bracket | None
@@ -236,9 +224,7 @@ def repeated_attacks(
     found = []
     for count in reports:
         seen = randomness.multinomial(count, rows[secrets])
-        belief = seen @ logs.T + np.log(prior)
-        belief = np.exp(belief - belief.max(axis=1, keepdims=True))
-        belief /= belief.sum(axis=1, keepdims=True)
+        belief = _normalised(seen @ logs.T + np.log(prior))
         hit = bounded_mean(belief.max(axis=1), 1.0)
         error = None
         if distance is not None:
@@ -248,6 +234,13 @@ def repeated_attacks(
             error = bounded_mean(near_best(belief, points[possible])[1], widest(points[possible]))
         found.append(RepeatedAttack(count, hit, error, draws))
     return tuple(found)
+
+
+def _normalised(logs: Floats) -> Floats:
+    """Return beliefs, which sum to 1 in each row, from their logarithms up to a constant for each row."""
+    belief: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
+    belief /= belief.sum(axis=1, keepdims=True)
+    return belief
 
 
 def bounded_mean(values: Floats, most: float) -> Bracket:
@@ -343,8 +336,7 @@ class NoiseSeen(CompactRepr):
             rows = slice(first, first + tall)
             belief[rows] = logs[:, reports[rows]].sum(axis=2).T
         belief += np.log(self.shares)
-        belief = np.exp(belief - belief.max(axis=1, keepdims=True))
-        belief /= belief.sum(axis=1, keepdims=True)
+        belief = _normalised(belief)
         guesses, _ = near_best(belief, self.points)
         most = widest(self.points)
         errors = np.minimum(np.hypot(*(guesses - self.points[true]).T), most)

@@ -354,4 +354,4 @@ def _drawn(found: Estimate, order: NDArray[np.intp]) -> Figure:
 
 def _short(label: object) -> str:
     text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shorten(text, _LONGEST)

@@ -12,6 +12,79 @@ from ...core import Bracket
 from ...core.immutable import CompactRepr
 
 
+class Known(enum.Enum):
+    """Ways in which a number is known; the value is the word for it."""
+
+    PROVED = "proved"
+    ESTIMATED = "estimated"
+    STATED = "stated by the file"
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Quantity(CompactRepr):
+    """A number between two bounds.
+
+    Attributes:
+        lower: The true number is at least this; None where nothing is known.
+        value: The best estimate, or the bound that is known.
+        upper: The true number is at most this; None where nothing is known, infinite where the number is.
+        unit: Its unit; empty for a pure number. A rate has a slash in front: ``"/km"``.
+        known: How it is known.
+        confidence: The probability that the bounds hold, where they come from a simulation; None where they are
+            certain.
+    """
+
+    lower: float | None
+    value: float
+    upper: float | None
+    unit: str = ""
+    known: Known = Known.PROVED
+    confidence: float | None = None
+
+    @classmethod
+    def exact(cls, value: float, unit: str = "", known: Known = Known.PROVED) -> Self:
+        """Return a number that is known exactly."""
+        return cls(value, value, value, unit, known)
+
+    @classmethod
+    def at_most(cls, upper: float, unit: str = "", known: Known = Known.PROVED) -> Self:
+        """Return a number of which an upper bound is known."""
+        return cls(None, upper, upper, unit, known)
+
+    @classmethod
+    def at_least(cls, lower: float, unit: str = "", known: Known = Known.PROVED) -> Self:
+        """Return a number of which a lower bound is known."""
+        return cls(lower, lower, None, unit, known)
+
+    @classmethod
+    def about(cls, value: float, unit: str = "") -> Self:
+        """Return an estimate without bounds."""
+        return cls(None, value, None, unit, Known.ESTIMATED)
+
+    @classmethod
+    def of(
+        cls, bracket: Bracket, unit: str = "", known: Known = Known.PROVED, confidence: float | None = None
+    ) -> Self:
+        """Return the number of a bracket."""
+        return cls(bracket.lower, bracket.value, bracket.upper, unit, known, confidence)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the number as JSON has it; infinities are text."""
+        found = {
+            "lower": _json(self.lower),
+            "value": _json(self.value),
+            "upper": _json(self.upper),
+            "unit": self.unit,
+            "known": self.known.value,
+        }
+        return found if self.confidence is None else {**found, "confidence": self.confidence}
+
+
+def _json(value: float | None) -> float | str | None:
+    return value if value is None or math.isfinite(value) else str(value)
+
+
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class SubjectFacts(CompactRepr):
@@ -143,6 +216,103 @@ class CostFacts(CompactRepr):
     objective: str
     reached: Quantity | None
     checked: bool
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class AttackFacts(CompactRepr):
+    """The success of one kind of attacker.
+
+    Attributes:
+        who: ``blind`` (sees no report), ``bare`` (sees the secret itself), ``informed`` (knows the prior),
+            ``misinformed`` (believes all secrets equally likely), or ``repeated`` (knows the prior, and sees
+            several fresh reports of one secret).
+        reports: How many reports they see.
+        what: What they look for: ``point``, ``vertex``, ``cell`` or ``value``.
+        hit: How often they find it.
+        error: How far they err on average.
+        draws: In how many simulated cases; 0 where nothing is simulated.
+    """
+
+    who: str
+    reports: int
+    what: str
+    hit: Quantity | None
+    error: Quantity | None
+    draws: int
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class RiskFacts(CompactRepr):
+    """The chance that an attacker's guess is near the secret.
+
+    Attributes:
+        text: The requirement as it was written; "" for the line that is always there.
+        radius: How near; 0 for the secret itself.
+        shown: The radius as it was written.
+        chance: How often the best guess is so near; None where it is not known.
+        limit: How often it may be; None where nothing is required.
+        outcome: Whether that holds; None where nothing is required.
+        why: Why nothing is known, where nothing is: ``visits`` (where people were is not said), ``table``
+            (the noise has none), ``size``, ``prior`` or "".
+        of: Whose places: ``visits``, ``file`` or ``prior``.
+        blind: How often the best guess without any report is so near; None where that is not known.
+    """
+
+    text: str
+    radius: Quantity
+    shown: str
+    chance: Quantity | None
+    limit: Quantity | None
+    outcome: Outcome | None
+    why: str
+    of: str
+    blind: Quantity | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class RequirementFacts(CompactRepr):
+    """A requirement on what an audit found.
+
+    Attributes:
+        text: As it was written.
+        outcome: Whether it holds.
+        reason: Why, in a sentence.
+    """
+
+    text: str
+    outcome: Outcome
+    reason: str
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class NotionFacts(CompactRepr):
+    """One notion or measure, as an audit found it.
+
+    Attributes:
+        key: The notion's name in the atlas.
+        title: Its name in texts.
+        parameter: What the number is called.
+        number: The number.
+        side: The side that is stated, and how surely, in words.
+        shown: The number as it is stated.
+        sentence: What it means, in words.
+        witness: What attains it.
+        source: Paper and definition.
+    """
+
+    key: str
+    title: str
+    parameter: str
+    number: Quantity
+    side: str
+    shown: str
+    sentence: str
+    witness: str
+    source: str
 
 
 @final
@@ -292,173 +462,3 @@ def as_json(found: object) -> Any:
     if isinstance(found, tuple):
         return [as_json(each) for each in found]
     return found
-
-
-class Known(enum.Enum):
-    """Ways in which a number is known; the value is the word for it."""
-
-    PROVED = "proved"
-    ESTIMATED = "estimated"
-    STATED = "stated by the file"
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class Quantity(CompactRepr):
-    """A number between two bounds.
-
-    Attributes:
-        lower: The true number is at least this; None where nothing is known.
-        value: The best estimate, or the bound that is known.
-        upper: The true number is at most this; None where nothing is known, infinite where the number is.
-        unit: Its unit; empty for a pure number. A rate has a slash in front: ``"/km"``.
-        known: How it is known.
-        confidence: The probability that the bounds hold, where they come from a simulation; None where they are
-            certain.
-    """
-
-    lower: float | None
-    value: float
-    upper: float | None
-    unit: str = ""
-    known: Known = Known.PROVED
-    confidence: float | None = None
-
-    @classmethod
-    def exact(cls, value: float, unit: str = "", known: Known = Known.PROVED) -> Self:
-        """Return a number that is known exactly."""
-        return cls(value, value, value, unit, known)
-
-    @classmethod
-    def at_most(cls, upper: float, unit: str = "", known: Known = Known.PROVED) -> Self:
-        """Return a number of which an upper bound is known."""
-        return cls(None, upper, upper, unit, known)
-
-    @classmethod
-    def at_least(cls, lower: float, unit: str = "", known: Known = Known.PROVED) -> Self:
-        """Return a number of which a lower bound is known."""
-        return cls(lower, lower, None, unit, known)
-
-    @classmethod
-    def about(cls, value: float, unit: str = "") -> Self:
-        """Return an estimate without bounds."""
-        return cls(None, value, None, unit, Known.ESTIMATED)
-
-    @classmethod
-    def of(
-        cls, bracket: Bracket, unit: str = "", known: Known = Known.PROVED, confidence: float | None = None
-    ) -> Self:
-        """Return the number of a bracket."""
-        return cls(bracket.lower, bracket.value, bracket.upper, unit, known, confidence)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the number as JSON has it; infinities are text."""
-        found = {
-            "lower": _json(self.lower),
-            "value": _json(self.value),
-            "upper": _json(self.upper),
-            "unit": self.unit,
-            "known": self.known.value,
-        }
-        return found if self.confidence is None else {**found, "confidence": self.confidence}
-
-
-def _json(value: float | None) -> float | str | None:
-    return value if value is None or math.isfinite(value) else str(value)
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class AttackFacts(CompactRepr):
-    """The success of one kind of attacker.
-
-    Attributes:
-        who: ``blind`` (sees no report), ``bare`` (sees the secret itself), ``informed`` (knows the prior),
-            ``misinformed`` (believes all secrets equally likely), or ``repeated`` (knows the prior, and sees
-            several fresh reports of one secret).
-        reports: How many reports they see.
-        what: What they look for: ``point``, ``vertex``, ``cell`` or ``value``.
-        hit: How often they find it.
-        error: How far they err on average.
-        draws: In how many simulated cases; 0 where nothing is simulated.
-    """
-
-    who: str
-    reports: int
-    what: str
-    hit: Quantity | None
-    error: Quantity | None
-    draws: int
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class RiskFacts(CompactRepr):
-    """The chance that an attacker's guess is near the secret.
-
-    Attributes:
-        text: The requirement as it was written; "" for the line that is always there.
-        radius: How near; 0 for the secret itself.
-        shown: The radius as it was written.
-        chance: How often the best guess is so near; None where it is not known.
-        limit: How often it may be; None where nothing is required.
-        outcome: Whether that holds; None where nothing is required.
-        why: Why nothing is known, where nothing is: ``visits`` (where people were is not said), ``table``
-            (the noise has none), ``size``, ``prior`` or "".
-        of: Whose places: ``visits``, ``file`` or ``prior``.
-        blind: How often the best guess without any report is so near; None where that is not known.
-    """
-
-    text: str
-    radius: Quantity
-    shown: str
-    chance: Quantity | None
-    limit: Quantity | None
-    outcome: Outcome | None
-    why: str
-    of: str
-    blind: Quantity | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class RequirementFacts(CompactRepr):
-    """A requirement on what an audit found.
-
-    Attributes:
-        text: As it was written.
-        outcome: Whether it holds.
-        reason: Why, in a sentence.
-    """
-
-    text: str
-    outcome: Outcome
-    reason: str
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class NotionFacts(CompactRepr):
-    """One notion or measure, as an audit found it.
-
-    Attributes:
-        key: The notion's name in the atlas.
-        title: Its name in texts.
-        parameter: What the number is called.
-        number: The number.
-        side: The side that is stated, and how surely, in words.
-        shown: The number as it is stated.
-        sentence: What it means, in words.
-        witness: What attains it.
-        source: Paper and definition.
-    """
-
-    key: str
-    title: str
-    parameter: str
-    number: Quantity
-    side: str
-    shown: str
-    sentence: str
-    witness: str
-    source: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import MissingExtraError
 from ...escaping import figure as outside
-from ...escaping import plain
+from ...escaping import plain, shorten
 from ...files import MechanismFile
 from ...geo import Places, Visits
 from ...privacy import ATLAS, VOCABULARY, beliefs, curves, distributions, point
@@ -235,7 +235,7 @@ def _lines(boxes: Mapping[str, tuple[float, float]], values: Mapping[str, str]) 
 
 
 def _box(key: str, x: float, y: float, value: str | None) -> list[str]:
-    title = _cut(VOCABULARY[key].heading)
+    title = shorten(VOCABULARY[key].heading, _MOST)
     stroke = "var(--series-1, #0072b2)" if value else "var(--grid, #dedede)"
     ink = "var(--ink, #1a1a1a)" if value else "var(--muted, #595959)"
     drawn = 'stroke-width="1.8"' if value else 'stroke-width="1" stroke-dasharray="4 3"'
@@ -247,12 +247,8 @@ def _box(key: str, x: float, y: float, value: str | None) -> list[str]:
         found.append(f'<text x="{x + 9:g}" y="{y + 23:g}" fill="{ink}">{escape(title)}</text>')
         return found
     found.append(f'<text x="{x + 9:g}" y="{y + 16:g}" fill="{ink}">{escape(title)}</text>')
-    shown = escape(_cut(plain(value)))
+    shown = escape(shorten(plain(value), _MOST))
     found.append(
         f'<text x="{x + 9:g}" y="{y + 31:g}" font-size="{_SMALL}" fill="var(--series-1, #0072b2)">{shown}</text>'
     )
     return found
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"

@@ -23,7 +23,7 @@ from ...core import (
     units,
 )
 from ...core.arrays import Floats
-from ...escaping import plain
+from ...escaping import plain, shorten
 from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
 from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection, Visits
 from ...geo.places import TRUE_POINT
@@ -273,8 +273,7 @@ def centres_m(space: Places) -> Floats:
 
 def short(label: object) -> str:
     """Return a label as one line of at most forty characters."""
-    text = plain(label)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shorten(plain(label), _LONGEST)
 
 
 def _of_data(secrets: Space, reports: Space) -> bool:

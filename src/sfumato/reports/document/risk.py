@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, final
 
@@ -95,17 +95,8 @@ class RiskLine(CompactRepr):
             outcome = Outcome.HOLDS
         elif chance is not None and chance.lower is not None and Fraction(chance.lower) > self.limit:
             outcome = Outcome.FAILS
-        return RiskFacts(
-            self.text,
-            found.radius,
-            found.shown,
-            chance,
-            Quantity.exact(float(self.limit), known=Known.STATED),
-            outcome,
-            found.why,
-            found.of,
-            found.blind,
-        )
+        limit = Quantity.exact(float(self.limit), known=Known.STATED)
+        return replace(found, text=self.text, limit=limit, outcome=outcome)
 
 
 def usual_risk(held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
@@ -143,11 +134,6 @@ def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Know
         return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior", blind)
     found = Quantity.of(_hits(mechanism, held.prior, *windows))
     return RiskFacts("", near, radius, found, None, None, "", "prior", blind)
-
-
-def _silent(mechanism: Mechanism) -> Mechanism:
-    """Return the mechanism that says nothing of the same secrets."""
-    return Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets, Space(["nothing"]))
 
 
 def _of_noise(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:

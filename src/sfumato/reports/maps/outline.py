@@ -16,7 +16,7 @@ import numpy as np
 from ...core.arrays import Floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError
-from ...escaping import plain
+from ...escaping import plain, shorten
 from ...geo import Places, Projection, Visits
 from ...geo.city import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE
 
@@ -329,7 +329,7 @@ def most_visited(visits: Visits, most: int = 30) -> list[Name]:
             away = np.linalg.norm(Projection(*at).forward(lat, lon), axis=1)
             if np.quantile(away, 0.9) > _SPREAD_M:
                 continue
-            found.append(Name(plain(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"), *at, number))
+            found.append(Name(plain(shorten(text, _LONGEST)), *at, number))
     return found
 
 

@@ -7,9 +7,9 @@ from typing import Final
 from ....audits import Outcome
 from ....core import Side
 from ....escaping import plain
-from ....rounding import about_percent, counted, percent, percent_of_confidence
+from ....rounding import about_percent, counted, percent, percent_at_least, percent_at_most, percent_of_confidence
 from ..facts import AttackFacts, Quantity, ReportFacts, RequirementFacts, RiskFacts, SubjectFacts
-from .subject import ALL, about_amount, least_amount, least_share, most_amount, most_share, nouns_of, often
+from .subject import ALL, about_amount, least_amount, most_amount, nouns_of, often
 
 _LEFT_OUT: Final = {
     "prior": "the file holds no prior, so nobody knows how common each one is",
@@ -148,14 +148,14 @@ def _more(facts: ReportFacts) -> tuple[str, ...]:
 
 def _share(found: Quantity, side: Side) -> str:
     if found.confidence is not None:
-        low, high = least_share(found.lower or 0.0), most_share(_upper(found))
+        low, high = percent_at_least(found.lower or 0.0), percent_at_most(_upper(found))
         sure = f"with {percent_of_confidence(found.confidence)} confidence"
         return f"{about_percent(found.value)} ({sure} {low} to {high})"
     if found.lower == found.upper == found.value and found.value in (0.0, 1.0):
         return percent(found.value)
     if found.upper is None or found.lower == found.upper:
         return about_percent(found.value)
-    limit = most_share(_upper(found))
+    limit = percent_at_most(_upper(found))
     return "no useful limit" if limit == ALL else f"{side.value} {limit}"
 
 
@@ -216,7 +216,7 @@ def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
         f"The guess is {near} {often(risk.chance)}"
     )
     if risk.chance.upper - risk.chance.lower > _SAME * risk.chance.upper:
-        said = f"{said}; some way of guessing reaches {least_share(risk.chance.lower)}"
+        said = f"{said}; some way of guessing reaches {percent_at_least(risk.chance.lower)}"
     so = "right" if not subject.region and not risk.radius.value else "so near"
     return f"{said}. {_without(risk.blind, so)}".rstrip()
 

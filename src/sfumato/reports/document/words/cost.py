@@ -6,10 +6,10 @@ from typing import Final
 
 from ....core.naming import name_phrase, quote
 from ....escaping import plain
-from ....rounding import about, at_most, counted
+from ....rounding import about, at_most, counted, percent_at_least, percent_at_most
 from ..facts import CostFacts, FrontierFacts, Known, Quantity, ReportFacts, SubjectFacts
 from ..other_designs import LeftOut
-from .subject import least_amount, least_share, most_amount, most_share, nouns_of
+from .subject import least_amount, most_amount, nouns_of
 
 _TABLE: Final = "make a table with sfumato sweep and name it with --sweep"
 _REASONS: Final = {
@@ -79,7 +79,7 @@ def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> str
             f"the person truly is{distance}."
         )
     if cost.kind == "hamming":
-        return f"At most {most_share(upper)} of the reports name another {one} than the true one."
+        return f"At most {percent_at_most(upper)} of the reports name another {one} than the true one."
     worst = (
         "" if cost.worst is None else f", and at most {most_amount(cost.worst.value, unit)} for the worst {one}"
     )
@@ -121,8 +121,8 @@ def _best(facts: ReportFacts, best: Quantity, reached: Quantity) -> str:
     if cost.kind == "hamming" and cost.objective == "expected":
         return (
             f"No mechanism {others} names another {nouns_of(subject)[0]} in less than "
-            f"{least_share(best.value)} of "
-            f"its reports; this one does in at most {most_share(reached.value)}."
+            f"{percent_at_least(best.value)} of "
+            f"its reports; this one does in at most {percent_at_most(reached.value)}."
         )
     if cost.objective == "expected" and _by_numbers(cost, subject):
         return (
@@ -193,7 +193,7 @@ def frontier_rows(facts: ReportFacts) -> tuple[tuple[str, ...], ...]:
         upper = each.loss.value if each.loss.upper is None else each.loss.upper
         at = f"at most {at_most(each.epsilon.value)}" if each.this else about(each.epsilon.value)
         name = f"{at}{plain(each.epsilon.unit)}{' (this design)' if each.this else ''}"
-        most = most_share(upper) if share else most_amount(upper, each.loss.unit)
+        most = percent_at_most(upper) if share else most_amount(upper, each.loss.unit)
         rows.append((name, most, _least(each.loss, share=share)) if bounded else (name, most))
     return tuple(rows)
 
@@ -207,7 +207,7 @@ def frontier_caption(facts: ReportFacts) -> str:
 def _least(loss: Quantity, *, share: bool) -> str:
     if loss.lower is None:
         return _UNKNOWN
-    return least_share(loss.lower) if share else least_amount(loss.lower, loss.unit)
+    return percent_at_least(loss.lower) if share else least_amount(loss.lower, loss.unit)
 
 
 def _of_this_kind(facts: ReportFacts) -> str:

@@ -15,9 +15,8 @@ from ....rounding import (
     amount_at_most,
     counted,
     exactly,
-    percent_at_least,
-    percent_at_most,
 )
+from ...attack_summary import how_often
 from ..facts import PromiseFacts, Quantity, ReportFacts, SubjectFacts
 
 _NOUNS: Final = {
@@ -29,6 +28,7 @@ _NOUNS: Final = {
 _OUTCOMES: Final = {Outcome.FAILS: "NOT KEPT", Outcome.UNDECIDED: "NOT DECIDED", Outcome.HOLDS: "Kept"}
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
 ALL: Final = "100 %"
+"""A limit of a share that limits nothing."""
 
 
 def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
@@ -204,9 +204,6 @@ def _degrees(value: float, positive: str, negative: str) -> str:
     return f"{abs(value):.4f}° {positive if value >= 0 else negative}"
 
 
-"""A limit of a share that limits nothing."""
-
-
 def about_amount(value: float, unit: str) -> str:
     """Write a quantity, rounded to nearest."""
     return _several(amount(value, _unit(unit)))
@@ -222,22 +219,11 @@ def least_amount(value: float, unit: str, digits: int = 3) -> str:
     return _several(amount_at_least(value, _unit(unit), digits))
 
 
-def most_share(share: float) -> str:
-    """Write an upper bound of a share in percent, never below it."""
-    return percent_at_most(share)
-
-
-def least_share(share: float) -> str:
-    """Write a lower bound of a share in percent, never above it."""
-    return percent_at_least(share)
-
-
 def often(found: Quantity) -> str:
     """Write at most how often something happens: ``at most 12 % of the time``, or ``every time``."""
     if found.lower == 1:
         return "every time"
-    limit = most_share(found.value if found.upper is None else found.upper)
-    return "perhaps every time (no useful limit is proved)" if limit == ALL else f"at most {limit} of the time"
+    return how_often(found.value if found.upper is None else found.upper)
 
 
 def _unit(unit: str) -> str:
