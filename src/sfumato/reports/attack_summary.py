@@ -39,12 +39,7 @@ def silent(mechanism: Mechanism) -> Mechanism:
 
 
 def radius_sentence(mechanism: Mechanism, visits: Visits) -> str:
-    """Return how often the best attacker's guess is within `RADIUS`, with and without a report.
-
-    Args:
-        mechanism: A mechanism for places.
-        visits: Where people are; the attacker knows them.
-    """
+    """Return how often the best guess of an attacker who knows the visits is within `RADIUS`."""
     radius = f"{RADIUS} ({amount_at_least(units.length_m(RADIUS, 'the radius'), 'm', 5)})"
     places = mechanism.secrets
     distinct = len(places.true_points(visits).xy) if isinstance(places, Places) else len(visits)

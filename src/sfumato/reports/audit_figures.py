@@ -250,10 +250,6 @@ def two_secrets_bands(mechanism: Mechanism, metric: Metric) -> list[Band]:
 
     The belief before it is that it is one of the two. There is a band for each of a few
     distances, none where a report can tell two such secrets apart for certain.
-
-    Args:
-        mechanism: A mechanism.
-        metric: The distance on its secrets.
     """
     bands = []
     for label, pairs in _by_distance(mechanism, None, metric)[:-1]:

@@ -93,11 +93,6 @@ def noise_panels(
 ) -> tuple[Figure, ...]:
     """Return the maps of `noise_maps` as three figures, which a page may stack.
 
-    Args:
-        held: The noise and a prior on cells.
-        outline: Land, water and names to draw on.
-        visits: Visits of the prior.
-
     Raises:
         InputError: If there is no prior.
         MissingExtraError: If matplotlib is not installed.
@@ -115,12 +110,7 @@ def _on_cells(held: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
 
 
 def _loss(certificate: NoiseCertificate, places: str) -> str:
-    """Return what a report costs the true point.
-
-    Args:
-        certificate: The noise's certificate.
-        places: The places that it is for, in a few words.
-    """
+    """Return what a report costs the true point."""
     low, high = _ends(certificate.loss)
     return f"On average over {places}, you appear at least {low} and at most {high} from where you truly are."
 

@@ -91,13 +91,6 @@ def panels(
 ) -> tuple[Figure, ...]:
     """Return the maps of `picture` as three figures, which a page may stack.
 
-    Args:
-        mechanism: A mechanism from places to places.
-        prior: The prior on them.
-        ground: The distance in which the attacker errs.
-        outline: Land, water and names to draw on.
-        visits: Visits of the prior.
-
     Raises:
         InputError: As `picture`.
         MissingExtraError: If matplotlib is not installed.

@@ -60,10 +60,6 @@ def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None
 def values_panels(mechanism: Mechanism, prior: Prior) -> tuple[Figure, ...]:
     """Return the panels of `values_picture` as three figures, which a page may stack.
 
-    Args:
-        mechanism: A mechanism from values to reports, at most 120 of each.
-        prior: The prior on the values.
-
     Raises:
         InputError: As `values_picture`.
         MissingExtraError: If matplotlib is not installed.

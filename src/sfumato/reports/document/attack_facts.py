@@ -47,11 +47,6 @@ def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tupl
     """Return what attackers achieve, and why several reports are not simulated.
 
     The reason is ``prior``, ``visits``, ``unsaid``, ``table`` or ``size``, or "" where they are.
-
-    Args:
-        held: The file.
-        visits: Where people were, for errors from true points.
-        known: Whether these are given, or stated by the file.
     """
     if not held.has_matrix:
         return _of_noise(held, visits)
@@ -244,12 +239,7 @@ def _normalised(logs: Floats) -> Floats:
 
 
 def bounded_mean(values: Floats, most: float) -> Bracket:
-    """Return the mean of values between 0 and the most, with bounds of Maurer and Pontil.
-
-    Args:
-        values: Of independent cases, array (n,).
-        most: The largest that one can be.
-    """
+    """Return the mean of values between 0 and the most, with bounds of Maurer and Pontil."""
     n, mean = len(values), float(values.mean())
     if most == 0:
         return Bracket.exact(0.0)
@@ -320,9 +310,6 @@ class NoiseSeen(CompactRepr):
 
         Reports are drawn as the noise draws them, and errors counted from the true point. So they are those of
         this attacker, whose belief uses the probabilities of `table`.
-
-        Args:
-            count: How many reports they see.
         """
         randomness = np.random.default_rng(SEED)
         true = randomness.choice(len(self.points), size=_NOISE_DRAWS, p=self.shares)
@@ -347,10 +334,6 @@ def noise_seen(noise: CoordinateNoise, visits: Visits | None) -> NoiseSeen | str
     """Return noise as those see it who know where people were, or why that is not worked out.
 
     The reason is ``unsaid`` (where people were), ``table`` (the noise has none) or ``size``.
-
-    Args:
-        noise: The noise.
-        visits: Where people were; those that it does not serve are left out.
     """
     if visits is None or not (inside := noise.serves(visits.lat, visits.lon)).any():
         return "unsaid"

@@ -102,10 +102,6 @@ class Required(CompactRepr):
     def held_against(self, found: Audit, *, stated: bool = False) -> tuple[RequirementFacts, ...]:
         """Return whether what an audit found keeps what is required of it.
 
-        Args:
-            found: What an audit found.
-            stated: Whether its distances are words of a file that nothing confirms.
-
         Raises:
             InputError: If the audit has no such entry, or a unit does not fit.
         """

@@ -44,11 +44,6 @@ def map_figures(
 ) -> tuple[PageFigure, ...]:
     """Return maps, or bars of values: the prior, reports from one place, and an attacker's belief.
 
-    Args:
-        held: The file.
-        outline: Land, water and names to draw on.
-        visits: Where people were, whose names of places are shown.
-
     Raises:
         InputError: If the outline lies elsewhere.
     """
@@ -155,11 +150,7 @@ _WIDTH, _HEIGHT, _GAP = 216, 38, 10  # of a box, and between boxes
 
 
 def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
-    """Return the atlas with what was found of each notion.
-
-    Args:
-        notions: What an audit found; of several numbers of a notion the first is shown.
-    """
+    """Return the atlas with the number of each notion, the first where there are several."""
     values: dict[str, str] = {}
     for each in notions:
         if each.key in VOCABULARY and (each.number.upper is None or math.isfinite(each.number.upper)):

@@ -57,12 +57,7 @@ _LIMITS = {
 
 
 def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
-    """Return the page of a report.
-
-    Args:
-        facts: All that it says.
-        maps: Maps for its first section.
-    """
+    """Return the page of a report."""
     broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
     sections = [
         PageSection("What is protected", subject_words(facts.subject), figures=tuple(maps)),
@@ -191,12 +186,7 @@ def _notions(facts: ReportFacts) -> PageSection:
 
 
 def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
-    """Return which file a page is about, and how to make the page again.
-
-    Args:
-        file: The file.
-        remarks: Sentences on how the mechanism was made.
-    """
+    """Return which file a page is about, and how to make the page again."""
     rows = [
         ("Mechanism file", f"{file.name}, {file.bytes:,} bytes") if file.name else None,
         ("SHA-256 of the file", file.sha256) if file.sha256 else None,

@@ -326,14 +326,7 @@ def cost_of(
     kept: Sequence[PromiseFacts | ConstraintFacts],
     visits: Visits | None,
 ) -> CostFacts:
-    """Return what reports of a file cost.
-
-    Args:
-        held: The file.
-        kept: What is proved of its promises and constraints: how near it is to the best is said only where all
-            of them hold.
-        visits: Where people were, for the cost from true points.
-    """
+    """Return what reports of a file cost, and how near that is to the best only where all of ``kept`` holds."""
     if not held.has_matrix:
         return _UNKNOWN if visits is None else _cost_of_noise(held, visits)
     mechanism, prior, loss = held.report_channel, held.prior, held.loss

@@ -285,10 +285,6 @@ def report_file(
 def visits_named(visits: Path, *, skip_damaged: bool = False) -> Visits:
     """Return the visits of a file, or of the built-in city.
 
-    Args:
-        visits: The file or folder; ``city`` for the built-in city.
-        skip_damaged: Whether damaged files of a folder are left out.
-
     Raises:
         DataError: If they cannot be read.
         InputError: If damaged files are left out where there is no folder of such.

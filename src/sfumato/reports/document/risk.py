@@ -80,11 +80,6 @@ class RiskLine(CompactRepr):
     def answered(self, held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
         """Return whether a file keeps the requirement.
 
-        Args:
-            held: The file.
-            visits: Where people were; without them nothing is known of places.
-            known: Whether these are given, or stated by the file.
-
         Raises:
             InputError: If the radius is not one of this file's secrets.
         """
@@ -100,13 +95,7 @@ class RiskLine(CompactRepr):
 
 
 def usual_risk(held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
-    """Return the risk that every report states: of places within 1,850 ft, of values that they are found.
-
-    Args:
-        held: The file.
-        visits: Where people were.
-        known: Whether these are given, or stated by the file.
-    """
+    """Return the risk that every report states: of places within 1,850 ft, of values that they are found."""
     of_places = not held.has_matrix or isinstance(held.report_channel.secrets, Places)
     return _chance(held, RADIUS if of_places else "0", visits, known)
 

@@ -104,8 +104,7 @@ def by_cell(row: ArrayLike, reports: Space, places: Places) -> Floats:
 def boundary(corners: Floats) -> tuple[Floats, list[Ring]]:
     """Return the rings around cells that share edges: their points, array (p, 2), and positions in it.
 
-    Args:
-        corners: The corners of each cell, counter-clockwise, array (n, corners, 2).
+    Corners are counter-clockwise, array (n, corners, 2).
     """
     flat = corners.reshape(-1, 2)
     edge = float(np.median(np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)))

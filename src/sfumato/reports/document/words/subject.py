@@ -42,12 +42,7 @@ def lead_words(facts: ReportFacts) -> tuple[str, ...]:
 
 
 def framed(outcomes: Iterable[tuple[str, Outcome]], promised: Iterable[str]) -> tuple[str, ...]:
-    """Return sentences on promises after the requirements that fail, and before all others.
-
-    Args:
-        outcomes: Requirements as they were written, and whether each holds.
-        promised: The sentences.
-    """
+    """Return sentences on promises after the requirements that fail, and before all others."""
     required = {
         each: [f"{word}: {plain(text)}." for text, outcome in outcomes if outcome is each]
         for each, word in _OUTCOMES.items()
