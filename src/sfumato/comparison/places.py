@@ -267,14 +267,16 @@ class _PlaceFamilies:
 
     def _program(self, name: str, epsilon: float, seconds: float) -> Candidate:
         places = self._lattice(_KINDS[name], epsilon)
-        best = self._designed(places, CoordinatePrivacy(epsilon, UNIT), seconds)
+        best = design_program(
+            places, self.visits, CoordinatePrivacy(epsilon, UNIT), self.gap, seconds, medians=self.visits
+        )
         epsilon_upper, slack = best.certificate.epsilon_upper, places.slack_m
         return self._measured(name, epsilon, best, places, epsilon_upper, slack, _metre(epsilon_upper, slack))
 
     def _cells(self, epsilon: float, seconds: float) -> Candidate:
         places = Grid.covering(self.visits, self._lattice("square", epsilon).spacing_m, region=self.region)
         promise = MetricPrivacy(epsilon, places.metric("euclidean", unit=UNIT))
-        best = self._designed(places, promise, seconds)
+        best = design_program(places, self.visits, promise, self.gap, seconds, medians=self.visits)
         border = worst_border(best.mechanism)
         # Two points on the two sides of a border may be as near as one likes.
         epsilon_upper = float(np.inf if border.factor.lower > 1 else best.certificate.epsilon_upper)
@@ -334,23 +336,33 @@ class _PlaceFamilies:
         loss = raw_error(points, np.ones(len(points)), noise.noise.rate, noise.step_m)
         return _in_km(Bracket(down(loss.lower / stretch(noise.reach_m)), loss.value, loss.upper))
 
-    def _designed(self, places: Places, promise: CoordinatePrivacy | MetricPrivacy, seconds: float) -> Design:
-        return design(
-            Prior.from_visits(places, self.visits),
-            loss=places.loss(self.visits, unit=UNIT),
-            guarantees=promise,
-            gap=self.gap,
-            tie_break=False,
-            time_limit=seconds,
-            medians=self.visits,
-            keep="program",
-        )
-
     def _loss(self, best: Design, mechanism: Mechanism) -> Bracket:
         prior, loss = best.problem.prior, best.problem.loss
         value = mechanism.expected_loss(prior, loss)
         upper = up(expected_loss_above(mechanism, prior, loss) * (1 + _ROUNDING))
         return Bracket(max(0.0, value * (1 - _ROUNDING)), min(value, upper), upper)
+
+
+def design_program(
+    places: Places,
+    visits: Visits,
+    promise: CoordinatePrivacy | MetricPrivacy,
+    gap: float,
+    seconds: float = float("inf"),
+    *,
+    medians: Visits | None = None,
+) -> Design:
+    """Return the program for visits on a lattice or on cells, with reports at medians of visits where given."""
+    return design(
+        Prior.from_visits(places, visits),
+        loss=places.loss(visits, unit=UNIT),
+        guarantees=promise,
+        gap=gap,
+        tie_break=False,
+        time_limit=seconds,
+        medians=medians,
+        keep="program",
+    )
 
 
 class PlaceMatch(NamedTuple):

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior
+from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..core.units import length_m
 from ..errors import InputError
 from ..geo import Grid, Lattice, Places, Region, Visits
-from ..optimal import design, suited_lattice
+from ..optimal import suited_lattice
 from ..proofs import worst_border
 from ..reports.theme import LIGHT, blank
 from ..rounding import about, at_most
+from .places import design_program
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,9 +36,9 @@ class Walk(CompactRepr):
     """One mechanism along a walk across a border.
 
     Attributes:
-        likelihoods: How likely each report is at each step of the walk, array (steps, reports).
-        pair: How likely each report is from the first and from the second person, array (2, reports).
-        factor: How many times likelier a report is from one of the two than from the other, at most.
+        likelihoods: Of each report at each step of the walk, array (steps, reports).
+        pair: The likelihood of each report from the first and from the second person, array (2, reports).
+        factor: The largest ratio of a report's likelihoods from the two people.
         report: The report that speaks most for the first person.
     """
 
@@ -111,7 +112,8 @@ def street(
         lattice = Lattice.covering(visits, length_m(spacing, "the spacing"), region=region)
     grid = Grid.covering(visits, lattice.spacing_m, region=region)
     of_cells = MetricPrivacy(promise.epsilon, grid.metric("euclidean", unit="km"))
-    on_cells, on_points = _made(grid, visits, of_cells, gap), _made(lattice, visits, promise, gap)
+    on_cells = design_program(grid, visits, of_cells, gap).mechanism
+    on_points = design_program(lattice, visits, promise, gap).mechanism
     border = worst_border(on_cells, apart)
     one, other = grid.projection.forward(*border.points.T)
     middle, direction = (one + other) / 2, (other - one) / np.hypot(*(other - one))
@@ -131,18 +133,6 @@ def street(
     )
 
 
-def _made(places: Places, visits: Visits, promise: CoordinatePrivacy | MetricPrivacy, gap: float) -> Mechanism:
-    found: Mechanism = design(
-        Prior.from_visits(places, visits),
-        loss=places.loss(visits),
-        guarantees=promise,
-        gap=gap,
-        tie_break=False,
-        keep="program",
-    ).mechanism
-    return found
-
-
 def _likelihoods(mechanism: Mechanism, degrees: Floats) -> Floats:
     """Return how likely each report is from points, array (n, reports)."""
     places = mechanism.secrets
@@ -153,14 +143,11 @@ def _likelihoods(mechanism: Mechanism, degrees: Floats) -> Floats:
     return found
 
 
-_CELLS, _POINTS, _GREY = LIGHT.series[1], LIGHT.series[0], LIGHT.muted
+_GREY: Final = LIGHT.muted
 
 
 def street_figure(found: Street) -> Figure:
     """Return two panels: how likely a report is along the walk, and every report's ratio between the two people.
-
-    Args:
-        found: The street.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -170,6 +157,10 @@ def street_figure(found: Street) -> Figure:
     _walk(walk, found)
     _ratios(ratios, found)
     return figure
+
+
+def _walks(found: Street) -> tuple[tuple[Walk, str, str], ...]:
+    return (found.cells, LIGHT.series[1], "cells"), (found.points, LIGHT.series[0], "points")
 
 
 def _walk(ax: Axes, found: Street) -> None:
@@ -184,7 +175,7 @@ def _walk(ax: Axes, found: Street) -> None:
         linewidth=0,
         label="what the promise allows",
     )
-    for each, colour, label in ((found.cells, _CELLS, "cells"), (found.points, _POINTS, "points")):
+    for each, colour, label in _walks(found):
         relative = each.likelihoods[:, each.report] / each.pair[1, each.report]
         ax.plot(found.metres, relative, color=colour, linewidth=2, label=label)
     ax.axvspan(-half, half, color=_GREY, alpha=0.5, linewidth=0)
@@ -213,9 +204,7 @@ def _walk(ax: Axes, found: Street) -> None:
 
 def _ratios(ax: Axes, found: Street) -> None:
     top = 1.0
-    for row, (each, colour, label) in enumerate(
-        ((found.cells, _CELLS, "cells"), (found.points, _POINTS, "points"))
-    ):
+    for row, (each, colour, label) in enumerate(_walks(found)):
         factors = _factors(each)
         top = max(top, float(factors.max()), 1 / float(factors.min()))
         spread = np.linspace(-0.22, 0.22, len(factors))
