@@ -13,7 +13,7 @@ from scipy.stats import binom
 from sfumato.core import Bracket
 from sfumato.errors import InputError
 from sfumato.mechanisms.tupling import PairAccountant, accountant
-from sfumato.mechanisms.tupling.sums import positive_part
+from sfumato.mechanisms.tupling.law import positive_part
 
 from . import exact
 

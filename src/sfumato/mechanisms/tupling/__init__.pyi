@@ -11,9 +11,9 @@ from .family import FamilyAccountant as FamilyAccountant
 from .family import Worst as Worst
 from .mechanism import Tupling as Tupling
 from .planner import DummyPlan as DummyPlan
+from .planner import attack_success as attack_success
 from .planner import plan_dummies as plan_dummies
+from .planner import quality_loss as quality_loss
+from .planner import quality_loss_of_secrets as quality_loss_of_secrets
 from .promise import TuplePrivacy as TuplePrivacy
 from .promise import TupleProof as TupleProof
-from .utility import attack_success as attack_success
-from .utility import quality_loss as quality_loss
-from .utility import quality_loss_of_secrets as quality_loss_of_secrets

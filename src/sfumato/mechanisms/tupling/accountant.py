@@ -5,24 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 
 from ...core import Bracket, Prior
 from ...core.arrays import Floats, readonly
 from ...divergences import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
-from .crossing import LEAST, passing, proved_beyond
-from .law import Atoms, atoms, rare, split, tilted, window
+from .law import LARGEST, Atoms, atoms, positive_part, rare, split, tilted, window
 from .mechanism import FARTHEST, Tupling, check_dummies
-from .sums import LARGEST, positive_part
 
 _COARSE: Final = 2**10
 _FARTHEST_DOWN: Final = -700.0
 _FINEST: Final = 2.0**-48  # of the largest value: beyond it the points are no longer exact
+
+LEAST: Final = 1e-300
+"""Below it a delta counts as this much where its logarithm is taken."""
+
+_SAME: Final = 1e-9  # near enough, in epsilon and in the logarithm of delta
+_STEPS: Final = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -272,3 +278,44 @@ def _defect(distribution: Floats) -> float:
 def _check_tolerance(tolerance: float) -> None:
     if not tolerance > 0:
         raise InputError(f"the tolerance is {tolerance}.", "use a small positive number, such as 1e-6.")
+
+
+def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
+    """Return about where a falling curve passes delta, between 0 and ``end``.
+
+    Args:
+        curve: From epsilon to delta.
+        delta: Positive.
+        end: The largest epsilon.
+    """
+
+    @cache
+    def above(epsilon: float) -> float:
+        # The logarithm of a profile is nearly a line.
+        value = math.log(max(curve(epsilon), LEAST)) - math.log(delta)
+        return value if abs(value) >= _SAME else 0.0
+
+    low, high = 0.0, min(1.0, end)
+    while high < end and above(high) > 0:
+        low, high = high, min(2 * high, end)
+    if above(low) <= 0 or above(high) >= 0:
+        return low if above(low) <= 0 else high
+    return float(brentq(above, low, high, xtol=_SAME, rtol=_SAME, maxiter=_STEPS, disp=False))
+
+
+def proved_beyond(proved: Callable[[float], bool], guess: float, step: float, end: float) -> float:
+    """Return the first of guess + step, guess + 3 step, guess + 7 step, ... that is proved, or ``end``.
+
+    Args:
+        proved: Whether an epsilon is proved to lie on the wanted side.
+        guess: Where to start.
+        step: Positive to go up, negative to go down.
+        end: Where to stop at the latest; it needs no proof.
+    """
+    at = guess + step
+    while (at < end) if step > 0 else (at > end):
+        if proved(at):
+            return at
+        step *= 2
+        at += step
+    return end

@@ -18,8 +18,7 @@ from ...errors import InputError
 from ...rounding import power
 from .accountant import first_spacing
 from .family import FamilyAccountant
-from .law import Atoms, Law, atoms, split, window
-from .sums import positive_part
+from .law import Atoms, Law, atoms, positive_part, split, window
 
 FLOOR: Final = 1e-3
 _POWER: Final = 16.0  # of the mean over pairs that stands for their maximum
