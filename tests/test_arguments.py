@@ -122,7 +122,7 @@ CALLS: dict[str, Call] = {
         sf.design_private, {"prior": PRIOR, "loss": D, "distance": D, "max_loss": 0.5, "guarantees": GUARANTEE}
     ),
     "sweep": Call(sf.sweep, {"priors": {"a": PRIOR}, "loss": D, "metric": D, "epsilons": [1.0]}),
-    "made_private": Call(sf.made_private, {"matrix": MECHANISM.matrix, "exponents": D.array}),
+    "repair_to_private": Call(sf.repair_to_private, {"matrix": MECHANISM.matrix, "exponents": D.array}),
     "sampler": Call(sf.sampler, {"drawable": MECHANISM}),
     "sampler.draw": Call(sf.sampler(MECHANISM).draw, {"indices": [0, 1]}),
     "simulator": Call(sf.simulator, {"drawable": MECHANISM, "seed": 3}),

@@ -58,8 +58,8 @@ from .geo import read_visits as read_visits
 from .geo import synthetic_city as synthetic_city
 from .ledgers import Blur as Blur
 from .ledgers import Ledger as Ledger
-from .mechanisms import made_private as made_private
 from .mechanisms import noise_accuracy as noise_accuracy
+from .mechanisms import repair_to_private as repair_to_private
 from .optimal import AttackerGoal as AttackerGoal
 from .optimal import Design as Design
 from .optimal import LossGoal as LossGoal

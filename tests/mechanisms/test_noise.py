@@ -13,14 +13,7 @@ from hypothesis import strategies as st
 from sfumato.core import Mechanism, Metric, MetricPrivacy, Row, Space
 from sfumato.errors import InputError
 from sfumato.intervals import exp_below_exact
-from sfumato.mechanisms import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    GaussianNoise,
-    LaplaceNoise,
-    Staircase,
-    geometric,
-)
+from sfumato.mechanisms import DiscreteGaussian, DiscreteLaplace, GaussianNoise, LaplaceNoise, Staircase, geometric
 from sfumato.proofs import prove_metric_privacy
 
 FAMILIES = [

@@ -11,13 +11,7 @@ import sfumato as sf
 from sfumato.core import MetricPrivacy, Prior, Space
 from sfumato.errors import InfeasibleError, InputError, SolverError
 from sfumato.leakage import conditional_entropy_bits, mutual_information_bits
-from sfumato.mechanisms import (
-    coin_of_distortion,
-    exponential,
-    rate_distortion,
-    rate_distortion_of_loss,
-    remapped,
-)
+from sfumato.mechanisms import coin_of_distortion, exponential, rate_distortion, rate_distortion_of_loss, remapped
 from sfumato.proofs import distortion_below, prove_metric_privacy
 
 LINE = Space.numbers(range(5))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sfumato.core import Mechanism
 from sfumato.core.metric import shortest_paths
 from sfumato.errors import InputError
-from sfumato.mechanisms import made_private
+from sfumato.mechanisms import repair_to_private
 
 from ..catalogue import exponential, geometric, line
 from ..core.arrays import distances, stochastic
@@ -28,7 +28,7 @@ def garbage(draw):
 @given(garbage())
 def test_anything_becomes_private(case):
     matrix, d = case
-    mended, share = made_private(matrix, EPSILON * d)
+    mended, share = repair_to_private(matrix, EPSILON * d)
     assert 0 <= share <= 1
     np.testing.assert_allclose(mended.sum(axis=1), 1, atol=1e-12)
     assert (mended >= 0).all()
@@ -38,8 +38,8 @@ def test_anything_becomes_private(case):
 @given(garbage())
 def test_repairing_twice_changes_nothing_more(case):
     matrix, d = case
-    once, _ = made_private(matrix, EPSILON * d)
-    twice, share = made_private(once, EPSILON * d)
+    once, _ = repair_to_private(matrix, EPSILON * d)
+    twice, share = repair_to_private(once, EPSILON * d)
     np.testing.assert_allclose(twice, once, atol=1e-9)
     assert share < 1e-6 or np.allclose(once, once[0])
 
@@ -49,7 +49,7 @@ def test_a_sound_matrix_is_left_as_it_is(d, seed):
     rng = np.random.default_rng(seed)
     weights = np.exp(-0.4 * EPSILON * d)[:, rng.permutation(len(d))]
     matrix = weights / weights.sum(axis=1, keepdims=True)
-    mended, share = made_private(matrix, EPSILON * d)
+    mended, share = repair_to_private(matrix, EPSILON * d)
     assert share == 0
     np.testing.assert_allclose(mended, matrix, atol=1e-9)
 
@@ -59,7 +59,7 @@ def test_rounding_to_some_digits_costs_little(digits, most):
     matrix = np.round(geometric(6, EPSILON), digits)
     matrix /= matrix.sum(axis=1, keepdims=True)
     assert not exact.private(Mechanism(matrix), line(6), EPSILON)
-    mended, share = made_private(matrix, EPSILON * line(6))
+    mended, share = repair_to_private(matrix, EPSILON * line(6))
     assert 0 <= share <= most
     np.testing.assert_allclose(mended, matrix, atol=20 * 10.0**-digits)
     assert exact.private(Mechanism(mended), line(6), EPSILON)
@@ -69,7 +69,7 @@ def test_a_vertex_with_zeros():
     matrix = geometric(4, EPSILON)
     matrix[0, 2:] = 0.0
     matrix[0] /= matrix[0].sum()
-    mended, _ = made_private(matrix, EPSILON * line(4))
+    mended, _ = repair_to_private(matrix, EPSILON * line(4))
     assert exact.epsilon(Mechanism(matrix), line(4)) == np.inf
     assert exact.private(Mechanism(mended), line(4), EPSILON)
     assert (mended > 0).all()
@@ -77,7 +77,7 @@ def test_a_vertex_with_zeros():
 
 def test_the_noise_of_a_solver_makes_no_observable():
     matrix = np.array([[0.5, 0.5, 1e-13], [0.5, 0.5, -1e-13]])
-    mended, _ = made_private(matrix, np.array([[0.0, 1.0], [1.0, 0.0]]))
+    mended, _ = repair_to_private(matrix, np.array([[0.0, 1.0], [1.0, 0.0]]))
     assert not mended[:, 2].any()
 
 
@@ -86,7 +86,7 @@ def test_secrets_that_floats_cannot_keep_apart_become_equal(gap):
     x = np.array([0.0, gap, 1.0, 1.3])
     d = np.abs(x[:, None] - x)
     d[0, 2] = d[2, 0] = 1.0 + 1e-13  # not quite the same as from the other
-    mended, _ = made_private(exponential(np.minimum(d, 1.2), 0.5), EPSILON * d)
+    mended, _ = repair_to_private(exponential(np.minimum(d, 1.2), 0.5), EPSILON * d)
     np.testing.assert_array_equal(mended[0], mended[1])
     assert exact.private(Mechanism(mended), d, EPSILON)
 
@@ -101,9 +101,9 @@ def test_rows_of_one_order_may_ask_for_more_than_those_of_the_other(seed):
     np.fill_diagonal(d, 0.0)
     d = shortest_paths(d)
     matrix = rng.dirichlet(np.full(4, 0.3), size=n)
-    mended, share = made_private(matrix, d)
+    mended, share = repair_to_private(matrix, d)
     assert exact.private(Mechanism(mended), d, 1.0)
-    twice, more = made_private(mended, d)
+    twice, more = repair_to_private(mended, d)
     assert more < 1e-6 or share == 1
     np.testing.assert_allclose(twice, mended, atol=1e-6)
 
@@ -115,7 +115,7 @@ def test_small_exponents_leave_room_for_rounding_to_integers(exponent):
         rng = np.random.default_rng(seed)
         row = np.exp(-rng.uniform(0, 18, 4))  # down to 2**-26
         matrix = np.array([row, row * np.exp(2 * exponent * rng.uniform(-1, 1, 4))])
-        mended, _ = made_private(matrix / matrix.sum(axis=1, keepdims=True), d)
+        mended, _ = repair_to_private(matrix / matrix.sum(axis=1, keepdims=True), d)
         assert exact.private(Mechanism(mended), d, 1.0)
 
 
@@ -128,7 +128,7 @@ def test_what_the_constant_lifts_to_one_word_keeps_its_room(exponent):
     for x in np.linspace(1.4e-8, 1.49e-8, 20):  # below 2**-26, and above it with its share of the constant
         rest = 0.5 - x / 2
         rows = [[x, rest, rest], [x / grown, rest * grown, rest * grown], [1.6e-8, 0.5, 0.5 - 1.6e-8]]
-        mended, _ = made_private(np.array(rows), d)
+        mended, _ = repair_to_private(np.array(rows), d)
         assert exact.private(Mechanism(mended), d, 1.0)
 
 
@@ -138,7 +138,7 @@ def test_distances_beyond_the_smallest_integer():
     d = np.abs(x[:, None] - x)
     decay = np.exp(-0.999 * d)
     matrix = decay * np.linalg.solve(decay, np.ones(len(d)))  # the geometric mechanism: private at 0.999
-    mended, share = made_private(matrix, d)
+    mended, share = repair_to_private(matrix, d)
     mechanism = Mechanism(mended)
     assert exact.private(mechanism, d, 1.0)
     assert share < 1e-6
@@ -152,7 +152,7 @@ def test_distortion_is_restored(case, share_of_most, seed):
     distance = rng.random((3, len(d))) + 0.1
     minimum = share_of_most * float((distance @ prior).min())
     for exponents in (None, EPSILON * d):
-        mended, _ = made_private(matrix, exponents, prior=prior, distance=distance, minimum=minimum)
+        mended, _ = repair_to_private(matrix, exponents, prior=prior, distance=distance, minimum=minimum)
         reached = float(((distance * prior) @ mended).min(axis=0).sum())
         assert reached >= minimum
         if exponents is not None:
@@ -169,4 +169,4 @@ def test_distortion_is_restored(case, share_of_most, seed):
 )
 def test_no_distribution_at_all(matrix, message):
     with pytest.raises(InputError, match=message):
-        made_private(np.array(matrix), np.array([[0.0, 1.0], [1.0, 0.0]]))
+        repair_to_private(np.array(matrix), np.array([[0.0, 1.0], [1.0, 0.0]]))

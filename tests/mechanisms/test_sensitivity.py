@@ -21,7 +21,7 @@ from sfumato.mechanisms import (
     sensitivity,
     sum_sensitivity,
 )
-from sfumato.mechanisms.queries import Rule
+from sfumato.mechanisms.sensitivity import Rule
 from sfumato.proofs import prove_metric_privacy
 
 RELATIONS = ("add-remove", "replace-one")

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.errors import InfeasibleError, InputError, SolverError, UnitError
-from sfumato.mechanisms.repair import made_private
+from sfumato.mechanisms.strict_privacy import repair_to_private
 from sfumato.optimal import (
     Auto,
     Control,
@@ -105,7 +105,7 @@ def random_case(seed):
     prior = sf.Prior.from_counts(space, weights)
     loss = rng.random((n, m)) if seed % 3 else rng.integers(0, 3, (n, m)).astype(float)
     promise = sf.MetricPrivacy(float(rng.uniform(0.5, 4.0)), metric)
-    inside, _ = made_private(rng.dirichlet(np.ones(m), n), promise.epsilon * metric.array)
+    inside, _ = repair_to_private(rng.dirichlet(np.ones(m), n), promise.epsilon * metric.array)
     constraints = []
     for k in range(int(rng.integers(1, 4))):
         a = rng.normal(size=(n, m)) * 10.0 ** rng.integers(-3, 4)
@@ -256,7 +256,7 @@ def test_any_prices_bound_any_mechanism_that_keeps_the_demands(seed):
     rng = np.random.default_rng(seed)
     n, m = loss.shape
     exponents = promise.epsilon * promise.metric.array
-    matrix, _ = made_private(rng.dirichlet(np.full(m, 0.5), n), exponents)
+    matrix, _ = repair_to_private(rng.dirichlet(np.full(m, 0.5), n), exponents)
     mechanism = sf.Mechanism(matrix, prior.space, reports(m))
     kept = [LinearConstraint(each.coefficients, prove_constraint(mechanism, each).upper) for each in constraints]
     distance = rng.random((3, n))

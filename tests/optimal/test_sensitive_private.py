@@ -23,7 +23,7 @@ from sfumato.core import (
 )
 from sfumato.errors import InfeasibleError, InputError
 from sfumato.geo import Lattice
-from sfumato.mechanisms.repair import made_private
+from sfumato.mechanisms.strict_privacy import repair_to_private
 from sfumato.optimal import Progress, SensitiveProblem, Status, least_vulnerability
 from sfumato.proofs import Multipliers, class_loss_above, class_vulnerability_above, class_vulnerability_bound
 
@@ -179,7 +179,7 @@ def test_any_prices_bound_any_private_mechanism(seed):
     rng = np.random.default_rng(seed)
     exponents = promise.epsilon * promise.metric.array
     n, m = loss.shape
-    matrix, _ = made_private(rng.dirichlet(np.full(m, 0.3), n), exponents)
+    matrix, _ = repair_to_private(rng.dirichlet(np.full(m, 0.3), n), exponents)
     mechanism = Mechanism(matrix, Space(range(n)), Space(range(m)))
     count = int(rng.integers(0, 30))
     s, t, o = (rng.integers(0, size, count) for size in (n, n, m))

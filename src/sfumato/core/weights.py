@@ -30,7 +30,7 @@ def check_stochastic(matrix: Floats) -> None:
         raise InputError(
             f"the matrix is negative at secret {s}, observable {o}: {matrix[s, o]:g}.",
             "a probability is at least 0",
-            python("sf.made_private() repairs the answer of a solver."),
+            python("sf.repair_to_private() repairs the answer of a solver."),
         )
     sums = matrix.sum(axis=1)
     wrong = np.abs(sums - 1.0) > ROW_TOLERANCE

@@ -14,7 +14,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, argument
-from ..mechanisms.unary import bit_probabilities
+from ..mechanisms.frequency_oracles import bit_probabilities
 from ..rounding import about, at_least, at_most
 from .result import check_failure
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import AnyLoss, Mechanism, MetricPrivacy, Prior, Space, as_loss
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError, SolverError
-from ..mechanisms import made_private
+from ..mechanisms import repair_to_private
 from ..proofs import EpsilonProof, prove_metric_privacy
 from ..statistics import Sample, binomial
 from .pairs import nearest
@@ -175,7 +175,7 @@ def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
         )
     # A product of zero and infinity asks nothing of two secrets that are infinitely far apart.
     exponents = np.where(np.isinf(metric.array), np.inf, guarantee.epsilon * metric.array)
-    matrix, share = made_private(learned.matrix, exponents)
+    matrix, share = repair_to_private(learned.matrix, exponents)
     mechanism = Mechanism(matrix, learned.secrets, learned.observables)
     proof = prove_metric_privacy(mechanism, guarantee)
     if not proof.holds:

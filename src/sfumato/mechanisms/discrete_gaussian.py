@@ -16,9 +16,9 @@ from ..core.arrays import Floats
 from ..core.bisection import bisect, double
 from ..errors import InputError
 from ..sampling.coins import decays, successes
-from .continuous import gaussian_sigma
 from .discrete_laplace import LaplaceNoise
 from .noise import Noise, NoiseRecipe, integers, rational, whole
+from .real_noise import gaussian_sigma
 
 _WIDEST = 1 << 40  # of the variance: sums run over some fourteen standard deviations
 _SMOOTH = 4.0  # from this variance on, the sum of exp(-k**2 / (2 v)) is sqrt(2 pi v) to 34 digits

@@ -15,7 +15,7 @@ from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
 from ..rounding import float_above, float_below
 from ..sampling.coins import magnitudes, signed
-from .geometric import geometric
+from .formulas import geometric
 from .noise import Noise, NoiseRecipe, check_scale, integers, rational, whole
 
 

@@ -10,14 +10,13 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AliasTables, Mechanism, MetricPrivacy, Recipe, Space, Words, hamming
+from ..core import AliasTables, Mechanism, Recipe, Space, Words
 from ..core.arrays import Floats
 from ..core.recipe import Integers
 from ..errors import InputError
 from ..sampling.coins import below
-from .family import FrequencyOracle, categorical, check_listable, reports_of
-from .response import randomised_response
-from .strict import lowered
+from .family import check_listable
+from .frequency_oracles import FrequencyOracle, categorical, randomised_response, reports_of
 
 Number = TypeVar("Number", int, Integers)
 
@@ -76,11 +75,6 @@ class LocalHashing(FrequencyOracle):
         object.__setattr__(self, "_epsilon", value)
 
     @property
-    def epsilon(self) -> float:
-        """As given; every pair attains it for the seeds that separate it."""
-        return self._epsilon
-
-    @property
     def collision(self) -> Fraction:
         """The exact probability that two given categories share a bucket.
 
@@ -131,8 +125,7 @@ class LocalHashing(FrequencyOracle):
             rows: Floats = chosen.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a))
             return rows
 
-        promised = MetricPrivacy(self._epsilon, hamming(self.space))
-        return lowered(build, np.array([self._epsilon]), self.space, reports).promising(promised)
+        return self._listed(build, reports)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports have each category in their bucket, of (a, b, bucket) (reports, 3)."""

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
-from typing import ClassVar, Final, NoReturn
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -228,50 +228,6 @@ class NoiseRecipe(Recipe):
     @abstractmethod
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
         """Return the draws that were accepted out of ``tries``."""
-
-
-class RealNoise(AdditiveNoise):
-    """Noise in real numbers, for studies only; never to be released.
-
-    A computer draws floats, not real numbers, and which floats are possible depends on the
-    secret (Mironov 2012): the guarantees of such noise are those of the mathematics.
-    """
-
-    __slots__ = ()
-    study_only: ClassVar[bool] = True
-    instead: ClassVar[str] = "DiscreteLaplace, DiscreteGaussian or Staircase, on multiples of a small unit"
-
-    @abstractmethod
-    def density(self, value: ArrayLike) -> Floats:
-        """Return the density of the noise at x, an array of any shape."""
-
-    @abstractmethod
-    def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
-        """Return the answers with textbook noise, in floats: for studies of it and of attacks on it."""
-
-    @property
-    def hamming_loss(self) -> float:
-        """1: a real number is never hit."""
-        return 1.0
-
-    def mechanism(self) -> NoReturn:
-        """Refuse: real numbers are too many for a matrix.
-
-        Raises:
-            InputError: Always.
-        """
-        raise InputError(f"the reports of {self.name} are real numbers.", f"use {self.instead}.")
-
-    def recipe(self) -> NoReturn:
-        """Refuse: it is for studies only.
-
-        Raises:
-            InputError: Always.
-        """
-        raise InputError(
-            f"{self.name} is for studies only: floats that stand for real numbers give the secret away.",
-            f"use {self.instead}.",
-        )
 
 
 def rational(value: Rational | float | str, what: str) -> Fraction:

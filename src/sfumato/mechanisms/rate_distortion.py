@@ -1,4 +1,4 @@
-"""The rate-distortion optimum: the least information for a loss, by Blahut and Arimoto; also ExPost."""
+"""The rate-distortion optimum: the least information for a loss, with its bound; also ExPost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,21 @@ from scipy.optimize import brentq
 
 from ..core import AnyLoss, Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, as_loss, units
 from ..core.arrays import Floats
-from ..errors import InfeasibleError
+from ..errors import InfeasibleError, SolverError
 from ..leakage import mutual_information_bits
-from ..rounding import amount_at_most, at_most
+from ..leakage.likelihood import interior_points
+from ..rounding import UNIT, amount_at_most, at_most
 from .family import positive
-from .information import Marginal, best_marginal
-from .strict import joined, lowered
+from .strict_privacy import equal_rows, lowered
 
 _SEARCH: Final = 100  # slopes tried for a wanted loss
 _STRIDE: Final = math.log(4)  # between the slopes that are tried first
 _SAME_SLOPE: Final = 1e-13  # relative difference of two slopes between which the loss jumps
 _SEARCH_BITS: Final = 1e-8
 _ROUNDING: Final = 2.0**-48  # of the terms of a bound, for each of their logarithms
+
+_FINISHED: Final = 1e-4  # of the tolerance: if dropping shares does not help by then, none is dropped
+_COVERED: Final = 1e-290  # what few shares give a secret at least, so that dividing by it stays finite
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -140,7 +143,7 @@ def rate_distortion(
         exponents = 2 * b * _metric_of(loss, found)
         reached = np.broadcast_to(marginal.shares > 0, found.array.shape)
         mechanism = lowered(
-            lambda scale: joined(build(scale), exponents), exponents, prior.space, reports, reached=reached
+            lambda scale: equal_rows(build(scale), exponents), exponents, prior.space, reports, reached=reached
         )
         if isinstance(loss, Metric) and loss.triangle:
             mechanism = mechanism.promising(MetricPrivacy(2 * b, loss))
@@ -288,3 +291,52 @@ def _metric_of(loss: AnyLoss, found: Loss) -> Floats:
     if isinstance(loss, Metric) and loss.triangle:
         return loss.array
     return np.array([np.abs(found.array - row).max(axis=1) for row in found.array])
+
+
+class Marginal(NamedTuple):
+    """A distribution q of reports, array (m,), near the least of F(q) = -sum of prior(s) ln (A q)(s).
+
+    F(q) is above its least value by at most ``excess`` nats: ln of the largest sum over s of
+    prior(s) A(s, o) / (A q)(s), for any o. ``steps`` counts Newton steps.
+    """
+
+    shares: Floats
+    excess: float
+    steps: int
+
+
+def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
+    """Return the q of least F(q) = -sum of prior(s) ln (A q)(s).
+
+    -F is a likelihood on the simplex, of prior (k,) as frequencies and A (k, m), which is ``decay``, as
+    rows. Shares below their prices are dropped, as they would vanish, where the bound allows it. It stops
+    at an excess of the tolerance (nats).
+
+    Raises:
+        SolverError: If the tolerance is below what floats reach.
+    """
+    m = decay.shape[1]
+    best = _improved(prior, decay, np.full(m, 1.0 / m), 0)
+    for point in interior_points(decay.T, prior, np.zeros(m), np.full(m, 1.0 / m), tolerance):
+        best = min(_improved(prior, decay, point.x, point.step), best, key=lambda marginal: marginal.excess)
+        sparse = np.where(point.x > point.prices / m, point.x, 0.0)
+        if (decay @ sparse > _COVERED).all():
+            found = _improved(prior, decay, sparse, point.step)
+            if found.excess <= tolerance:
+                return found
+        if best.excess <= _FINISHED * tolerance:
+            break
+    if best.excess <= tolerance:
+        return best
+    raise SolverError(
+        f"the least information is known only to {best.excess:.2g} nats, but {tolerance:.2g} was asked for.",
+        "ask for a larger tolerance.",
+    )
+
+
+def _improved(prior: Floats, decay: Floats, q: Floats, steps: int) -> Marginal:
+    """Return q after one step of Blahut and Arimoto, which makes its sum one, with its excess."""
+    shares = q * (prior / (decay @ q) @ decay)
+    shares = shares / shares.sum()
+    excess = float(np.log((prior / (decay @ shares) @ decay).max()))
+    return Marginal(shares, max(excess, 0.0) + 2 * UNIT * (2 * len(prior) + len(q) + 16), steps)

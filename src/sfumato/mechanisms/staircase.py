@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space, Words
-from ..core.arrays import Floats, numbers
+from ..core.arrays import Floats
 from ..errors import InputError
 from ..rounding import float_above
 from ..sampling.coins import below, signed, stairs
-from .family import positive
-from .noise import Noise, NoiseRecipe, RealNoise, check_scale, integers, rational, whole
-from .strict import lowered
+from .noise import Noise, NoiseRecipe, check_scale, integers, rational, whole
+from .strict_privacy import lowered
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -144,80 +143,6 @@ class StaircaseNoise(NoiseRecipe):
         kept = (place < self.step) | (stairs(self.epsilon, tries, words) > 0)
         place = place[kept]
         return signed(stairs(self.epsilon, len(place), words) * self.width + place, words)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ContinuousStaircase(RealNoise):
-    """Staircase noise in real numbers: of all epsilon-private noise the least expected absolute value.
-
-    Args:
-        epsilon: Positive.
-        sensitivity: Positive.
-        share: The share of a stair before its fall, between 0 and 1; by default
-            1 / (1 + exp(epsilon / 2)), the best.
-
-    Raises:
-        InputError: If an argument is out of range.
-
-    Source:
-        Geng and Viswanath, 2016, theorem 3 and equation 54.
-    """
-
-    name: ClassVar[str] = "continuous staircase noise"
-    _epsilon: float
-    sensitivity: float
-    share: float
-
-    def __init__(self, epsilon: float, sensitivity: float = 1.0, share: float | None = None) -> None:
-        object.__setattr__(self, "_epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "the sensitivity"))
-        best = math.exp(-epsilon / 2) / (1 + math.exp(-epsilon / 2))
-        if share is not None and not 0 <= share <= 1:
-            raise InputError(f"the share {share} is not between 0 and 1.", "leave it out for the best.")
-        object.__setattr__(self, "share", best if share is None else share)
-
-    @property
-    def epsilon(self) -> float:
-        """As given."""
-        return self._epsilon
-
-    @property
-    def absolute(self) -> float:
-        """The expected absolute noise; for the best share sensitivity / (2 sinh(epsilon / 2))."""
-        return self._moment(1)
-
-    @property
-    def variance(self) -> float:
-        """The variance."""
-        return self._moment(2)
-
-    def density(self, value: ArrayLike) -> Floats:
-        """Return a exp(-epsilon stair(|x|))."""
-        stairs, within = np.divmod(np.abs(numbers(value, "the noise")) / self.sensitivity, 1.0)
-        b = math.exp(-self._epsilon)
-        top = (1 - b) / (2 * self.sensitivity * (self.share + b * (1 - self.share)))
-        densities: Floats = top * np.exp(-self._epsilon * (stairs + (within >= self.share)))
-        return densities
-
-    def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
-        """Return the answers with the noise of numpy's generator, in floats: never release it."""
-        given = numbers(answers, "the answers")
-        b, size = math.exp(-self._epsilon), given.shape
-        stairs = generator.geometric(1 - b, size=size) - 1
-        early = generator.random(size) < self.share / (self.share + b * (1 - self.share))
-        u = generator.random(size)
-        within = np.where(early, self.share * u, self.share + (1 - self.share) * u)
-        noisy: Floats = given + generator.choice([-1.0, 1.0], size=size) * self.sensitivity * (stairs + within)
-        return noisy
-
-    def _moment(self, power: int) -> float:
-        """Return E |noise|**power for power 1 or 2, from the moments of the stair and of the place in it."""
-        b, g = math.exp(-self._epsilon), self.share
-        mass = g + b * (1 - g)
-        place = [1.0, *((g**i + b * (1 - g**i)) / i / mass for i in (2, 3))]
-        stair = [1.0, b / (1 - b), b * (1 + b) / (1 - b) ** 2]
-        mixed = sum(math.comb(power, i) * stair[i] * place[power - i] for i in range(power + 1))
-        return self.sensitivity**power * mixed
 
 
 def _top(epsilon: float, width: int, step: int) -> float:

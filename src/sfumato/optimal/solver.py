@@ -17,7 +17,7 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..geo import among
-from ..mechanisms import made_private
+from ..mechanisms import repair_to_private
 from ..proofs import (
     Certificate,
     ManyMultipliers,
@@ -220,7 +220,7 @@ def repair_answer(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tup
     """Return the repaired matrix of an answer and the constant's share in it."""
     dual = problem.objective == DISTORTION
     distance = None if problem.distance is None or dual else problem.distance.array
-    return made_private(
+    return repair_to_private(
         matrix,
         problem.exponents,
         prior=problem.prior.probabilities,

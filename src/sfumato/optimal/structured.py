@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field, replace
 
 from ..errors import SolverError
-from ..mechanisms.repair import joined
+from ..mechanisms.strict_privacy import merge_close_secrets
 from . import interior
 from .effort import check_memory
 from .problem import DISTORTION, Problem
@@ -91,7 +91,7 @@ def narrow_problem(problem: Problem, control: Control) -> Problem:
     """Return what the method is asked: a little more than the problem, to leave room for rounding to integers."""
     exponents = problem.exponents
     if exponents is not None:
-        exponents = joined(exponents * (1 - _SHRINK), _LEAST)
+        exponents = merge_close_secrets(exponents * (1 - _SHRINK), _LEAST)
         if control.pairs == "spanner":
             _, exponents = spanner_pairs(exponents, control.dilation)
     limit = problem.max_loss

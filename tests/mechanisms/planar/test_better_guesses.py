@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from sfumato.geo.geometric_median import medians
 from sfumato.mechanisms import geometric_median
-from sfumato.mechanisms.planar.better_guesses import gains
-from sfumato.mechanisms.planar.cells import Block, Cell
+from sfumato.mechanisms.planar.quadrature import Block, Cell, gains
 
 
 def gained(block, width, step, epsilon):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, kstest
 
 from sfumato.errors import InputError
-from sfumato.mechanisms.planar import LatticeNoise, sums
+from sfumato.mechanisms.planar import LatticeNoise
+from sfumato.mechanisms.planar import lattice_noise as sums
 from sfumato.sampling import SeededWords, SystemWords
 from tests.sampling.test_sampler import BY_CHANCE, chance
 
@@ -96,7 +97,7 @@ def test_sums_hold_what_enumeration_finds(rate):
     i, j, weight = enumerated(rate, reach)
     length = np.hypot(i, j)
     total, mean = math.fsum(weight), math.fsum(weight * length) / math.fsum(weight)
-    found, lengths = sums.total(rate), sums.mean_length(rate)
+    found, lengths = sums.normaliser(rate), sums.mean_length(rate)
     assert found.lower * (1 - 1e-13) <= total <= found.upper * (1 + 1e-13)
     assert lengths.lower * (1 - 1e-13) <= mean <= lengths.upper * (1 + 1e-13)
     assert found.width < 1e-4 * total

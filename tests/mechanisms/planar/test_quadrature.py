@@ -9,9 +9,8 @@ import pytest
 from sfumato.geo.geometric_median import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar import CoordinateNoise, LatticeNoise, PlaneRemap
-from sfumato.mechanisms.planar.cells import Block, Cell
-from sfumato.mechanisms.planar.quadrature import plane_error, raw_error
-from sfumato.mechanisms.planar.snapping import snapped
+from sfumato.mechanisms.planar.lattice_noise import snapped
+from sfumato.mechanisms.planar.quadrature import Block, Cell, plane_error, raw_error
 from sfumato.sampling import SeededWords
 
 

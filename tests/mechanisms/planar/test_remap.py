@@ -13,7 +13,7 @@ from sfumato.errors import InputError
 from sfumato.geo.geometric_median import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar import PlaneRemap, RemapWindow
-from sfumato.mechanisms.planar.remap import weighted
+from sfumato.mechanisms.planar.plane_remap import weighted
 
 STEP = Fraction(2)
 EPSILON = 0.002

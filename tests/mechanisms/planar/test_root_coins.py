@@ -9,8 +9,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.mechanisms.planar.lattice_noise import LatticeNoise
-from sfumato.mechanisms.planar.root_coins import RootExponent
+from sfumato.mechanisms.planar.lattice_noise import LatticeNoise, RootExponent
 from sfumato.sampling import SeededWords
 
 RATES = st.fractions(min_value=Fraction(1, 10**6), max_value=8, max_denominator=10**6)

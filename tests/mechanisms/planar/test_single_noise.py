@@ -16,9 +16,8 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.mechanisms.planar.lattice_noise import LatticeNoise
-from sfumato.mechanisms.planar.reach import within
-from sfumato.mechanisms.planar.snapping import snapped, snapped_one
+from sfumato.mechanisms.planar.coordinate_noise import within
+from sfumato.mechanisms.planar.lattice_noise import LatticeNoise, snapped, snapped_one
 from sfumato.sampling import ScalarCoins, SeededWords
 
 GEOD = pyproj.Geod(ellps="WGS84")

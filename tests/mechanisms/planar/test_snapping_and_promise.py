@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.mechanisms.planar.reach import slack, stretch, within
-from sfumato.mechanisms.planar.snapping import snapped
+from sfumato.mechanisms.planar.coordinate_noise import slack, stretch, within
+from sfumato.mechanisms.planar.lattice_noise import snapped
 
 STEPS = st.sampled_from([Fraction(2), Fraction(1, 3), Fraction(0.1), Fraction(7, 2), Fraction(50)])
 METRES = st.floats(-1e6, 1e6)

@@ -19,7 +19,7 @@ from sfumato.core import Mechanism, Metric, Prior, hamming, neighbours
 from sfumato.core.immutable import CompactRepr
 from sfumato.core.metric import paths_along
 from sfumato.errors import SolverError
-from sfumato.mechanisms import made_private
+from sfumato.mechanisms import repair_to_private
 from sfumato.optimal import Highs, LinearProgram
 from sfumato.proofs import expected_loss_above
 
@@ -81,7 +81,7 @@ def cheapest(
         matrix = np.tile(prior.probabilities[kept] @ found, (n, 1))
         matrix[kept] = found
     else:
-        matrix, _ = made_private(found, epsilon * near_metric(distance, threshold).array)
+        matrix, _ = repair_to_private(found, epsilon * near_metric(distance, threshold).array)
     mechanism = Mechanism(matrix / matrix.sum(axis=1, keepdims=True), prior.space, prior.space)
     cost = expected_loss_above(mechanism, prior, hamming(prior.space))
     return Near(mechanism, cost, rows, time.monotonic() - begun)

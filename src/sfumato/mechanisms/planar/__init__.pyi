@@ -1,9 +1,9 @@
 from .coarsening import Coarsening as Coarsening
+from .coarsening import TableShares as TableShares
 from .coarsening import coarsened as coarsened
+from .coarsening import table_shares as table_shares
 from .coordinate_noise import CoordinateNoise as CoordinateNoise
 from .lattice_noise import LatticeNoise as LatticeNoise
+from .plane_remap import PlaneRemap as PlaneRemap
+from .plane_remap import RemapWindow as RemapWindow
 from .quadrature import PlaneError as PlaneError
-from .remap import PlaneRemap as PlaneRemap
-from .remap import RemapWindow as RemapWindow
-from .shares import TableShares as TableShares
-from .shares import table_shares as table_shares

@@ -1,26 +1,34 @@
-"""Noise for coordinates seen on cells: a matrix of probabilities from points to cells of reports."""
+"""Matrices of coordinate noise: probabilities of reports in cells, or at the places of its table."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from ...core import Mechanism
 from ...core.arrays import Floats, round_degrees
 from ...core.immutable import CompactRepr
-from ...errors import InputError
+from ...errors import InputError, python
 from ...geo import Cells, Grid, Projection, Region
 from ...rounding import at_most
 from .coordinate_noise import CoordinateNoise
-from .remap import PlaneRemap
-from .shares import shares_of
+from .lattice_noise import normaliser, snapped
+from .plane_remap import PlaneRemap
+from .quadrature import Block, Cell, share_beyond_table, uncovered
 
 _USUAL: Final = 100  # cells: seen well on a map, and audited in seconds
 _MOST: Final = 1000
+
+_Locate = Callable[[Floats], NDArray[np.intp]]
+
+_PAIRS: Final = 1 << 16  # of cells of the table and points at a time
+_ROUNDING: Final = 1e-9  # of sums of positive terms, of exponentials and roots
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -146,3 +154,91 @@ def _plane(noise: CoordinateNoise) -> Projection:
             "this noise is for points of a plane, and cells are on the ground.", "make it with a Projection."
         )
     return noise.projection
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TableShares(CompactRepr):
+    """The reports of noise with a table, and how often each is made for people at some points.
+
+    Attributes:
+        places: The different places of the table, metres east and north, array (k, 2).
+        numbers: Which report each place is, array (k,): those that are released as the same degrees are one.
+        shares: The probability of each report for each point, array (n, m).
+        off: How far the probabilities of one point may be from the true ones, all errors added up, at most.
+    """
+
+    places: Floats
+    numbers: NDArray[np.intp]
+    shares: Floats
+    off: float
+
+    def reports(self, xy: Floats) -> NDArray[np.intp]:
+        """Return the numbers of reports, array (n,).
+
+        Args:
+            xy: Places of the table, as noise draws them on the plane, array (n, 2).
+        """
+        return self.numbers[_rows(self.places, xy)]
+
+
+def table_shares(noise: CoordinateNoise, points_m: Floats, most: int) -> TableShares | None:
+    """Return how often each report of noise with a table is made for people at some points.
+
+    Args:
+        noise: The noise, with a projection and a table.
+        points_m: Where people are, within the reach, metres east and north, array (n, 2).
+        most: How many probabilities there may be; None is returned where there are more.
+
+    Raises:
+        InputError: If the noise has no projection or no table.
+
+    Source:
+        docs/proofs/planar-noise.md.
+    """
+    if noise.remap is None or noise.projection is None:
+        raise InputError("the noise has no table of places on the ground.", python("use for_visits()."))
+    places = np.unique(noise.remap.arrays()[1] + 0.0, axis=0)
+    degrees, numbers = np.unique(round_degrees(noise.projection.inverse(places)), axis=0, return_inverse=True)
+    numbers = numbers.ravel()
+    if len(degrees) * len(points_m) > most:
+        return None
+    shares, off = shares_of(noise, noise.remap, points_m, lambda xy: numbers[_rows(places, xy)], len(degrees))
+    return TableShares(places, numbers, shares, off)
+
+
+def _rows(places: Floats, xy: Floats) -> NDArray[np.intp]:
+    """Return the positions of some places, array (n,), among different ones in the order of `numpy.unique`."""
+    among, wanted = (np.ascontiguousarray(each + 0.0).view("f8,f8").ravel() for each in (places, xy))
+    return np.searchsorted(among, wanted)
+
+
+def shares_of(
+    noise: CoordinateNoise, table: PlaneRemap, points: Floats, located: _Locate, groups: int
+) -> tuple[Floats, float]:
+    """Return the probability of each group of a table's places for each point, array (n, groups).
+
+    Also how far these probabilities of one point are off, all errors added up, at most. ``located`` gives
+    the group of each place.
+    """
+    rate, step = noise.noise.rate, float(noise.step_m)
+    spots = snapped(points, noise.step_m)
+    origins: Floats = spots.astype(np.float64) * step
+    total = normaliser(rate)
+    found = np.zeros((groups, len(points)))
+    error = np.zeros(len(points))
+    for level, window in enumerate(table.windows):
+        cell = Cell.of(window.width, step, float(rate / noise.step_m))
+        centres, targets = uncovered(window, table.windows[level - 1] if level else None)
+        where = located(targets)
+        tall = max(1, _PAIRS // len(points))
+        for first in range(0, len(centres), tall):
+            rows = slice(first, first + tall)
+            block = Block.of(cell, points, origins, np.ones(len(points)), centres[rows] * step, targets[rows])
+            mean, off = block.mean_kernel()
+            met, which = np.unique(where[rows], return_inverse=True)
+            sorted_in = csr_array((np.ones(len(mean)), (which, np.arange(len(mean)))), shape=(len(met), len(mean)))
+            found[met] += cell.count * (sorted_in @ mean)
+            error += cell.count * off.sum(axis=0)
+    beyond = share_beyond_table(spots, rate, table.windows[-1])
+    widest = (error / total.lower + beyond + (total.upper - total.lower) / total.lower) * (1 + _ROUNDING)
+    return found.T / total.value, float(widest.max()) + _ROUNDING

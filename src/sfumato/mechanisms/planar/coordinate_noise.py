@@ -15,17 +15,16 @@ from ...core.arrays import Floats, floats, round_degrees, round_point
 from ...core.immutable import Immutable
 from ...errors import InputError, python
 from ...geo import Projection, Visits
+from ...geo.convex import pulled_in
 from ...geo.projection import CLOSE_M, LIMIT_KM
 from ...geo.true_points import TruePoints
 from ...rounding import amount_at_least, amount_at_most, down, exactly, up
 from ...sampling import ScalarCoins, SeededWords, SystemWords
 from ..family import positive
 from ..noise import rational
-from .lattice_noise import LatticeNoise
+from .lattice_noise import LatticeNoise, snapped, snapped_one
+from .plane_remap import PlaneRemap, weighted
 from .quadrature import PlaneError, plane_error, raw_error
-from .reach import slack, stretch, within
-from .remap import PlaneRemap, weighted
-from .snapping import snapped, snapped_one
 
 REACH_M: Final = 100_000.0
 """How far from a projection's centre places are told apart by default; beyond it they are moved to it."""
@@ -34,6 +33,11 @@ _BITS: Final = 64  # of the noise's rate per step
 _LONGEST_M: Final = 20_000_000  # metres, half around the Earth
 _SMALLEST: Final = Fraction(1, 1 << 900)  # rate per step; floats have it, and its inverse
 _ROUNDING: Final = 1e-9  # of medians of places at the rim
+
+PROJECTED_M: Final = 1e-6
+"""How far a projected place may be from where exact arithmetic puts it, in metres: some nanometres at most."""
+
+_MOVED: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -403,3 +407,28 @@ def _rounded(rate: Fraction) -> Fraction:
         )
     shift = _BITS - math.floor(math.log2(rate))
     return Fraction(math.floor(rate * 2**shift), 2**shift) if shift > 0 else rate
+
+
+def slack(step_m: Fraction, *, projected: bool) -> float:
+    """Return the slack of a lattice in metres, rounded up: twice how far a place is from its lattice point."""
+    found = math.sqrt(2.0) * float(step_m) * (1 + 2.0**-50)
+    return up(found + 2 * PROJECTED_M) if projected else up(found)
+
+
+def stretch(reach_m: float) -> float:
+    """Return by how much the azimuthal equidistant plane stretches distances within a reach, rounded up.
+
+    Raises:
+        InputError: If the reach is not positive, or beyond the limit of projections.
+    """
+    if not 0 < reach_m <= 1000 * LIMIT_KM:
+        raise InputError(
+            f"the reach {reach_m:g} m is not above 0 and up to {LIMIT_KM:,} km.",
+            "use the size of the town or country.",
+        )
+    return Projection(0.0, 0.0).stretch(reach_m * (1 + _MOVED))
+
+
+def within(points_m: Floats, reach_m: float) -> Floats:
+    """Return places, those beyond a reach moved straight to it, on the far side of the Earth to the centre."""
+    return points_m if math.isinf(reach_m) else pulled_in(points_m, reach_m)

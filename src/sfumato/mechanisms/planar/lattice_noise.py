@@ -1,29 +1,54 @@
-"""Planar geometric noise on the square lattice: probability proportional to exp(-rate |z|), drawn exactly."""
+"""Planar geometric noise on a fine square lattice: exact draws, nearest points, and sums of exp(-rate |z|).
+
+Draws need coins of probability exp(-x) for x = (sqrt(N) - A) / D with integers: exact though x is irrational.
+A coin of probability x / k, for k = 1, 2, ..., compares a uniform number with x / k. Floats decide where their
+error cannot matter: they add, multiply, divide and take square roots, which IEEE 754 rounds correctly, and no
+exponential. Otherwise `RootExponent.digits` gives as many binary digits of x / k as the comparison needs, in
+integers.
+
+By Poisson's formula the sum of exp(-rate |z|) is the sum over whole vectors k of
+2 pi rate / (rate**2 + w**2)**1.5 with w = 2 pi |k|. The term k = 0 is the planar Laplace's, and all others
+together are below E (rate / 2 pi)**3 of it, E being the sum of |k|**-3 over k other than 0.
+docs/proofs/planar-noise.md.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, lcm
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Bracket, Words
+from ...core.arrays import Floats
 from ...core.immutable import Immutable
 from ...errors import InputError
 from ...sampling import ScalarCoins
 from ..discrete_laplace import LaplaceNoise
 from ..noise import check_scale
-from . import sums
-from .root_coins import RootExponent
-
-Integers = NDArray[np.signedinteger[Any]]
 
 _BLOCK: Final = 1 << 15  # tries at a time: what a block needs stays in the processor's cache
 _FINE: Final = 1 << 10  # how finely the scale of the proposal is chosen
+
+Integers = NDArray[np.signedinteger[Any]]
+Truths = NDArray[np.bool_]
+
+_RELATIVE: Final = 2.0**-47  # of the two terms of x: what their floats may be off by, and more
+_ABSOLUTE: Final = 2.0**-52  # of 64 random bits as a float, and more
+
+_CUBES: Final = 9.03362168310096  # 4 zeta(3/2) beta(3/2), the sum of |k|**-3, rounded up
+_SMALL: Final = Fraction(1, 8)  # rates up to it are summed by Poisson's formula, others term by term
+_DEEP: Final = 45.0  # exponents to which terms are added
+_STEEP: Final = 500.0  # rates up to it have exponentials, others are so steep that hardly any noise is left
+_ROUNDING: Final = 1e-12  # of sums of positive terms, of exponentials and of the formulas here
+
+_FARTHEST: Final = 2.0**40  # steps: noise added to such positions fits a word by far
+_NEAR_A_BORDER: Final = 2.0**-10  # in steps: more than the rounding of a quotient up to the farthest
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +117,7 @@ class LatticeNoise(Immutable):
     @property
     def acceptance(self) -> Bracket:
         """The share of proposals that is accepted, Z tanh(slope / 2)**2, between proved bounds."""
-        total = sums.total(self.rate)
+        total = normaliser(self.rate)
         most = math.tanh(float(self.exponent.slope) / 2) ** 2
         return Bracket(total.lower * most * (1 - 1e-12), total.value * most, total.upper * most * (1 + 1e-12))
 
@@ -102,3 +127,191 @@ def _scale(rate: Fraction) -> Fraction:
     s = max(1, math.ceil(rate * _FINE))
     p, q = rate.numerator, rate.denominator
     return Fraction(isqrt((2 * s * s * q * q - 1) // (p * p)) + 1, s)
+
+
+@dataclass(frozen=True, slots=True)
+class RootExponent:
+    """The exponents x(i, j) = rate sqrt(i**2 + j**2) - slope (|i| + |j|), for slopes from 0 to rate / sqrt(2).
+
+    So no x is negative.
+    """
+
+    rate: Fraction
+    slope: Fraction
+
+    def whole_terms(self, i: int, j: int) -> tuple[int, int, int]:
+        """Return integers (N, A, D) with x = (sqrt(N) - A) / D, D positive."""
+        base = lcm(self.rate.denominator, self.slope.denominator)
+        root = (self.rate * base).numerator ** 2 * (i * i + j * j)
+        return root, (self.slope * base).numerator * (abs(i) + abs(j)), base
+
+    def digits(self, i: int, j: int, divisor: int, count: int) -> int:
+        """Return floor(2**count x / divisor), exactly."""
+        root, less, base = self.whole_terms(i, j)
+        return (isqrt(root << 2 * count) - (less << count)) // (base * divisor)
+
+    def floats(self, offsets: Integers) -> tuple[Floats, Floats]:
+        """Return x for offsets (n, 2) in floating point, and by how much each may be off.
+
+        Thirteen roundings, of squares, sum, root, both products, their factors and the
+        difference, err by less than 2**-47 times the sum of both terms.
+        """
+        i, j = np.abs(offsets[:, 0]).astype(np.float64), np.abs(offsets[:, 1]).astype(np.float64)
+        first, second = float(self.rate) * np.sqrt(i * i + j * j), float(self.slope) * (i + j)
+        return np.maximum(first - second, 0.0), _RELATIVE * (first + second)
+
+    def accepted(self, offsets: Integers, words: Words, doubt: float = 1.0) -> Truths:
+        """Throw one coin of probability exp(-x) for each offset, array (n,).
+
+        exp(-x) is the product of t coins of probability exp(-x / t), where t is a whole
+        number above x. Which t is taken depends on the offset alone and changes nothing.
+
+        The error that is allowed for floats is multiplied by ``doubt``. The answer for given words
+        is the same for every factor from 1, and integers alone decide for a huge one.
+        """
+        x, error = self.floats(offsets)
+        times = 1 + np.floor(x + 0.25).astype(np.int64)
+        kept = np.ones(len(offsets), dtype=bool)
+        alive, thrown = np.arange(len(offsets)), 0
+        while alive.size:
+            odd = self._first_failure_odd(
+                offsets[alive], x[alive], error[alive] * doubt, times[alive], words, doubt
+            )
+            kept[alive[~odd]] = False
+            alive, thrown = alive[odd], thrown + 1
+            alive = alive[times[alive] > thrown]
+        return kept
+
+    def accepted_one(self, i: int, j: int, coins: ScalarCoins) -> bool:
+        """Throw one coin of probability exp(-x(i, j)), by integers alone; see `accepted`."""
+        x = float(self.rate) * math.hypot(i, j) - float(self.slope) * (abs(i) + abs(j))
+        times = 1 + math.floor(max(x, 0.0) + 0.25)
+        for _ in range(times):
+            k = 1
+            while self._below(i, j, times * k, coins.word(), coins.word):
+                k += 1
+            if k % 2 == 0:
+                return False
+        return True
+
+    def _first_failure_odd(
+        self, offsets: Integers, x: Floats, error: Floats, times: Integers, words: Words, doubt: float
+    ) -> Truths:
+        """Throw coins of probability exp(-x / t): whether x / t, x / 2t, ... first fail at an odd number."""
+        odd = np.zeros(len(x), dtype=bool)
+        alive, k = np.arange(len(x)), 1
+        while alive.size:
+            divisor = times[alive] * k
+            word = words.draw(alive.size)
+            margin = word * 2.0**-64 - x[alive] / divisor
+            success = margin < 0
+            unsure = np.flatnonzero(~(np.abs(margin) > error[alive] / divisor + _ABSOLUTE * doubt))
+            for place in unsure.tolist():
+                i, j = offsets[alive[place]].tolist()
+                success[place] = self._below(
+                    i, j, int(divisor[place]), int(word[place]), lambda: int(words.draw(1)[0])
+                )
+            odd[alive[~success]] = k % 2 == 1
+            alive, k = alive[success], k + 1
+        return odd
+
+    def _below(self, i: int, j: int, divisor: int, word: int, more: Callable[[], int]) -> bool:
+        """Return whether a uniform number, of which 64 bits are drawn, is below x / divisor."""
+        count = 64
+        while True:
+            digits = self.digits(i, j, divisor, count)
+            if word != digits:
+                return word < digits
+            word, count = word << 64 | more(), count + 64
+
+
+def normaliser(rate: Fraction) -> Bracket:
+    """Return Z, the sum of exp(-rate |z|) over all lattice points, between proved bounds."""
+    a = float(rate)
+    if rate <= _SMALL:
+        first = 2 * math.pi / a**2
+        return _widened(first, first * (1 + _CUBES * (a / (2 * math.pi)) ** 3))
+    least, reach = _summed(a, 0)
+    return _widened(least, least + _beyond(a, reach)[0])
+
+
+def mean_length(rate: Fraction) -> Bracket:
+    """Return the mean of |z| in steps, between proved bounds: about 2 / rate where the rate is small."""
+    a, whole = float(rate), normaliser(rate)
+    if rate <= _SMALL:
+        most = 4 * math.pi / a**3
+        lengths = _widened(most - _CUBES / (2 * math.pi) ** 2, most)
+    else:
+        least, reach = _summed(a, 1)
+        lengths = _widened(least, least + _beyond(a, reach)[1])
+    return Bracket.between(
+        lengths.lower / whole.upper * (1 - _ROUNDING), lengths.upper / whole.lower * (1 + _ROUNDING)
+    )
+
+
+def share_beyond(rate: Fraction, distance: Floats) -> Floats:
+    """Return upper bounds of the probability of noise longer than some distances in steps, array of any shape.
+
+    At most exp(rate / sqrt(2)) (1 + t) exp(-t) with t = rate (distance - 1 / sqrt(2)).
+    """
+    a = float(rate)
+    t = np.maximum(a * (distance - math.sqrt(0.5)), 0.0)
+    if a < _STEEP:
+        decay = math.exp(a * math.sqrt(0.5)) * np.exp(-t)
+    else:  # the first factor may be no float; rounding is on the larger side
+        decay = np.exp(np.minimum(a * (math.sqrt(2) * (1 + 2.0**-50) - distance), 0.0))
+    share: Floats = np.minimum((1 + t) * decay * (1 + _ROUNDING), 1.0)
+    return share
+
+
+def _summed(a: float, power: int) -> tuple[float, int]:
+    """Return the sum of |z|**power exp(-a |z|) over max(|i|, |j|) <= reach, and the reach."""
+    reach = math.ceil(_DEEP / a)
+    line = np.arange(reach + 1, dtype=np.float64)
+    lengths = np.hypot(line[:, None], line)
+    times = np.where(line == 0, 1.0, 2.0)
+    return float(times @ (lengths**power * np.exp(-a * lengths)) @ times), reach
+
+
+def _beyond(a: float, reach: int) -> tuple[float, float]:
+    """Return bounds of the sums of exp(-a |z|) and |z| exp(-a |z|) over max(|i|, |j|) > reach.
+
+    There are 8 r points whose larger coordinate is r, of length r to sqrt(2) r, and
+    r**2 exp(-a r / 2) is below 16 / (e a)**2.
+    """
+    missing = -math.expm1(-a / 2)
+    rest = math.exp(-a * (reach + 1) / 2) / missing
+    most = 16 / (math.e * a) / (math.e * a)
+    return 8 * most * rest, 8 * math.sqrt(2) * most * rest
+
+
+def _widened(lower: float, upper: float) -> Bracket:
+    return Bracket.between(lower * (1 - _ROUNDING), upper * (1 + _ROUNDING))
+
+
+def snapped_one(place_m: float, step_m: Fraction) -> int:
+    """Return the nearest lattice point along one axis in steps, as `snapped` does, but without its check."""
+    quotient = place_m / float(step_m)
+    found = math.floor(quotient + 0.5)
+    if abs(abs(quotient - found) - 0.5) < _NEAR_A_BORDER:
+        found = math.floor(Fraction(place_m) / step_m + Fraction(1, 2))
+    return found
+
+
+def snapped(points_m: Floats, step_m: Fraction) -> NDArray[np.int64]:
+    """Return the nearest lattice point of each finite place in steps, array (n, 2); on a border the upper one.
+
+    Raises:
+        InputError: If a place is 2**40 steps or more from the origin.
+    """
+    quotients = points_m / float(step_m)
+    if not (np.abs(quotients) < _FARTHEST).all():
+        raise InputError(
+            f"a place is more than {_FARTHEST * float(step_m) / 1000:,.0f} km from the origin of the plane.",
+            "centre the plane on the places.",
+        )
+    found = np.floor(quotients + 0.5).astype(np.int64)
+    unsure = np.argwhere(np.abs(np.abs(quotients - found) - 0.5) < _NEAR_A_BORDER)
+    for row, axis in unsure.tolist():
+        found[row, axis] = math.floor(Fraction(float(points_m[row, axis])) / step_m + Fraction(1, 2))
+    return found

@@ -9,6 +9,7 @@ docs/proofs/planar-noise.md has the inequalities.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -19,14 +20,18 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Bracket
 from ...core.arrays import Floats
 from ...rounding import down, up
-from . import sums
-from .better_guesses import gains
-from .cells import Block, Cell
-from .remap import PlaneRemap, RemapWindow, weighted
-from .snapping import snapped
+from .lattice_noise import mean_length, normaliser, share_beyond, snapped
+from .plane_remap import PlaneRemap, RemapWindow, weighted
 
 _PAIRS: Final = 1 << 15  # of cells and places at a time
-_ROUNDING: Final = 1e-9  # of all sums of positive terms, of exponentials and roots
+_ROUNDING: Final = 1e-9  # of all sums of positive terms, of exponentials, quotients and roots
+
+_LEAST: Final = 1e-250  # of a kernel: the difference is no more than a rounding of the sums
+_TOO_LARGE: Final = 709.0  # an exponent: its exponential is no float
+_NEAR: Final = 3.0  # half diagonals from a cell within which the correction is not used
+
+_REACHES: Final = (1 / 64, 1 / 16, 1 / 4, 1, 4)  # of the mean distance: how far off better guesses are looked for
+_SMALLEST_M: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def plane_error(
             mid += cell.count * float(np.einsum("ij,ij,j->", mean, block.misses, w))
             error += cell.count * float(np.einsum("ij,ij,j->", off, block.misses, w))
             gain += cell.count * float(gains(block).sum())
-    total = sums.total(rate)
+    total = normaliser(rate)
     lower = max(0.0, (mid - error) / total.upper) * (1 - _ROUNDING)
     upper = (mid + error) / total.lower * (1 + _ROUNDING) + _beyond(x, w, spots, rate, remap.windows[-1])
     least = max(0.0, lower - gain / total.lower * (1 + _ROUNDING))
@@ -94,7 +99,7 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
     """
     x, w = weighted(points_m, weights)
     away = x - snapped(x, step_m) * float(step_m)
-    mean, step = sums.mean_length(rate), float(step_m)
+    mean, step = mean_length(rate), float(step_m)
     moved = float(w @ np.hypot(*away.T)) * (1 + _ROUNDING) + _ROUNDING * step
     lower, upper = mean.lower * step * (1 - _ROUNDING), mean.upper * step * (1 + _ROUNDING) + moved
     return Bracket(lower, min(max(mean.value * step, lower), upper), upper)
@@ -117,12 +122,162 @@ def _beyond(x: Floats, w: Floats, spots: NDArray[np.int64], rate: Fraction, wind
 
 
 def share_beyond_table(spots: NDArray[np.int64], rate: Fraction, window: RemapWindow) -> Floats:
-    """Return bounds of the probability that noise leads beyond the last window of a table, array (n,).
-
-    Args:
-        spots: Lattice points, array (n, 2) in steps.
-        rate: Of the noise, per step.
-        window: The window.
-    """
+    """Return bounds of the probability that noise at lattice points (n, 2) leads beyond a table's last window."""
     edge = np.minimum(spots - window.corner + 1, window.corner + window.size - spots).min(axis=1)
-    return sums.share_beyond(rate, np.maximum(edge, 0).astype(np.float64))
+    return share_beyond(rate, np.maximum(edge, 0).astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The lattice points of one cell as offsets from its middle, in metres.
+
+    Their count, the variance of one coordinate, the mean fourth power of the length and the largest
+    length; epsilon of the noise; and exp(epsilon radius), by how much a weight in the cell exceeds
+    that at the middle, at most.
+    """
+
+    epsilon: float
+    count: int
+    variance: float
+    fourth: float
+    radius: float
+    grown: float
+
+    @classmethod
+    def of(cls, width: int, step: float, epsilon: float) -> Cell:
+        """Return the cell of some steps' width."""
+        square = float(width) ** 2  # of steps in a row, with their mean square and mean fourth power
+        variance, fourth = (square - 1) / 12 * step**2, (square - 1) * (3 * square - 7) / 240 * step**4
+        radius = (width - 1) / math.sqrt(2) * step
+        grown = math.exp(epsilon * radius) if epsilon * radius < _TOO_LARGE else math.inf
+        return cls(epsilon, width * width, variance, 2 * fourth + 2 * variance**2, radius, grown)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Block:
+    """Some cells against all places, in metres.
+
+    Of the n places: points, their lattice points and their shares; of the m cells: their middles and
+    the places they stand for. ``lengths`` are from lattice points to middles, ``misses`` from places to
+    targets, and ``kernel`` is exp(-epsilon length), arrays (m, n).
+    """
+
+    cell: Cell
+    points: Floats
+    spots: Floats
+    weights: Floats
+    centres: Floats
+    targets: Floats
+    lengths: Floats
+    misses: Floats
+    kernel: Floats
+
+    @classmethod
+    def of(
+        cls, cell: Cell, points: Floats, spots: Floats, weights: Floats, centres: Floats, targets: Floats
+    ) -> Block:
+        """Return the block with its distances."""
+        lengths = distances(spots, centres)
+        kernel = np.maximum(np.exp(-cell.epsilon * lengths), _LEAST)
+        return cls(cell, points, spots, weights, centres, targets, lengths, distances(points, targets), kernel)
+
+    def mean_kernel(self) -> tuple[Floats, Floats]:
+        """Return the mean of exp(-epsilon |.|) over each cell's points, and by how much it may be off.
+
+        By Taylor at the middle, whose terms of first and third order cancel; near the noise's peak the
+        middle itself, by the slope or the second order.
+        """
+        cell, r, epsilon = self.cell, self.lengths, self.cell.epsilon
+        if cell.count == 1:
+            return self.kernel, np.zeros_like(self.kernel)
+        least = np.maximum(r - cell.radius, cell.radius)  # what is nearer is replaced below
+        flat = epsilon / least
+        bend = epsilon**3 * (epsilon + 1.5 / least) + 3 * flat * (flat + 1 / least**2)
+        mean = self.kernel * (1 + cell.variance / 2 * (epsilon**2 - epsilon / np.maximum(r, cell.radius)))
+        error = self.kernel * (cell.grown * cell.fourth / 24 * bend)
+        near = r < _NEAR * cell.radius
+        slope = epsilon * math.sqrt(2 * cell.variance)
+        with np.errstate(divide="ignore"):
+            second = cell.variance * np.maximum(epsilon**2, epsilon / np.maximum(r[near] - cell.radius, 0.0))
+        mean[near] = self.kernel[near]
+        error[near] = self.kernel[near] * cell.grown * np.minimum(slope, second)
+        return mean, error
+
+
+def distances(x: Floats, y: Floats) -> Floats:
+    """Return the distance of each y to each x, array (m, n)."""
+    dx, dy = x[:, 0] - y[:, :1], x[:, 1] - y[:, 1:]
+    dx *= dx
+    dy *= dy
+    dx += dy
+    found: Floats = np.sqrt(dx, out=dx)
+    return found
+
+
+def gains(block: Block) -> Floats:
+    """Return bounds of the mean gain of a cell's reports, array (m,), for weights times exp(-epsilon length).
+
+    For a report of the cell the mean distance to a guess y + h is at least
+    F(y) - (pull - held) |h| + curvature |h|**2 for |h| up to a reach; so no guess is better
+    than y by more than (pull - held)**2 / (4 curvature). docs/proofs/planar-noise.md.
+    """
+    w, v = block.kernel * block.weights, block.misses
+    mass = w.sum(axis=1)
+    elsewhere = np.where(v == 0, 0.0, w)
+    usual, most = _pulls(block, elsewhere, mass - elsewhere.sum(axis=1))
+    between, farthest = np.einsum("ij,ij->i", w, v) / mass, v.max(axis=1)
+    found = np.minimum(between * mass * block.cell.grown, usual * farthest)
+    for share in _REACHES:
+        reach = np.minimum(share * between, farthest) + _SMALLEST_M
+        curvature = _curvature(block, elsewhere, reach)
+        # Where the best guess may be farther away than the reach, it is still among the places.
+        curvature *= np.where(reach * curvature >= most, 1.0, reach / np.maximum(farthest, reach))
+        found = np.minimum(found, np.divide(usual**2, 4 * curvature, out=found.copy(), where=curvature > 0))
+    return np.where(most <= 0, 0.0, found) * (1 + _ROUNDING)
+
+
+def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
+    """Return by how much the places elsewhere pull more than the place itself holds: root mean square and maximum.
+
+    For an offset d the pull is g + A d up to second order, with g = sum of w u and
+    A = -epsilon sum of w u n', u and n being the directions from the cell's place and to its middle.
+    ``w`` (m, n) are the weights of the places elsewhere, ``held`` (m,) that of the cell's place itself.
+    """
+    cell, epsilon, x, y, r = block.cell, block.cell.epsilon, block.points, block.targets, block.lengths
+    along = np.divide(w, block.misses, out=np.zeros_like(w), where=block.misses > 0)
+    g = along @ x - along.sum(axis=1, keepdims=True) * y
+    both = epsilon * np.divide(along, r, out=np.zeros_like(r), where=r > 0)
+    square = np.zeros(len(y))
+    for i in range(2):
+        for k in range(2):
+            u, n = x[:, i] - y[:, i : i + 1], block.centres[:, k : k + 1] - block.spots[:, k]
+            square += np.einsum("ij,ij,ij->i", both, u, n) ** 2
+    slope = np.sqrt(square)
+    close = r <= cell.radius / 4  # their directions from the middle say nothing
+    first = 2 * epsilon * np.einsum("ij,ij->i", w, close) + held * epsilon
+    bent = np.divide(w, r, out=np.zeros_like(r), where=~close).sum(axis=1)
+    second = epsilon / 2 * bent + epsilon**2 / 2 * cell.grown * w.sum(axis=1)
+    force, deviation = np.hypot(*g.T) + _ROUNDING * w.sum(axis=1), math.sqrt(cell.variance)
+    usual = np.where(
+        held > 0, np.maximum(force - held, 0.0) + deviation * slope, np.hypot(force, deviation * slope)
+    )
+    usual += math.sqrt(2) * deviation * first + math.sqrt(cell.fourth) * second
+    most = force - held + cell.radius * (slope + first) + cell.radius**2 * second
+    return usual, most
+
+
+def _curvature(block: Block, w: Floats, reach: Floats) -> Floats:
+    """Return a lower bound of the least eigenvalue of the sum of w (I - u u') / (2 (v + reach)) in each cell.
+
+    The places are at distances v in directions u. The weights w (m, n) are those at the middle, lowered to
+    the least in the cell.
+    """
+    x, y, v = block.points, block.targets, block.misses
+    part = w / (2 * (v + reach[:, None]))
+    mass = part.sum(axis=1)
+    np.divide(part, v * v, out=part, where=v > 0)
+    dx, dy = x[:, 0] - y[:, :1], x[:, 1] - y[:, 1:]
+    xx, xy, yy = (np.einsum("ij,ij,ij->i", part, a, b) for a, b in ((dx, dx), (dx, dy), (dy, dy)))
+    least = mass - (xx + yy + np.hypot(xx - yy, 2 * xy)) / 2
+    found: Floats = np.maximum(least - _ROUNDING * mass, 0.0) / block.cell.grown
+    return found

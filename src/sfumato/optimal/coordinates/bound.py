@@ -18,7 +18,7 @@ from ...core.immutable import CompactRepr, Immutable
 from ...errors import InputError, SolverError, argument
 from ...geo import Visits
 from ...geo.projection import Projection
-from ...mechanisms import made_private
+from ...mechanisms import repair_to_private
 from ...proofs import expected_loss_above, prove_metric_privacy
 from ...rounding import UNIT, amount_at_least, amount_at_most, counted, down, exactly, percent_at_most, up
 from ..program_design import solve_program
@@ -408,7 +408,7 @@ class _Search:
             return math.inf
         solved, mesh = self.found
         near = groups.distances * ((1 - 2.0**-48) / ground.stretch)
-        matrix, _ = made_private(solved.matrix, self.epsilon * near)
+        matrix, _ = repair_to_private(solved.matrix, self.epsilon * near)
         mechanism = Mechanism(matrix, solved.mechanism.secrets, solved.problem.observables)
         promise = MetricPrivacy(self.epsilon, Metric(near, name="distance", triangle=True))
         if not prove_metric_privacy(mechanism, promise).holds:

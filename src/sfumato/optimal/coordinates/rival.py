@@ -15,9 +15,9 @@ from ...core.guarantees import Asked
 from ...core.immutable import CompactRepr
 from ...geo import Lattice
 from ...mechanisms.planar import CoordinateNoise
+from ...mechanisms.planar.coordinate_noise import stretch
+from ...mechanisms.planar.plane_remap import CELLS, LEVELS
 from ...mechanisms.planar.quadrature import raw_error
-from ...mechanisms.planar.reach import stretch
-from ...mechanisms.planar.remap import CELLS, LEVELS
 from ...proofs import NoiseCertificate, prove_planar_noise
 from ...rounding import down, up
 

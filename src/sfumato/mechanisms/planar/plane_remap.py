@@ -14,7 +14,7 @@ from ...core.arrays import Floats, distinct_points, floats, freeze, integer
 from ...core.immutable import CompactRepr, Immutable
 from ...errors import InputError
 from ...geo.geometric_median import medians
-from .snapping import snapped
+from .lattice_noise import snapped
 
 Integers = NDArray[np.signedinteger[Any]]
 

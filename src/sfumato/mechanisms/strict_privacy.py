@@ -1,9 +1,12 @@
-"""The repair of a matrix, such as a solver's answer, so that it keeps its guarantees strictly.
+"""Matrices that satisfy their guarantees strictly, in integers: closed forms, and repaired answers of solvers.
+
+Rounding to integers moves every ratio a little, and a ratio that was at its limit may
+end up above it. So the exponents of a closed form are first lowered by what rounding can do.
 
 A solver's answer breaks its rows by tolerances, and a zero against a positive
 probability is an infinite likelihood ratio. Three steps repair it:
 
-1. Envelope: each column becomes its smallest majorant that keeps every ratio,
+1. Envelope: each column becomes its smallest majorant that satisfies every ratio,
    x'(s) = max over s' of exp(-e(s', s)) x(s').
 2. Rows are divided by their sums, which moves ratios by as much as the sums differ.
 3. The smallest share of a constant mechanism that makes every ratio strict again is
@@ -12,12 +15,21 @@ probability is an infinite likelihood ratio. Three steps repair it:
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Mechanism, MetricPrivacy, Space
 from ..core.arrays import Floats, floats
 from ..core.metric import shortest_paths
-from ..core.weights import FINE, ONE_WORD
+from ..core.weights import FINE, ONE_WORD, TWO_WORDS, quantise
 from ..errors import InputError
+
+_TINY = 2.0**-80  # 126 bits round a probability of this size by a factor within 1 + 2**-46
+_MIXED = 2.0**-70  # share of the uniform distribution that lifts all probabilities to about that size
+_NEGLIGIBLE = 1e-9  # part of epsilon that 62 bits may cost before 126 are used
+_MOST = 1e-3  # part of epsilon that rounding may cost at all
 
 _NEVER = 1e-11  # a column whose largest probability is smaller is noise of the solver
 _COARSE = 2.0**-86  # a positive probability below this loses more than 2**-40 of itself as an integer,
@@ -27,7 +39,97 @@ _RATIO = 3e-14  # of a likelihood ratio, which floats cannot resolve
 SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep them apart and private
 
 
-def made_private(
+def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
+    """Return epsilon d(s, s') with shortest paths taken, array (n, n).
+
+    Raises:
+        InputError: If the metric is not on the space's n values.
+    """
+    guarantee.check_secrets(space)
+    exponents: Floats = guarantee.epsilon * guarantee.metric.closure().array
+    return exponents
+
+
+def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space: Space) -> Mechanism:
+    """Return the mechanism on a space that ``build`` gives for exponents lowered slightly.
+
+    ``build`` takes exponents (n, n) to a stochastic matrix (n, n) with
+    p(o|s) <= exp(exponents[s, s']) p(o|s'), up to floating-point rounding. The integers satisfy the
+    given exponents, which need the triangle inequality.
+
+    Raises:
+        InputError: If the exponents are too small for floats to keep them.
+    """
+    reached = np.isfinite(exponents)
+    return lowered(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
+
+
+def lowered(
+    build: Callable[[float], Floats],
+    exponents: Floats,
+    secrets: Space,
+    observables: Space,
+    *,
+    reached: NDArray[np.bool_] | None = None,
+    span: float = 0.0,
+    ratios: int = 1,
+) -> Mechanism:
+    """Return the mechanism that ``build`` gives for a scale slightly below 1.
+
+    Args:
+        build: From a scale to a stochastic matrix (n, m) that keeps ``scale * exponents``,
+            up to floating-point rounding.
+        exponents: What the integers must satisfy, array of any shape.
+        secrets: The n secrets.
+        observables: The m observables.
+        reached: Where a positive probability is needed, array (n, m); by default everywhere.
+        span: The largest exponent that ``build`` takes, where it is above ``exponents``.
+        ratios: How many ratios of the matrix are multiplied where it is used.
+
+    Raises:
+        InputError: If the exponents are too small for floats to keep them.
+    """
+    positive = exponents[np.isfinite(exponents) & (exponents > 0)]
+    matrix = build(1.0)
+    needed = np.ones(matrix.shape, dtype=bool) if reached is None else reached
+    matrix = _lifted(matrix, needed)
+    if not positive.size:
+        return Mechanism(matrix, secrets, observables)
+    size = max(matrix.shape)
+    floating = (max(span, float(positive.max())) + size + 16) * 2.0**-52
+    smallest = float(matrix[matrix > 0].min())
+    for bits in (ONE_WORD, TWO_WORDS):
+        rounding = 2.0**-bits * (1 / smallest + size**2)
+        reserve = 4 * ratios * (floating + rounding) / float(positive.min())
+        if reserve <= _NEGLIGIBLE:
+            break
+    if reserve > _MOST:
+        raise InputError(
+            f"two secrets may differ only by a factor of exp({positive.min():.3g}), which rounding would break.",
+            "raise epsilon, or merge secrets that are this near.",
+        )
+    matrix = _lifted(build(1 - reserve), needed)
+    return Mechanism.from_weights(quantise(matrix, bits), bits, secrets, observables)
+
+
+def equal_rows(matrix: Floats, exponents: Floats) -> Floats:
+    """Return the matrix with exactly equal rows for secrets that must not be told apart."""
+    equal: Floats = matrix[np.argmax(exponents == 0, axis=1)]
+    return equal
+
+
+def _lifted(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
+    """Return the matrix, with a very small share of the uniform distribution where integers need it.
+
+    Mixing a constant in lowers every ratio that is above one.
+    """
+    if not ((matrix < _TINY) & needed).any():
+        return matrix
+    lifted: Floats = (1 - _MIXED) * matrix + _MIXED / matrix.shape[1]
+    return lifted
+
+
+def repair_to_private(
     matrix: Floats,
     exponents: Floats | None,
     *,
@@ -57,7 +159,7 @@ def made_private(
     if exponents is not None:
         n = len(columns)
         asked = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
-        allowed = joined(_within(asked, margin, _rounding(columns.shape[1])))
+        allowed = merge_close_secrets(_within(asked, margin, _rounding(columns.shape[1])))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
@@ -90,13 +192,11 @@ def _within(exponents: Floats, margin: float, least: float) -> Floats:
     return shortest_paths(np.where(exponents > 0, np.maximum(np.minimum(lower, exponents - least), 0.0), 0.0))
 
 
-def joined(allowed: Floats, below: float = SAME) -> Floats:
-    """Return the exponents with near-equal secrets joined: all of a group have the same ones.
+def merge_close_secrets(allowed: Floats, below: float = SAME) -> Floats:
+    """Return the exponents (n, n), which need the triangle inequality, with near-equal secrets merged.
 
-    Args:
-        allowed: Array (n, n) with the triangle inequality.
-        below: Secrets whose exponent is smaller, in either order, are joined: rows that sum to one
-            are equal where one is nowhere larger.
+    Secrets whose exponent, in either order, is ``below`` get the same exponents: rows that sum to one are
+    equal where one is nowhere larger.
     """
     near = np.minimum(allowed, allowed.T) < below
     if int(near.sum()) == len(allowed):

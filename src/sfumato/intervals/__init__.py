@@ -1,5 +1,0 @@
-"""Interval arithmetic: formulas and exponentials with a proved side (FLINT)."""
-
-from lazy_loader import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,304 @@
+"""Mechanisms by one formula: geometric, exponential, tight constraints, restricted Laplace, coin and constant."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core import (
+    AnyLoss,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    Space,
+    as_distance,
+    as_loss,
+    blind_error,
+    units,
+)
+from ..core.arguments import checked
+from ..core.arrays import Floats
+from ..errors import InfeasibleError, InputError
+from ..rounding import UNIT, amount, amount_at_least, amount_at_most
+from .strict_privacy import equal_rows, exponents_of, strictly_private
+
+_SUM_TOLERANCE = 1e-9
+
+
+@checked
+def geometric(space: Space, epsilon: float | str) -> Mechanism:
+    """Return the truncated geometric mechanism on a line of numbers.
+
+    ``p(o|s) = w(o) exp(-epsilon |s - o|)``. With gaps g(1), ..., g(n-1) between
+    neighbours and t(k) = tanh(epsilon g(k) / 2),
+
+        w(1) = (1 + t(1)) / 2,   w(k) = (t(k-1) + t(k)) / 2,   w(n) = (t(n-1) + 1) / 2.
+
+    On equally spaced numbers it is geometric noise whose reports beyond either end are
+    moved to that end. Every pair of neighbours is as distinguishable as epsilon allows;
+    followed by the optimal remap (`remapped`) it loses least for every prior and every
+    loss that grows with the distance.
+
+    Args:
+        space: Numbers (one coordinate each), in any order and spacing.
+        epsilon: Per unit of the coordinates, for the metric ``absolute``; a number or
+            text such as ``"0.1/year"``.
+
+    Raises:
+        InputError: If the space has not exactly one coordinate, or epsilon is not positive.
+        UnitError: If the unit of epsilon does not fit.
+
+    Source:
+        Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy
+        mechanisms", STOC 2009, section 2. The weights for unequal gaps: see
+        docs/proofs/closed-forms.md.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.mechanisms import geometric
+        >>> ages = sf.Space.numbers(range(18, 21), unit="year")
+        >>> geometric(ages, "1/year").matrix[0].round(3)
+        array([0.731, 0.17 , 0.099])
+    """
+    guarantee = MetricPrivacy(epsilon, space.metric("absolute"))
+    return strictly_private(_on_a_line, exponents_of(space, guarantee), space).promising(guarantee)
+
+
+def _on_a_line(exponents: Floats) -> Floats:
+    order = np.argsort(exponents[np.argmax(exponents[0])], kind="stable")
+    gaps = exponents[order[:-1], order[1:]]
+    t = np.concatenate([[1.0], np.tanh(gaps / 2), [1.0]])
+    w = np.empty(len(order))
+    w[order] = (t[:-1] + t[1:]) / 2
+    matrix: Floats = np.exp(-exponents) * w
+    return matrix
+
+
+@checked
+def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
+    """Return the mechanism p(o|s) = w(o) exp(-epsilon d(s, o)), where there is one.
+
+    The weights solve Phi w = 1 with Phi(s, o) = exp(-epsilon d(s, o)); they exist as
+    long as no w(o) is negative, which holds on every line, for the discrete metric, and
+    elsewhere from some epsilon on. Each observable is then as informative of its own
+    secret against all others as epsilon allows.
+
+    Args:
+        space: The n secrets, which are also the observables.
+        metric: The metric on them; where the triangle inequality fails, its closure.
+        epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``.
+
+    Raises:
+        InfeasibleError: If a weight is negative, or two secrets are at distance 0.
+        InputError: If the equations are too near to singular for floats.
+        UnitError: If the unit of epsilon does not fit.
+
+    Source:
+        Shokri's constraints (Privacy Games, equation 10) taken as equations; the
+        mechanism is known as "tight constraints" from Chatzikokolakis's libqif.
+    """
+    guarantee = MetricPrivacy(epsilon, metric)
+    return strictly_private(_tight, exponents_of(space, guarantee), space).promising(guarantee)
+
+
+def _tight(exponents: Floats) -> Floats:
+    decay = np.exp(-exponents)
+    hint = "use sfumato.design for the optimal mechanism, exponential() for a closed form, or a larger epsilon."
+    try:
+        weights = np.linalg.solve(decay, np.ones(len(decay)))
+    except np.linalg.LinAlgError:
+        raise InfeasibleError(
+            "no mechanism has all constraints tight: two secrets are at distance 0.", hint
+        ) from None
+    if (weights < 0).any():
+        raise InfeasibleError(
+            f"no mechanism has all constraints tight: {int((weights < 0).sum())} of {len(weights)} weights would "
+            f"be negative, the least {weights.min():.3g}.",
+            hint,
+        )
+    matrix: Floats = decay * weights
+    if (np.abs(matrix.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
+        raise InputError("the equations of tight constraints are too near to singular for floats.", hint)
+    return matrix
+
+
+def restricted_laplace(
+    space: Space, distance: AnyLoss, epsilon: float | str, radius: float | str, observables: Space | None = None
+) -> Mechanism:
+    """Return the restricted Laplace mechanism: p(o|s) proportional to exp(-epsilon d(s, o)) within a radius.
+
+    No report is further off than the radius. For that it gives no metric privacy by
+    itself: a report tells that the secret is within the radius of it, so secrets with
+    different sets of reports can be told apart for certain. Tupling over it restores
+    (epsilon, delta) for distributions. Between secrets with the same reports the
+    likelihood ratio stays below exp(2 epsilon d).
+
+    Args:
+        space: The n secrets.
+        distance: d(s, o), array (n, m), at least 0.
+        epsilon: Per unit of the distance, at least 0; a number or text such as ``"2/km"``.
+        radius: In the unit of the distance; a number or text such as ``"800 m"``. Distances
+            that exceed it by a part in 1e12 count as equal to it.
+        observables: The m observables; by default the secrets.
+
+    Raises:
+        InputError: If sizes differ, or a number is negative.
+        InfeasibleError: If a secret has no observable within the radius.
+        UnitError: If a unit does not fit.
+
+    Source:
+        Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability
+        distributions", ESORICS 2019, (epsilon, r)-restricted Laplace mechanism.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.mechanisms import restricted_laplace
+        >>> line = sf.Space.numbers(range(4))
+        >>> restricted_laplace(line, line.metric("absolute"), 1.0, 1).matrix.round(3)[0]
+        array([0.731, 0.269, 0.   , 0.   ])
+    """
+    reports = space if observables is None else observables
+    found = as_loss(distance, len(space), len(reports))
+    if (found.array < 0).any():
+        raise InputError("a distance is negative.", "pass distances of at least 0.")
+    rate = units.parse(epsilon, per=True, unit=found.unit, what="epsilon")
+    limit = units.parse(radius, unit=found.unit, what="the radius")
+    if rate < 0 or limit < 0:
+        raise InputError(f"epsilon {epsilon} or the radius {radius} is negative.", "use numbers of at least 0.")
+    near = found.array <= limit * (1 + 1e-12)
+    empty = ~near.any(axis=1)
+    if empty.any():
+        s = int(np.argmax(empty))
+        nearest = units.show(float(found.array[s].min()), found.unit)
+        raise InfeasibleError(
+            f"{int(empty.sum())} secrets have no observable within {units.show(limit, found.unit)}; the nearest "
+            f"to {space.labels[s]!r} is {nearest} away.",
+            f"use a radius of at least {amount_at_most(float(found.array.min(axis=1).max()), found.unit)}.",
+        )
+    closest = np.where(near, found.array, np.inf).min(axis=1, keepdims=True)
+    matrix = np.where(near, np.exp(-rate * (found.array - closest)), 0.0)
+    return Mechanism(matrix / matrix.sum(axis=1, keepdims=True), space, reports)
+
+
+def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
+    """Return the coin: the truth with probability ``truth``, otherwise always ``centre``.
+
+    p = truth I + (1 - truth) 1 e(centre). It gives no metric privacy: any report but the
+    centre gives the secret away. For a distance with zeros on its diagonal, and a centre of
+    least expected distance D, its distortion and its expected loss both are
+    (1 - truth) D, which no mechanism of this loss can exceed.
+
+    Args:
+        space: The n secrets, which are also the observables.
+        truth: A probability.
+        centre: The label reported otherwise.
+
+    Raises:
+        InputError: If ``truth`` is not a probability or the centre not in the space.
+
+    Source:
+        Oya, Troncoso and Pérez-González, "Back to the drawing board", CCS 2017.
+    """
+    if not 0 <= truth <= 1:
+        raise InputError(f"the probability of the truth is {truth}.", "use a number from 0 to 1.")
+    matrix = truth * np.eye(len(space))
+    matrix[:, space.position(centre)] += 1 - truth
+    return Mechanism(matrix, space, space)
+
+
+def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str) -> Mechanism:
+    """Return the coin that makes the optimal attack err by ``distortion`` on average.
+
+    Its centre is the best guess without a report, of expected distance D, and it tells
+    the truth with probability 1 - distortion / D, slightly less to make up for rounding.
+    Where the loss is this distance, no mechanism of that distortion loses less.
+
+    Args:
+        prior: The prior on the n secrets.
+        distance: d(guess, s), array (n, n) with zeros on its diagonal.
+        distortion: In the distance's unit; a number or text such as ``"800 m"``.
+
+    Raises:
+        InputError: If the distance is not such an array or the distortion is negative.
+        InfeasibleError: If the distortion is above D.
+        UnitError: If its unit does not fit.
+
+    Source:
+        Oya, Troncoso and Pérez-González, CCS 2017; docs/proofs/closed-forms.md.
+    """
+    found, n = as_distance(distance), len(prior)
+    d = found.array
+    if d.shape != (n, n) or (d < 0).any() or np.diagonal(d).any():
+        raise InputError(
+            "the coin needs a distance of at least 0 from every secret to every other, and 0 to itself.",
+            f"pass an array of {n} x {n} with zeros on its diagonal, or a Metric.",
+        )
+    wanted = units.parse(distortion, unit=found.unit, what="the distortion")
+    if wanted < 0:
+        raise InputError(f"the distortion {distortion} is negative.", "use a length of at least 0.")
+    most = blind_error(prior.probabilities, d)
+    if wanted > most:
+        raise InfeasibleError(
+            f"a distortion of {amount(wanted, found.unit)} was asked for, but an attacker who sees no report "
+            f"errs by at most {amount_at_most(most, found.unit)}.",
+            f"ask for at most {amount_at_least(most, found.unit)}.",
+        )
+    room = 16 * (n + 8) * UNIT * float(d.max())  # what adding up the error can round away
+    share = min(1.0, (wanted + room) / most) if wanted > 0 else 0.0
+    return coin(prior.space, 1 - share, prior.space.labels[int(np.argmin(d @ prior.probabilities))])
+
+
+def constant(space: Space, distribution: Prior | ArrayLike, observables: Space | None = None) -> Mechanism:
+    """Return the mechanism whose report has one distribution, whatever the secret: p(o|s) = q(o).
+
+    It reveals nothing: every epsilon holds, and the adversary errs as much as without
+    the report.
+
+    Args:
+        space: The n secrets.
+        distribution: q, array (m,) of probabilities, or a `Prior` on the observables.
+        observables: The m observables; by default the secrets, or the prior's space.
+
+    Raises:
+        InputError: If q is not a distribution or has the wrong size.
+    """
+    given = distribution if isinstance(distribution, Prior) else None
+    if given is not None:
+        (observables or space).check_order(given.space, "the distribution")
+    reports = observables or (given.space if given is not None else space)
+    q = given.probabilities if given is not None else Prior(reports, np.asarray(distribution)).probabilities
+    return Mechanism(np.tile(q, (len(space), 1)), space, reports)
+
+
+@checked
+def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
+    """Return the exponential mechanism, p(o|s) proportional to exp(-epsilon d(s, o) / 2).
+
+    The half pays for the normalisation: the numerators of two secrets differ by at most
+    exp(epsilon d / 2), and so do their sums. The true epsilon is usually smaller than
+    the one promised (`sfumato.proofs.prove_metric_privacy` finds it).
+
+    Args:
+        space: The n secrets, which are also the observables.
+        metric: The metric on them; where the triangle inequality fails, its closure.
+        epsilon: What is promised, per unit of the metric; a number or text such as
+            ``"0.6/km"``.
+
+    Raises:
+        InputError: If the metric is not on the space, or epsilon is not positive.
+        UnitError: If the unit of epsilon does not fit.
+
+    Source:
+        McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007,
+        with the utility -d(s, o).
+    """
+    guarantee = MetricPrivacy(epsilon, metric)
+    return strictly_private(_normalised, exponents_of(space, guarantee), space).promising(guarantee)
+
+
+def _normalised(exponents: Floats) -> Floats:
+    matrix = np.exp(-exponents / 2)
+    return equal_rows(matrix / matrix.sum(axis=1, keepdims=True), exponents)

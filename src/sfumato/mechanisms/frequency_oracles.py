@@ -1,0 +1,498 @@
+"""Frequency oracles: randomised response, unary encodings and subset selection."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import ClassVar, Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import AliasTables, LocalPrivacy, Mechanism, MetricPrivacy, Recipe, Space, Words, hamming, units
+from ..core.arguments import checked
+from ..core.arrays import Floats
+from ..core.guarantees import AnyGuarantee
+from ..core.recipe import Integers
+from ..errors import InputError
+from ..sampling.coins import below
+from .family import MechanismFamily, check_listable, positive
+from .strict_privacy import exponents_of, lowered, strictly_private
+
+Kind = Literal["symmetric", "optimised"]
+_BIT: Final = Space((0, 1))
+_ONE: Final = Space(("own",))
+
+
+class FrequencyOracle(MechanismFamily):
+    """A family on k categories whose report supports each category or not.
+
+    The own category is supported with probability p, any other with probability q, and
+    so the share of supporting reports tells a category's frequency:
+    (share - q) / (p - q) is an unbiased estimate.
+
+    Source:
+        Wang, Blocki, Li and Jha, "Locally differentially private protocols for frequency
+        estimation", USENIX Security 2017 ("pure" protocols).
+
+    Attributes:
+        space: The k categories.
+    """
+
+    __slots__ = ()
+    space: Space
+    _epsilon: float
+
+    @property
+    def epsilon(self) -> float:
+        """As given; every pair attains it."""
+        return self._epsilon
+
+    @property
+    def secrets(self) -> Space:
+        """The categories."""
+        return self.space
+
+    @property
+    def stated_guarantees(self) -> tuple[AnyGuarantee, ...]:
+        """The epsilon between any two categories."""
+        return (LocalPrivacy(self.epsilon),)
+
+    def _listed(self, build: Callable[[float], Floats], reports: Space) -> Mechanism:
+        """Return the matrix that ``build`` gives for a scale of epsilon, with its promise."""
+        matrix = lowered(build, np.array([self._epsilon]), self.space, reports)
+        return matrix.promising(MetricPrivacy(self._epsilon, hamming(self.space)))
+
+    @property
+    @abstractmethod
+    def support(self) -> tuple[float, float]:
+        """(p, q): how probably a report supports the own category, and how probably another one."""
+
+    @abstractmethod
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports support each category, array (categories,).
+
+        Args:
+            reports: Array (reports, ...), as a sampler draws them: positions; k bits;
+                (a, b, bucket) of a hash; or the positions of a subset.
+
+        Raises:
+            InputError: If they are not such reports.
+        """
+
+    def estimate_variance(self, frequency: float, reports: int) -> float:
+        """Return the variance of the estimated frequency of a category, exactly.
+
+        (f p (1 - p) + (1 - f) q (1 - q)) / (reports (p - q)**2) for a fixed population.
+
+        Args:
+            frequency: The category's true share f.
+            reports: The number of independent reports.
+
+        Raises:
+            InputError: If the frequency is not a share, or there are no reports.
+
+        Example:
+            >>> import sfumato as sf
+            >>> from sfumato.mechanisms import UnaryEncoding
+            >>> UnaryEncoding(sf.Space(range(100)), 1.0, "optimised").estimate_variance(0.0, 1000)
+            0.003682...
+        """
+        if not 0 <= frequency <= 1:
+            raise InputError(f"the frequency {frequency} is not a share.", "use a number from 0 to 1.")
+        if reports < 1:
+            raise InputError(f"{reports} reports were given.", "an estimate needs at least one.")
+        p, q = self.support
+        return (frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)) / (reports * (p - q) ** 2)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class UnaryEncoding(FrequencyOracle):
+    """Reports one bit per category: the own is 1 with probability p, every other with probability q.
+
+    ``symmetric`` (basic RAPPOR, one time): p = e^(epsilon/2) / (e^(epsilon/2) + 1), q = 1 - p.
+    ``optimised``: p = 1/2, q = 1 / (e^epsilon + 1), the least variance for rare categories.
+
+    Two secrets change two bits, so the likelihood ratio is at most
+    p (1 - q) / (q (1 - p)) = e^epsilon, and it is attained.
+
+    Args:
+        space: The k categories, at least 2.
+        epsilon: A pure number.
+        kind: ``"symmetric"`` or ``"optimised"``.
+
+    Raises:
+        InputError: If epsilon is not positive, there is one category only, or the kind is unknown.
+
+    Source:
+        Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014; Wang, Blocki, Li and Jha,
+        USENIX Security 2017, section 4. Proof: docs/proofs/categories.md.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.mechanisms import UnaryEncoding
+        >>> UnaryEncoding(sf.Space("abc"), 2.0, "optimised").support
+        (0.5, 0.1192...)
+    """
+
+    name: ClassVar[str] = "unary encoding"
+    space: Space
+    kind: Kind
+    _epsilon: float
+
+    def __init__(self, space: Space, epsilon: float | str, kind: Kind) -> None:
+        if kind not in get_args(Kind):
+            raise InputError(f"kind={kind!r} is unknown.", "use 'symmetric' or 'optimised'.")
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "_epsilon", categorical(space, epsilon))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """(p, q), the probabilities of a 1."""
+        return bit_probabilities(self.kind, self._epsilon)
+
+    @property
+    def hamming_loss(self) -> float:
+        """Of the decoder that picks one of the supported categories, or any if there is none, evenly.
+
+        1 - p (1 - (1 - q)^k) / (k q) - (1 - p) (1 - q)^(k-1) / k. No decoder does better.
+        """
+        k = len(self.space)
+        p, q = self.support
+        found = p * (-math.expm1(k * math.log1p(-q)) / q if q > 0 else k)  # q underflows for large epsilon
+        return 1 - (found + (1 - p) * (1 - q) ** (k - 1)) / k
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism on all 2^k sets of supported categories (frozensets of labels).
+
+        Raises:
+            InputError: If k is above about 16.
+        """
+        k = len(self.space)
+        check_listable(k, 1 << k, f"the {self.kind} unary encoding")
+        patterns = np.arange(1 << k)[:, None] >> np.arange(k) & 1
+        labels = self.space.labels
+        sets = Space([frozenset(labels[i] for i in np.flatnonzero(row)) for row in patterns])
+        return self._listed(lambda scale: _products(self._bit(scale), patterns.T), sets)
+
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports have each category's bit set, of bits (reports, k)."""
+        bits = reports_of(reports, (len(self.space),), 1, "one bit per category")
+        return np.asarray(bits.sum(axis=0), dtype=np.int64)
+
+    def recipe(self) -> Bits:
+        """Return the mechanism of one bit, on which the product of both ratios is at most e^epsilon."""
+        return Bits(len(self.space), lowered(self._bit, np.array([self._epsilon]), _BIT, _BIT, ratios=2))
+
+    def _bit(self, scale: float) -> Floats:
+        return _bit_matrix(self.kind, self._epsilon * scale)
+
+
+def bit_probabilities(kind: Kind, epsilon: float) -> tuple[float, float]:
+    """Return (p, q): how likely the bit of the own category, and that of any other, is 1."""
+    bit = _bit_matrix(kind, epsilon)
+    return float(bit[1, 1]), float(bit[0, 1])
+
+
+def _bit_matrix(kind: Kind, epsilon: float) -> Floats:
+    if kind == "symmetric":
+        odds = math.exp(-epsilon / 2)
+        return np.array([[1, odds], [odds, 1]]) / (1 + odds)
+    odds = math.exp(-epsilon)
+    return np.array([[1 / (1 + odds), odds / (1 + odds)], [0.5, 0.5]])
+
+
+@dataclass(frozen=True, slots=True)
+class Bits(Recipe):
+    """Send each of ``count`` bits, of which the secret's own is 1, through one binary mechanism.
+
+    Attributes:
+        count: The number k of categories.
+        bit: The mechanism of one bit, 2 x 2, in the order 0, 1.
+    """
+
+    rowwise: ClassVar[bool] = True
+    count: int
+    bit: Mechanism
+    _tables: AliasTables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tables", AliasTables.of(self.bit.weights, self.bit.bits))
+
+    @property
+    def secrets(self) -> int:
+        """The number of categories."""
+        return self.count
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One bit per category."""
+        return (self.count,)
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
+        """Return k bits for each row, array (count, k)."""
+        own = (rows[:, None] == np.arange(self.count)).astype(np.intp)
+        return self._tables.draw(own.ravel(), words).reshape(own.shape).astype(np.int64)
+
+
+def _products(bit: Floats, patterns: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Floats:
+    other = bit[0][patterns]
+    own = bit[1][patterns]
+    rows = [np.vstack([other[:s], own[s : s + 1], other[s + 1 :]]).prod(axis=0) for s in range(len(patterns))]
+    return np.array(rows)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SubsetSelection(FrequencyOracle):
+    """Reports a set of d categories; sets that hold the secret are e^epsilon times as likely as others.
+
+    The own category is in it with probability p = d e^epsilon / (d e^epsilon + k - d);
+    given that, the set is uniform. For d = 1 it is randomised response.
+
+    Args:
+        space: The k categories, at least 2.
+        epsilon: A pure number.
+        size: d, 1 to k - 1; by default the one of least variance for a rare category.
+
+    Raises:
+        InputError: If epsilon is not positive, there is one category only, or d is out of range.
+
+    Source:
+        Ye and Barg, "Optimal schemes for discrete distribution estimation under locally
+        differential privacy", 2018; Wang et al., "Mutual information optimally local
+        private discrete distribution estimation", 2016. Proof: docs/proofs/categories.md.
+    """
+
+    name: ClassVar[str] = "subset selection"
+    space: Space
+    size: int
+    _epsilon: float
+
+    def __init__(self, space: Space, epsilon: float | str, size: int | None = None) -> None:
+        value, k = categorical(space, epsilon), len(space)
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "_epsilon", value)
+        if size is not None and not 1 <= size < k:
+            raise InputError(f"subsets of {size} out of {k} categories were asked for.", f"use 1 to {k - 1}.")
+        object.__setattr__(self, "size", _best_size(k, value) if size is None else size)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """p, and q = p (d - 1) / (k - 1) + (1 - p) d / (k - 1)."""
+        return _support(len(self.space), self.size, self._epsilon)
+
+    @property
+    def hamming_loss(self) -> float:
+        """Of the decoder that picks a member of the set evenly: 1 - p / d. No decoder does better."""
+        return 1 - self.support[0] / self.size
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism on all sets of d categories (frozensets of labels).
+
+        Raises:
+            InputError: If there are too many sets to list.
+        """
+        k, d = len(self.space), self.size
+        check_listable(k, math.comb(k, d), "subset selection")
+        sets = list(combinations(range(k), d))
+        inside = np.zeros((k, len(sets)), dtype=bool)
+        for column, members in enumerate(sets):
+            inside[list(members), column] = True
+        labels = self.space.labels
+        reports = Space([frozenset(labels[i] for i in members) for members in sets])
+
+        def build(scale: float) -> Floats:
+            odds = math.exp(-self._epsilon * scale)
+            rows: Floats = np.where(inside, 1.0, odds) / (math.comb(k - 1, d - 1) + math.comb(k - 1, d) * odds)
+            return rows
+
+        return self._listed(build, reports)
+
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports hold each category, of positions (reports, d)."""
+        k = len(self.space)
+        sets = reports_of(reports, (self.size,), k - 1, "positions of categories")
+        return np.bincount(sets.ravel(), minlength=k).astype(np.int64)
+
+    def recipe(self) -> Subset:
+        """Return the coin for the own category; uniform subsets of the others do the rest."""
+        k, d = len(self.space), self.size
+
+        def coin(scale: float) -> Floats:
+            left_out = (k - d) / d * math.exp(-self._epsilon * scale)
+            return np.array([[left_out, 1.0]]) / (1 + left_out)
+
+        return Subset(k, d, lowered(coin, np.array([self._epsilon]), _ONE, _BIT))
+
+
+@dataclass(frozen=True, slots=True)
+class Subset(Recipe):
+    """Draw a coin; then a uniform subset of the other categories fills the report.
+
+    Attributes:
+        count: The number k of categories.
+        size: The size d of the subset that is reported.
+        coin: A mechanism of one secret and the observables 0 (the own category is left
+            out, and d others are drawn) and 1 (it is in, with d - 1 others).
+    """
+
+    count: int
+    size: int
+    coin: Mechanism
+    _tables: AliasTables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_tables", AliasTables.of(self.coin.weights, self.coin.bits))
+
+    @property
+    def secrets(self) -> int:
+        """The number of categories."""
+        return self.count
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As many positions as the subset has, in rising order."""
+        return (self.size,)
+
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
+        """Shuffle the other categories as far as needed (Fisher and Yates); add the own where the coin says."""
+        n, k, d = len(rows), self.count, self.size
+        others = np.tile(np.arange(k - 1), (n, 1))
+        others += others >= rows[:, None]
+        every = np.arange(n)
+        for place in range(min(d, k - 1)):
+            chosen = place + below(k - 1 - place, n, words)
+            swapped = others[every, chosen]
+            others[every, chosen] = others[:, place]
+            others[:, place] = swapped
+        sets = others[:, :d].copy()
+        inside = self._tables.draw(np.zeros(n, dtype=np.intp), words) == 1
+        sets[inside, d - 1] = rows[inside]
+        return np.sort(sets, axis=1)
+
+
+def _support(k: int, d: int, epsilon: float) -> tuple[float, float]:
+    out = (k - d) * math.exp(-epsilon)
+    p = d / (d + out)
+    return p, (p * (d - 1) + out / (d + out) * d) / (k - 1)
+
+
+def _best_size(k: int, epsilon: float) -> int:
+    """Return the d of least q (1 - q) / (p - q)**2, near k / (e^epsilon + 1)."""
+    near = int(k / (math.exp(min(epsilon, 700.0)) + 1))
+
+    def variance(d: int) -> float:
+        p, q = _support(k, d, epsilon)
+        return q * (1 - q) / (p - q) ** 2
+
+    return min(range(max(1, near - 1), min(k - 1, near + 2) + 1), key=variance)
+
+
+@checked
+def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
+    """Return k-ary randomised response: the truth with odds exp(epsilon) to 1 against each other value.
+
+    p(s|s) = exp(epsilon) / (exp(epsilon) + k - 1); the other k - 1 values share the rest
+    evenly. It is epsilon-locally differentially private: metric privacy for `hamming`. No value is reported with
+    a probability below 2**-71, so that beyond an epsilon of about 49 it hides more than that asks for.
+
+    Args:
+        space: The k secrets, which are also the observables.
+        epsilon: A pure number.
+
+    Raises:
+        InputError: If epsilon is not positive.
+
+    Source:
+        Warner, "Randomized response", 1965; for k values: Kairouz, Oh and Viswanath,
+        "Extremal mechanisms for local differential privacy", 2014.
+    """
+    guarantee = MetricPrivacy(epsilon, hamming(space))
+    return strictly_private(_responses, exponents_of(space, guarantee), space).promising(guarantee)
+
+
+def _responses(exponents: Floats) -> Floats:
+    matrix = np.exp(-exponents)
+    rows: Floats = matrix / matrix.sum(axis=1, keepdims=True)
+    return rows
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RandomisedResponse(FrequencyOracle):
+    """k-ary randomised response as a family; see `randomised_response`.
+
+    Args:
+        space: The k categories, at least 2.
+        epsilon: A pure number.
+
+    Raises:
+        InputError: If epsilon is not positive, or there is one category only.
+    """
+
+    name: ClassVar[str] = "randomised response"
+    space: Space
+    _epsilon: float
+
+    def __init__(self, space: Space, epsilon: float | str) -> None:
+        object.__setattr__(self, "space", space)
+        object.__setattr__(self, "_epsilon", categorical(space, epsilon))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """(p, q) with p = 1 / (1 + (k - 1) exp(-epsilon)) and q = p exp(-epsilon)."""
+        p = 1 / (1 + (len(self.space) - 1) * math.exp(-self._epsilon))
+        return p, p * math.exp(-self._epsilon)
+
+    @property
+    def hamming_loss(self) -> float:
+        """(k - 1) / (exp(epsilon) + k - 1)."""
+        return (len(self.space) - 1) * self.support[1]
+
+    def mechanism(self) -> Mechanism:
+        """Return `randomised_response` of the space."""
+        check_listable(len(self.space), len(self.space), self.name)
+        return randomised_response(self.space, self._epsilon)
+
+    @property
+    def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
+        """The promises of the matrix."""
+        return self.mechanism().guarantees
+
+    def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
+        """Return how many reports are each category, of positions (reports,)."""
+        k = len(self.space)
+        return np.bincount(reports_of(reports, (), k - 1, "positions of categories"), minlength=k).astype(np.int64)
+
+
+def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -> NDArray[np.int64]:
+    """Return reports as an array (reports, *shape) of numbers from 0 to ``most``, or refuse them.
+
+    Raises:
+        InputError: If there are no reports, or not of this shape, or a number is out of range.
+    """
+    array = np.asarray(given)
+    if array.dtype.kind not in "iu" or not array.size or array.shape[1:] != shape:
+        raise InputError(
+            f"an array of shape {array.shape} and type {array.dtype} was given as reports.",
+            f"pass {what}, as a sampler draws them: integers of shape (reports, {', '.join(map(str, shape))}).",
+        )
+    if int(array.min()) < 0 or int(array.max()) > most:
+        wrong = int(array.min()) if int(array.min()) < 0 else int(array.max())
+        raise InputError(f"a report holds the number {wrong}.", f"pass {what}: integers from 0 to {most}.")
+    return array.astype(np.int64, copy=False)
+
+
+def categorical(space: Space, epsilon: float | str) -> float:
+    """Return a pure epsilon for at least two categories, or refuse it.
+
+    Raises:
+        InputError: If epsilon is not positive or there is one category only.
+        UnitError: If epsilon has a unit.
+    """
+    if len(space) < 2:
+        raise InputError("there is one category only.", "one category needs no protection; pass at least two.")
+    return positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")

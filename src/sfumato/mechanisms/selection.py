@@ -1,0 +1,344 @@
+"""Selection of an answer from a table of utilities: exponential mechanism and permute-and-flip."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Mechanism, Metric, MetricPrivacy, Space, units
+from ..core.arrays import Floats, floats, readonly
+from ..core.metric import shortest_paths
+from ..errors import InputError
+from .family import MechanismFamily, check_listable, positive
+from .strict_privacy import lowered
+
+Convention = Literal["mcsherry-talwar", "introductory"]
+CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1.0), "introductory": (1.0, 2.0)}
+"""For each convention: the exponent and the promise, in units of epsilon and epsilon u / Delta."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class UtilityTable:
+    """The value of each answer for each secret, and the secrets that must not be told apart.
+
+    Attributes:
+        values: u(s, y), array (secrets, answers); more is better.
+        secrets: The n secrets (or data sets).
+        answers: The m answers.
+        neighbours: Which pairs are protected, array (n, n), symmetric.
+        sensitivity: Delta, the largest |u(s, y) - u(s', y)| of neighbours s and s'.
+        witness: Positions (s, s', y) that attain it.
+
+    Args:
+        values: Array (n, m).
+        secrets: The secrets; numbered from 0 if left out.
+        answers: The answers; numbered from 0 if left out.
+        neighbours: Array (n, n) of booleans; by default all pairs (local privacy).
+
+    Raises:
+        InputError: If sizes differ, the neighbours are not symmetric, or no answer's
+            utility differs between neighbours.
+
+    Source:
+        Kawamoto and Murakami, definitions 4 and 5 (utility distance and sensitivity).
+    """
+
+    values: Floats
+    secrets: Space
+    answers: Space
+    neighbours: NDArray[np.bool_]
+    sensitivity: float
+    witness: tuple[int, int, int]
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        secrets: Space | None = None,
+        answers: Space | None = None,
+        neighbours: ArrayLike | None = None,
+    ) -> None:
+        u = floats(values, "the utility table", shape=(None, None))
+        n, m = u.shape
+        rows, columns = secrets or Space(range(n)), answers or Space(range(m))
+        if len(rows) != n or len(columns) != m:
+            raise InputError(
+                f"the utility table is {n} x {m}, but there are {len(rows)} secrets and {len(columns)} answers.",
+                "pass a row per secret and a column per answer.",
+            )
+        near = np.ones((n, n), dtype=bool) if neighbours is None else np.array(neighbours, dtype=bool)
+        if near.shape != (n, n) or not np.array_equal(near, near.T):
+            raise InputError("the neighbours are not a symmetric array of secrets x secrets.", f"pass {n} x {n}.")
+        np.fill_diagonal(near, val=False)
+        check_listable(n, n * m, "the differences of utilities")
+        differences = np.abs(u[:, None, :] - u[None, :, :]) * near[:, :, None]
+        s, t, y = (int(i) for i in np.unravel_index(int(np.argmax(differences)), differences.shape))
+        if not differences[s, t, y] > 0:
+            raise InputError(
+                "no answer's utility differs between neighbours.", "then the best answer may be given as it is."
+            )
+        object.__setattr__(self, "values", u)
+        object.__setattr__(self, "secrets", rows)
+        object.__setattr__(self, "answers", columns)
+        object.__setattr__(self, "neighbours", readonly(near))
+        object.__setattr__(self, "sensitivity", float(differences[s, t, y]))
+        object.__setattr__(self, "witness", (s, t, y))
+
+    def __repr__(self) -> str:
+        n, m = self.values.shape
+        return f"UtilityTable of {n} secrets and {m} answers, sensitivity {self.sensitivity:g}"
+
+    @property
+    def metric(self) -> Metric:
+        """The number of neighbours that lead from one secret to another."""
+        steps = np.where(self.neighbours, 1.0, np.inf)
+        np.fill_diagonal(steps, 0.0)
+        return Metric(shortest_paths(steps), name="steps between neighbours", triangle=True)
+
+    @property
+    def distance(self) -> Metric:
+        """The utility distance d(s, s') = max over y of |u(s, y) - u(s', y)|, neighbours or not.
+
+        A pseudometric: secrets with equal utilities are at distance 0. Its largest value among
+        neighbours is `sensitivity`.
+
+        Source:
+            Kawamoto and Murakami, definition 4.
+
+        Example:
+            >>> UtilityTable([[3, 1], [2, 2], [3, 1]]).distance.array
+            array([[0., 1., 0.],
+                   [1., 0., 1.],
+                   [0., 1., 0.]])
+        """
+        apart = np.array([np.abs(self.values - row).max(axis=1) for row in self.values])
+        return Metric(apart, name="utility distance", triangle=True)
+
+    @property
+    def differences(self) -> Floats:
+        """u(s, y) - u(s', y) of all ordered pairs of neighbours, array (pairs, answers)."""
+        s, t = np.nonzero(self.neighbours)
+        rows: Floats = self.values[s] - self.values[t]
+        return rows
+
+    @property
+    def monotone(self) -> bool:
+        """Whether between neighbours no answer gains where another loses, as for counts under add/remove."""
+        d = self.differences
+        return bool((~((d > 0).any(axis=1) & (d < 0).any(axis=1))).all())
+
+    @property
+    def below_best(self) -> Floats:
+        """u(s, y) minus the best of the row, array (secrets, answers)."""
+        rows: Floats = self.values - self.values.max(axis=1, keepdims=True)
+        return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PermuteAndFlip(MechanismFamily):
+    """Looks at the answers in random order and takes y with probability a(y) = exp(rate (u(s, y) - best)).
+
+    With rate = epsilon / (2 Delta) it is epsilon-private between neighbours; where the
+    utility is monotone, rate = epsilon / Delta suffices and is taken. Its expected
+    regret is never above that of the exponential mechanism of the same rate. An answer's
+    place in the order is the rank of a uniform number t, so
+
+        p(y|s) = a(y) * integral over t from 0 to 1 of the product over z != y of (1 - t a(z)).
+
+    Args:
+        table: The utilities.
+        epsilon: A pure number.
+
+    Attributes:
+        promised: The epsilon that was given.
+        rate: What the utility is multiplied with.
+
+    Raises:
+        InputError: If epsilon is not positive.
+
+    Source:
+        McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially
+        private selection", 2020. Proof: docs/proofs/categories.md.
+
+    Example:
+        >>> from sfumato.mechanisms import PermuteAndFlip, UtilityTable
+        >>> PermuteAndFlip(UtilityTable([[1, 0], [0, 1]]), 1.0).mechanism().matrix[0].round(4)
+        array([0.6967, 0.3033])
+    """
+
+    name: ClassVar[str] = "permute-and-flip"
+    table: UtilityTable
+    promised: float
+    rate: float
+
+    def __init__(self, table: UtilityTable, epsilon: float | str) -> None:
+        value = positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "promised", value)
+        object.__setattr__(self, "rate", value / table.sensitivity / (1 if table.monotone else 2))
+
+    @property
+    def secrets(self) -> Space:
+        """The secrets of the table."""
+        return self.table.secrets
+
+    @property
+    def epsilon(self) -> float:
+        """The largest log likelihood ratio of neighbours in this table, computed in floating point."""
+        s, t = np.nonzero(self.table.neighbours)
+        logs = self._logs(1.0)
+        return float((logs[s] - logs[t]).max())
+
+    @property
+    def regret_bound(self) -> float:
+        """ln(answers) / rate: on average, no secret's answer is further below its best."""
+        return math.log(len(self.table.answers)) / self.rate
+
+    @property
+    def hamming_loss(self) -> float:
+        """The probability that the answer is not one of the best, all secrets being equally likely."""
+        best = self.table.below_best == 0
+        return 1 - float((np.exp(self._logs(1.0)) * best).sum(axis=1).mean())
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism in integers, which keep `promised` between neighbours."""
+        table = self.table
+        exponents = self.promised * table.metric.array
+        span = self.rate * float(-table.below_best.min()) + len(table.answers)
+        rows = lowered(lambda scale: np.exp(self._logs(scale)), exponents, table.secrets, table.answers, span=span)
+        return rows.promising(MetricPrivacy(self.promised, table.metric))
+
+    def _logs(self, scale: float) -> Floats:
+        """Return ln p(y|s); Gauss's quadrature is exact for these polynomials, and all terms are positive."""
+        exponents = self.rate * scale * self.table.below_best
+        count = exponents.shape[1]
+        nodes, weights = np.polynomial.legendre.leggauss(count // 2 + 1)
+        t, w = (nodes + 1) / 2, weights / 2
+        rejected = np.log1p(-t[:, None, None] * np.exp(exponents))  # (nodes, secrets, answers)
+        others = rejected.sum(axis=2, keepdims=True) - rejected
+        logs: Floats = exponents + np.log((w[:, None, None] * np.exp(others)).sum(axis=0))
+        return logs
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ExponentialMechanism(MechanismFamily):
+    """The exponential mechanism p(y|s) proportional to exp(rate u(s, y)), in a named convention.
+
+    ==================  =================  ===========================
+    convention          rate               promise
+    ==================  =================  ===========================
+    "mcsherry-talwar"   epsilon/(2 Delta)  epsilon between neighbours
+    "introductory"      epsilon/Delta      2 epsilon between neighbours
+    ==================  =================  ===========================
+
+    Texts that use the second and call it epsilon-private are wrong by a factor of two.
+    The log likelihood ratios of two neighbours range over an interval of length
+    `bounded_range`, which is at most 2 rate Delta, and at most rate Delta where the
+    utility is monotone; that is a promise as well. With a normaliser that is the same for
+    all secrets it is rate Delta. `epsilon` is what this table gives.
+
+    Args:
+        table: The utilities.
+        epsilon: The convention's epsilon, a pure number.
+        convention: ``"mcsherry-talwar"`` or ``"introductory"``; there is no default.
+
+    Attributes:
+        parameter: The epsilon that was given.
+        rate: What the utility is multiplied with.
+        promised: What the convention promises for every table of this sensitivity.
+
+    Raises:
+        InputError: If epsilon is not positive or the convention is unknown.
+
+    Source:
+        McSherry and Talwar, FOCS 2007; Dong, Durfee and Rogers, "Optimal differential
+        privacy composition for exponential mechanisms", 2020 (bounded range).
+        Proof: docs/proofs/categories.md.
+
+    Example:
+        >>> from sfumato.mechanisms import ExponentialMechanism, UtilityTable
+        >>> votes = UtilityTable([[3, 1], [2, 2]])
+        >>> choice = ExponentialMechanism(votes, 1.0, "introductory")
+        >>> choice.promised, choice.rate
+        (2.0, 1.0)
+    """
+
+    name: ClassVar[str] = "exponential mechanism"
+    table: UtilityTable
+    parameter: float
+    convention: Convention
+    rate: float
+    promised: float
+
+    def __init__(self, table: UtilityTable, epsilon: float | str, convention: Convention) -> None:
+        if convention not in CONVENTIONS:
+            raise InputError(f"the convention {convention!r} is unknown.", f"use one of {', '.join(CONVENTIONS)}.")
+        value = positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+        share, promise = CONVENTIONS[convention]
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "parameter", value)
+        object.__setattr__(self, "convention", convention)
+        object.__setattr__(self, "rate", share * value / table.sensitivity)
+        object.__setattr__(self, "promised", promise * value)
+
+    @property
+    def secrets(self) -> Space:
+        """The secrets of the table."""
+        return self.table.secrets
+
+    @property
+    def epsilon(self) -> float:
+        """The largest log likelihood ratio of neighbours in this table, computed in floating point."""
+        s, t = np.nonzero(self.table.neighbours)
+        normal = self._log_normaliser
+        ratios = self.rate * self.table.differences - (normal[s] - normal[t])[:, None]
+        return float(ratios.max())
+
+    @property
+    def bounded_range(self) -> float:
+        """The largest spread of the log likelihood ratios of two neighbours; no epsilon is larger."""
+        d = self.table.differences
+        return self.rate * float((d.max(axis=1) - d.min(axis=1)).max())
+
+    @property
+    def constant_normaliser(self) -> bool:
+        """Whether all neighbours have the same normaliser, to 1e-12: epsilon is then at most rate Delta."""
+        s, t = np.nonzero(self.table.neighbours)
+        normal = self._log_normaliser
+        return bool((np.abs(normal[s] - normal[t]) <= 1e-12 * (1 + np.abs(normal[s]))).all())
+
+    @property
+    def regret_bound(self) -> float:
+        """ln(answers) / rate: on average, no secret's answer is further below its best."""
+        return math.log(len(self.table.answers)) / self.rate
+
+    @property
+    def hamming_loss(self) -> float:
+        """The probability that the answer is not one of the best, all secrets being equally likely."""
+        return 1 - _share_of_best(self._rows(1.0), self.table)
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism in integers, which keep `promised` between neighbours."""
+        table = self.table
+        exponents = self.promised * table.metric.array
+        span = self.rate * float(-table.below_best.min())
+        found = lowered(self._rows, exponents, table.secrets, table.answers, span=span)
+        return found.promising(MetricPrivacy(self.promised, table.metric))
+
+    @property
+    def _log_normaliser(self) -> Floats:
+        best = self.table.values.max(axis=1)
+        normal: Floats = self.rate * best + np.log(np.exp(self.rate * self.table.below_best).sum(axis=1))
+        return normal
+
+    def _rows(self, scale: float) -> Floats:
+        rows = np.exp(self.rate * scale * self.table.below_best)
+        normalised: Floats = rows / rows.sum(axis=1, keepdims=True)
+        return normalised
+
+
+def _share_of_best(rows: Floats, table: UtilityTable) -> float:
+    return float((rows * (table.below_best == 0)).sum(axis=1).mean())
