@@ -1,4 +1,4 @@
-"""Interval arithmetic: formulas and exponentials with a proved side (FLINT)."""
+"""Interval arithmetic: formulas and exponentials with a proved side (FLINT, loaded at the first use)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
-from flint import arb, ctx, fmpq
 
-from ..core.arrays import Floats
-from ..rounding import down, up
+from .core.arrays import Floats
+from .rounding import down, up
 
 _PRECISION: Final = 240  # bits: differences of nearly equal tails keep enough of them
 _EXPONENTIAL_BITS: Final = 160
@@ -23,11 +22,15 @@ Interval = Any
 
 def exact(value: float) -> Interval:
     """Return the interval that holds one float or integer and nothing else."""
+    from flint import arb
+
     return arb(value)
 
 
 def rational_interval(value: Fraction) -> Interval:
     """Return an interval around a fraction, as narrow as the precision of the formula that it is part of."""
+    from flint import arb, fmpq
+
     return arb(fmpq(value.numerator, value.denominator))
 
 
@@ -37,6 +40,8 @@ def negative(formula: Callable[[], Interval]) -> bool:
     Args:
         formula: It must not be exactly 0; were it, the answer would be no.
     """
+    from flint import ctx
+
     for bits in _PRECISIONS:
         with ctx.workprec(bits):
             value = formula()
@@ -47,6 +52,8 @@ def negative(formula: Callable[[], Interval]) -> bool:
 
 def above(formula: Callable[[], Interval]) -> float:
     """Return a float at least as large as a formula over intervals; ``inf`` where none is proved."""
+    from flint import arb, ctx
+
     with ctx.workprec(_PRECISION):
         value = formula().upper()
         nearest = float(value)
@@ -70,6 +77,8 @@ def least(guess: float, holds: Callable[[Interval], object]) -> float:
     Returns:
         The float, or ``inf`` if the condition is not proved within one part in a million.
     """
+    from flint import arb, ctx
+
     with ctx.workprec(_PRECISION):
         step = 2.0**-52
         value = guess
@@ -83,6 +92,8 @@ def least(guess: float, holds: Callable[[Interval], object]) -> float:
 
 def normal(x: Interval) -> Interval:
     """Return the standard normal distribution function."""
+    from flint import arb
+
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
@@ -98,6 +109,8 @@ def exp_above(exponents: Floats) -> Floats:
 
 def exp_below_exact(epsilon: float, distance: float) -> tuple[int, int]:
     """Return integers (p, k) with p / 2**k at most exp(epsilon * distance), and close to it."""
+    from flint import arb, ctx
+
     with ctx.workprec(_EXPONENTIAL_BITS):
         mantissa, exponent = (arb(epsilon) * arb(distance)).exp().lower().man_exp()
     p, e = int(mantissa), int(exponent)
@@ -105,6 +118,8 @@ def exp_below_exact(epsilon: float, distance: float) -> tuple[int, int]:
 
 
 def _side(epsilon: float, distance: float, *, upper: bool) -> float:
+    from flint import arb, ctx
+
     if math.isinf(distance) or epsilon * distance > 700:
         return math.inf if upper or math.isinf(distance) else 1e300
     with ctx.workprec(_EXPONENTIAL_BITS):

@@ -19,13 +19,10 @@ _PLAIN: Final = 700.0  # exp of it is still a float, and so is its product with 
 
 
 class Vertex(NamedTuple):
-    """One vertex of each profile, arrays (...).
+    """One vertex of each profile, arrays (...): where it bends, and its value there.
 
-    Attributes:
-        epsilon: The logarithm of the likelihood ratio where the profile bends.
-        delta: The profile there.
-        slope: Sum of p e**(epsilon - ln(p/q)) over the ratios at or above, so that to
-            the left, up to the next vertex, delta(e) = delta + slope (1 - e**(e - epsilon)).
+    To the left, up to the next vertex, delta(e) = delta + slope (1 - e**(e - epsilon)), for the
+    slope sum of p e**(epsilon - ln(p/q)) over the ratios at or above.
     """
 
     epsilon: Floats
@@ -34,13 +31,9 @@ class Vertex(NamedTuple):
 
 
 def vertices(p: Floats, q: Floats) -> Iterator[Vertex]:
-    """Yield the vertices in falling order of epsilon.
+    """Yield the vertices of distributions (..., m) in falling order of epsilon.
 
     Every step adds numbers that are not negative, so that small deltas keep their digits.
-
-    Args:
-        p: Array (..., m) of distributions.
-        q: Array (..., m) of distributions.
     """
     logs = log_ratios(p, q)
     order = np.argsort(-logs, axis=-1, kind="stable")

@@ -3,12 +3,12 @@ from .additive import additive_capacity as additive_capacity
 from .additive import additive_g_capacity as additive_g_capacity
 from .factorisation import Factorisation as Factorisation
 from .factorisation import LeftFactorisation as LeftFactorisation
+from .factorisation import Refinement as Refinement
+from .factorisation import RefinementMetric as RefinementMetric
 from .factorisation import factorise as factorise
 from .factorisation import left_factorise as left_factorise
-from .refinement import Refinement as Refinement
-from .refinement import RefinementMetric as RefinementMetric
-from .refinement import refinement_metric as refinement_metric
-from .refinement import refines as refines
+from .factorisation import refinement_metric as refinement_metric
+from .factorisation import refines as refines
 from .shannon import ShannonCapacity as ShannonCapacity
 from .shannon import conditional_entropy_bits as conditional_entropy_bits
 from .shannon import joint_information_bits as joint_information_bits

@@ -1,4 +1,4 @@
-"""Factorisation: the processing of reports, or the mixing of secrets, that comes nearest to another mechanism."""
+"""Factorisation and refinement: whether one mechanism is another one with its reports or secrets processed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from ..core import Bracket, Mechanism, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
-from ..errors import InputError, SolverError
+from ..errors import InputError, SolverError, python
 from ..rounding import float_above, float_below
+from .vulnerability import g_vulnerability
 
-SCALE: Final = 2**60  # gains are rounded to multiples of one over this, and then exact
+_SCALE: Final = 2**60  # gains are rounded to multiples of one over this, and then exact
 
 Whole = NDArray[Any]  # of Python's integers, which do not overflow
-MOST: Final = 4_000_000  # entries of a program that is quickly looked at
-TOLERANCES: Final = {
+_MOST: Final = 4_000_000  # entries of a program that is quickly looked at
+_TOLERANCES: Final = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
 }  # HiGHS takes no less
-NOISE: Final = 1e-12  # what a solver leaves of a zero
-_CLOSE: Final = 1e-9  # a distance that floats do not tell from none
+_NOISE: Final = 1e-12  # what a solver leaves of a zero
+_CLOSE: Final = 1e-9  # a distance, or an error of a processing, that floats do not tell from none
 _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
 
 
-def check_same_secrets(mechanism: Mechanism, other: Mechanism) -> None:
+def _check_same_secrets(mechanism: Mechanism, other: Mechanism) -> None:
     """Refuse two mechanisms whose rows are not about the same secrets; labels of different kinds are left alone.
 
     Raises:
@@ -43,26 +44,34 @@ def check_same_secrets(mechanism: Mechanism, other: Mechanism) -> None:
     mechanism.secrets.check_order(other.secrets, "the other mechanism")
 
 
-def whole(gains: Floats) -> Whole:
-    """Return gains as integers, in units of 1 / `SCALE`; each is rounded down.
+def _check_size(task: str, entries: int) -> None:
+    if entries > _MOST:
+        raise InputError(
+            f"{task} is a program of {entries:,} entries; {_MOST:,} are possible.",
+            "merge secrets or observables first.",
+        )
 
-    Args:
-        gains: Array of any shape.
-    """
-    found: Whole = np.array([int(value) for value in np.floor(gains * SCALE).ravel().tolist()], dtype=object)
+
+def _solution(name: str, cost: Floats, **program: Any) -> Any:
+    """Return scipy's solution of a linear program in variables of at least 0."""
+    found = linprog(cost, method="highs", **program)
+    if found.x is None:
+        raise SolverError(f"the program of {name} was not solved: {found.message}.", "try smaller mechanisms.")
+    return found
+
+
+def _whole(gains: Floats) -> Whole:
+    """Return gains as integers, in units of 1 / `_SCALE`; each is rounded down."""
+    found: Whole = np.array([int(value) for value in np.floor(gains * _SCALE).ravel().tolist()], dtype=object)
     return found.reshape(gains.shape)
 
 
-def separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Fraction:
+def _separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Fraction:
     """Return how much more a mechanism is worth than another one, exactly.
 
     sum over o of max over z of sum over s of p(o|s) w(z, s) - the same of q
 
-    Args:
-        mechanism: The mechanism p.
-        other: The other one, q, on as many secrets.
-        weighted: Integers (guesses, secrets): the prior of s times what guess z is worth there, in any unit; the
-            answer has the same unit.
+    for mechanisms p and q, and integers w (guesses, secrets): the prior of s times what guess z is worth there.
     """
     own = int((weighted @ mechanism.weights.astype(object)).max(axis=0).sum())
     best = int((weighted @ other.weights.astype(object)).max(axis=0).sum())
@@ -145,14 +154,9 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
         >>> round(sf.leakage.factorise(fine, coarse).distance.lower, 9)
         0.2
     """
-    check_same_secrets(mechanism, other)
+    _check_same_secrets(mechanism, other)
     (n, wanted), given = mechanism.shape, other.shape[1]
-    if n * wanted * given > MOST:
-        raise InputError(
-            f"factorisation for {n:,} secrets and {given:,} by {wanted:,} observables is a program of "
-            f"{n * wanted * given:,} entries; {MOST:,} are possible.",
-            "merge secrets or observables first.",
-        )
+    _check_size(f"factorisation for {n:,} secrets and {given:,} by {wanted:,} observables", n * wanted * given)
     if prior is not None:
         mechanism.joint(prior)  # refuses a prior that does not fit
     rows, prices = _solve(mechanism.matrix, other.matrix, None if prior is None else prior.probabilities)
@@ -167,7 +171,7 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
     gain = np.where(p > 0, prices / np.maximum(p, _TINY), 0.0)
     gain = np.minimum(gain / max(1.0, float(gain.max()) if prior is None else 1.0), 1.0)
     upper = _left(mechanism, other, processing, prior)
-    lower = _gain_bound(mechanism, other, whole((gain * p).T), prior)
+    lower = _gain_bound(mechanism, other, _whole((gain * p).T), prior)
     if lower == 0:
         gain = np.zeros_like(gain)
     return Factorisation(processing, Bracket(lower, upper, upper), believed, readonly(gain.T.copy()))
@@ -195,21 +199,17 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
             sparse.hstack([sparse.csr_array((n, given * wanted)), sums, worst]),
         ]
         limits.append(np.zeros(n))
-    found = linprog(
+    found = _solution(
+        "factorisation",
         cost,
         A_ub=sparse.vstack(rows, format="csr"),
         b_ub=np.concatenate(limits),
         A_eq=sparse.hstack([ones, sparse.csr_array((given, columns - given * wanted))], format="csr"),
         b_eq=np.ones(given),
-        method="highs",
-        options=TOLERANCES,
+        options=_TOLERANCES,
     )
-    if found.x is None:
-        raise SolverError(
-            f"the program of factorisation was not solved: {found.message}.", "try smaller mechanisms."
-        )
     processing = found.x[: given * wanted].reshape(given, wanted)
-    processing = np.where(processing < NOISE, 0.0, processing)
+    processing = np.where(processing < _NOISE, 0.0, processing)
     processing /= processing.sum(axis=1, keepdims=True)
     prices = np.maximum(-found.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
     return processing, prices
@@ -230,15 +230,11 @@ def _left(mechanism: Mechanism, other: Mechanism, processing: Mechanism, prior: 
 def _gain_bound(mechanism: Mechanism, other: Mechanism, weighted: Whole, prior: Prior | None) -> float:
     """Return the least distance that gains prove, computed exactly and rounded down.
 
-    Args:
-        mechanism: The mechanism.
-        other: The other one.
-        weighted: Integers (guesses, secrets) of at least 0, the prior times the gain in units of 1 / `SCALE`. With
-            a prior they are at most it; without one, their maximum over guesses is the prior.
-        prior: The given prior.
+    ``weighted`` are integers (guesses, secrets) of at least 0, the prior times the gain in units of 1 / `_SCALE`.
+    With a prior they are at most it; without one, their maximum over guesses is the prior.
     """
-    total = SCALE if prior is not None else int(weighted.max(axis=0).sum())
-    return max(float_below(separation(mechanism, other, weighted) / total), 0.0) if total else 0.0
+    total = _SCALE if prior is not None else int(weighted.max(axis=0).sum())
+    return max(float_below(_separation(mechanism, other, weighted) / total), 0.0) if total else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -294,12 +290,7 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
             "compare two on the same observables.",
         )
     mechanism.observables.check_order(other.observables, "the other mechanism")
-    if n * wanted * given > MOST:
-        raise InputError(
-            f"mixing {given:,} secrets for {n:,}, with {wanted:,} observables, is a program of "
-            f"{n * wanted * given:,} entries; {MOST:,} are possible.",
-            "merge secrets or observables first.",
-        )
+    _check_size(f"mixing {given:,} secrets for {n:,}, with {wanted:,} observables,", n * wanted * given)
     solved = [_nearest(row, other.matrix) for row in mechanism.matrix]
     mixing = Mechanism([mixture for mixture, _ in solved], mechanism.secrets, other.secrets)
     bits = other.bits + mixing.bits
@@ -317,24 +308,206 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
 def _nearest(row: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the mixture of the rows of an array that comes nearest to a row, and the prices of what it misses."""
     given, wanted = b.shape
-    found = linprog(
+    found = _solution(
+        "mixing",
         np.append(np.zeros(given), np.ones(wanted)),
         A_ub=np.hstack([-b.T, -np.eye(wanted)]),
         b_ub=-row,
         A_eq=np.append(np.ones(given), np.zeros(wanted))[None],
         b_eq=[1.0],
-        method="highs",
-        options=TOLERANCES,
+        options=_TOLERANCES,
     )
-    if found.x is None:
-        raise SolverError(f"the program of mixing was not solved: {found.message}.", "try smaller mechanisms.")
-    mixture = np.where(found.x[:given] < NOISE, 0.0, found.x[:given])
+    mixture = np.where(found.x[:given] < _NOISE, 0.0, found.x[:given])
     return mixture / mixture.sum(), np.clip(-found.ineqlin.marginals, 0.0, 1.0)
 
 
 def _score_bound(mechanism: Mechanism, secret: int, other: Mechanism, score: Floats) -> float:
     """Return the least distance of a row that a score proves, computed exactly and rounded down."""
-    counts = whole(score)
+    counts = _whole(score)
     own = Fraction(int(mechanism.weights[secret].astype(object) @ counts), 2**mechanism.bits)
     best = Fraction(int((other.weights.astype(object) @ counts).max()), 2**other.bits)
-    return max(float_below((own - best) / SCALE), 0.0)
+    return max(float_below((own - best) / _SCALE), 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Refinement(CompactRepr):
+    """Whether a mechanism refines another one, with the witness.
+
+    Attributes:
+        holds: Whether it does: True with a processing whose error is below 1e-9, which is numerical; False with a
+            gain that separates them, which is proved; None where neither was found.
+        processing: Array (observables of the other, observables of the mechanism), rows that sum to one: the one
+            that comes nearest.
+        error: The largest difference between what the processing makes of the other and the mechanism.
+        gain: Array (guesses, secrets), entries in [-1, 1], under which the mechanism leaks more with an even
+            prior; None where it refines.
+        advantage: How much more it is worth under that gain, computed exactly and rounded down; 0 where there is
+            none.
+    """
+
+    holds: bool | None
+    processing: Floats
+    error: float
+    gain: Floats | None
+    advantage: float
+
+    def __bool__(self) -> bool:
+        if self.holds is None:
+            raise SolverError(
+                "whether it refines the other one is not known: neither a processing nor a gain was found.",
+                python("look at .holds, which is None, and at .error."),
+            )
+        return self.holds
+
+
+@checked
+def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
+    """Return whether a mechanism refines another one: it equals the other one, processed further.
+
+    mechanism = other R for some R whose rows are distributions
+
+    Then it leaks no more under any prior and any gain. Otherwise there is a gain under which it leaks more, with
+    an even prior (the coriaceous theorem): the largest violation
+
+        max over |G| <= 1 of  <G, mechanism> - sum over y of max over z of sum over s of other(y|s) G(s, z)
+
+    is the dual of the least error of a processing, so one linear program gives both. The gain is then
+    checked over the integers of both mechanisms, so that a False is proved.
+
+    Args:
+        mechanism: The mechanism, on n secrets.
+        other: Another mechanism on as many secrets.
+
+    Raises:
+        InputError: If the secrets differ in number or order, or the program is too large.
+        SolverError: If the program was not solved.
+
+    Source:
+        McIver, Morgan, Smith, Espinoza and Meinicke, "Abstract channels and their robust information-leakage
+        ordering", POST 2014; Alvim et al., "The Science of Quantitative Information Flow" (2020), chapter 9.
+    """
+    _check_same_secrets(mechanism, other)
+    a, b = mechanism.matrix, other.matrix
+    (n, wanted), given = a.shape, b.shape[1]
+    _check_size(f"refinement for {n:,} secrets and {given:,} by {wanted:,} observables", n * wanted * given)
+    # Variables R(y, z) and the error t: (b R - a)(s, z) <= t and >= -t.
+    made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
+    slack = sparse.csr_array(np.full((n * wanted, 1), -1.0))
+    below = sparse.block_array([[made, slack], [-made, slack]], format="csr")
+    ones = sparse.kron(sparse.eye_array(given), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    equal = sparse.hstack([ones, sparse.csr_array((given, 1))], format="csr")
+    cost = np.append(np.zeros(given * wanted), 1.0)
+    found = _solution(
+        "refinement",
+        cost,
+        A_ub=below,
+        b_ub=np.concatenate([a.ravel(), -a.ravel()]),
+        A_eq=equal,
+        b_eq=np.ones(given),
+    )
+    processing = np.maximum(found.x[:-1].reshape(given, wanted), 0.0)
+    processing /= processing.sum(axis=1, keepdims=True)
+    error = float(np.abs(b @ processing - a).max())
+    prices = found.ineqlin.marginals
+    gain = (prices[: n * wanted] - prices[n * wanted :]).reshape(n, wanted).T
+    found_gain = _separating(mechanism, other, gain)
+    if found_gain is None and error <= _CLOSE:
+        return Refinement(True, readonly(processing), error, None, 0.0)
+    if found_gain is None:
+        # So little is left that the first program does not tell it from nothing: this one looks closer.
+        nearest = factorise(mechanism, other)
+        found_gain = _separating(mechanism, other, nearest.gain * nearest.prior.probabilities)
+    if found_gain is None:
+        return Refinement(None, readonly(processing), error, None, 0.0)
+    return Refinement(False, readonly(processing), error, *found_gain)
+
+
+def _separating(mechanism: Mechanism, other: Mechanism, gain: Floats) -> tuple[Floats, float] | None:
+    """Return a gain scaled to [-1, 1], and how much more the mechanism is worth under it with an even prior.
+
+    None where that is not more than nothing.
+    """
+    largest = float(np.abs(gain).max())
+    if not largest > 0:
+        return None
+    gain = np.rint(gain / largest * _SCALE) / _SCALE
+    advantage = float_below(_separation(mechanism, other, _whole(gain)) / (len(mechanism.secrets) * _SCALE))
+    return (readonly(gain), advantage) if advantage > 0 else None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RefinementMetric(CompactRepr):
+    """The most that a mechanism leaks more than another one, with the gain that shows it.
+
+    Attributes:
+        value: From 0 to 1, between bounds that hold up to rounding. Lower bound and value are what the gain
+            attains.
+        gain: Array (guesses, secrets), entries of at most 1; the last guess is worth 0 at every secret, so that
+            the vulnerability lies in [0, 1].
+    """
+
+    value: Bracket
+    gain: Floats
+
+
+@checked
+def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> RefinementMetric:
+    """Return the most that a mechanism leaks more than another one, under gains whose vulnerability is in [0, 1].
+
+    max over g of  V(mechanism) - V(other)  =  1 - max of  sum over s, z of prior(s) (other R)(z|s)
+
+    over R >= 0 whose rows sum to at most one and with other R <= mechanism where the prior is positive: what no
+    processing of the other mechanism can cover. It is 0 where the mechanism refines the other one, and the
+    additive capacity where the other one says nothing. `factorise` gives the same for gains in [0, 1].
+
+    Args:
+        mechanism: The mechanism, on n secrets.
+        other: Another mechanism on as many secrets.
+        prior: What the adversary believes, and what is true.
+
+    Raises:
+        InputError: If the secrets differ in number or order, the prior does not fit, or the program is too large.
+        SolverError: If the program was not solved.
+
+    Source:
+        Chatzikokolakis and Smith, "Refinement metrics for quantitative information flow", 2019. The dual:
+        docs/proofs/additive-capacity.md.
+    """
+    _check_same_secrets(mechanism, other)
+    (n, wanted), given = mechanism.shape, other.shape[1]
+    _check_size(f"the metric for {n:,} secrets and {given:,} by {wanted:,} observables", n * wanted * given)
+    joint = mechanism.joint(prior)
+    rival = prior.probabilities[:, None] * other.matrix
+    covered, prices = _solve_cover(joint, rival)
+    upper = max(float((joint - rival @ covered).sum()), 0.0)
+    possible = prior.probabilities > 0
+    gain = np.ones((wanted + 1, n))
+    gain[:-1, possible] -= prices[possible].T
+    gain[-1] = 0.0
+    beyond = Mechanism.from_weights(other.weights, other.bits, mechanism.secrets)
+    lower = max(g_vulnerability(mechanism, prior, gain) - g_vulnerability(beyond, prior, gain), 0.0)
+    return RefinementMetric(Bracket(lower, lower, max(lower, upper)), readonly(gain))
+
+
+def _solve_cover(joint: Floats, rival: Floats) -> tuple[Floats, Floats]:
+    """Return the R that covers most, array (given, wanted), scaled to fit, and the prices of covering too much.
+
+    ``joint`` (n, wanted) and ``rival`` (n, given) are the prior times the mechanism, and times the other one.
+    """
+    (n, wanted), given = joint.shape, rival.shape[1]
+    made = sparse.kron(sparse.csr_array(rival), sparse.eye_array(wanted), format="csr")
+    ones = sparse.kron(sparse.eye_array(given), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    found = _solution(
+        "the metric",
+        -np.repeat(rival.sum(axis=0), wanted),
+        A_ub=sparse.vstack([made, ones], format="csr"),
+        b_ub=np.concatenate([joint.ravel(), np.ones(given)]),
+        options=_TOLERANCES,
+    )
+    covered = np.maximum(found.x.reshape(given, wanted), 0.0)
+    covered[(rival > 0).T.astype(np.float64) @ (joint == 0) > 0] = 0.0  # would make what the mechanism never does
+    covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1.0)
+    made_of = rival @ covered
+    covered *= np.min(np.where(made_of > joint, joint / np.where(made_of > 0, made_of, 1.0), 1.0), axis=0)
+    prices = np.maximum(-found.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
+    return covered, prices

@@ -7,8 +7,7 @@ distribution of reports that tells least of a secret for its loss.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -21,15 +20,11 @@ _CANCELLED: Final = 1e10  # entries of the smaller system with which its solutio
 _FEW: Final = 3  # times as many rows as columns: the smaller system is then faster
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InteriorPoint:
+class InteriorPoint(NamedTuple):
     """One point on the way to the largest F(x) = sum over o of f(o) ln (x matrix)(o) + b . x.
 
-    Attributes:
-        x: Array (n,), positive, with sum one.
-        prices: Array (n,), positive: about by how much F falls per unit of each entry.
-        gradient: F'(x), array (n,).
-        step: How many Newton steps led here.
+    ``x`` (n,) is positive with sum one, ``prices`` (n,) say about by how much F falls per unit of each
+    entry, ``gradient`` is F'(x), and ``step`` counts the Newton steps.
     """
 
     x: Floats
@@ -43,16 +38,8 @@ class InteriorPoint:
         return float(self.gradient.max() - self.x @ self.gradient)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Maximum:
-    """The maximum of F, up to a proved gap.
-
-    Attributes:
-        probabilities: Array (n,), positive, with sum one.
-        value: F there.
-        gap: No distribution has a larger F by more than this.
-        steps: How many Newton steps were taken.
-    """
+class Maximum(NamedTuple):
+    """The maximum of F, at positive probabilities (n,); no F is larger by more than the gap."""
 
     probabilities: Floats
     value: float

@@ -26,10 +26,6 @@ def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
 
     It is a sum of terms that are never negative, so weak leakage keeps its digits.
 
-    Args:
-        mechanism: The mechanism.
-        prior: The distribution of the secret.
-
     Raises:
         InputError: If the prior does not fit the mechanism.
 
@@ -46,10 +42,6 @@ def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
     """Return what remains unknown of the secret after the report, in bits.
 
     H(S|O) = - sum over s, o of prior(s) p(o|s) log2 p(s|o)
-
-    Args:
-        mechanism: The mechanism.
-        prior: The distribution of the secret.
 
     Raises:
         InputError: If the prior does not fit the mechanism.
@@ -146,9 +138,6 @@ def min_entropy_capacity_bits(mechanism: Mechanism) -> float:
 
     The uniform prior attains it. It bounds the leakage under every non-negative gain,
     and is also known as maximal leakage.
-
-    Args:
-        mechanism: The mechanism.
 
     Source:
         Braun, Chatzikokolakis and Palamidessi, MFPS 2009; Issa, Wagner and Kamath, 2020.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +13,19 @@ from ..rounding import UNIT
 from .coupling import Coupling, Distribution, distribution, exact_masses
 
 Bools = NDArray[np.bool_]
+Entry = TypeVar("Entry", np.float64, np.bool_)
 
 _BLOCK: Final = 16384  # entries that are priced before a pivot is taken from them
 
 
 class Tree:
-    """A basis of the transport problem: n rows and m columns joined to a tree.
+    """A basis of the transport problem: n rows and m columns joined to a tree, cheap pairs first.
 
-    The masses are perturbed as by Orden (n + 1 times each mass, plus one for every row, all
-    taken by the last column), so that no two parts of them balance: every pivot moves a
-    positive mass, and the same tree carries the true masses without going negative. A
-    pair enters only where its reduced cost is negative beyond all rounding, so that the
+    The masses are positive integers with equal sums. They are perturbed as by Orden (n + 1 times each
+    mass, plus one for every row, all taken by the last column), so that no two parts of them balance:
+    every pivot moves a positive mass, and the same tree carries the true masses without going
+    negative. A pair enters only where its reduced cost is negative beyond all rounding, so that the
     exact cost falls with every pivot and none can cycle.
-
-    Args:
-        rows: Positive integers.
-        columns: Positive integers with the same sum.
-        cost: Array (n, m) that the first tree is chosen by: cheap pairs first.
     """
 
     def __init__(self, rows: list[int], columns: list[int], cost: Floats) -> None:
@@ -62,16 +58,10 @@ class Tree:
         self._lowered = np.zeros(n + m)  # the potentials less their errors
 
     def minimise(self, cost: Floats, allowed: Bools | None = None) -> tuple[Floats, Floats]:
-        """Pivot until no allowed pair would lower the cost, and return the potentials.
+        """Pivot until no allowed pair would lower the finite cost (n, m), and return the potentials.
 
-        Args:
-            cost: Array (n, m) of finite numbers.
-            allowed: The pairs that may enter the tree; all by default. Pairs already in
-                the tree stay.
-
-        Returns:
-            Arrays u (n,) and v (m,) with u + v = cost on the tree and u + v <= cost on
-            allowed pairs, up to rounding (exact for small integers).
+        They are arrays u (n,) and v (m,) with u + v = cost on the tree and u + v <= cost on allowed
+        pairs (all by default), up to rounding; exact for small integers. Pairs in the tree stay.
         """
         n, m = self.shape
         self._hang(0, -1, cost)
@@ -176,12 +166,7 @@ class Layer(NamedTuple):
 
 
 class TransportProblem:
-    """Two distributions, cut to their supports, and the tree that couples them.
-
-    Args:
-        first: Array (n,), a distribution.
-        second: Array (m,), a distribution.
-    """
+    """Two distributions, cut to their supports, and the tree that couples them."""
 
     def __init__(self, first: Distribution, second: Distribution) -> None:
         self.first = distribution(first, "the first distribution")
@@ -193,13 +178,9 @@ class TransportProblem:
         self._total = sum(self._masses[0])
         self._tree: Tree | None = None
 
-    def cut(self, array: Floats) -> Floats:
+    def cut(self, array: NDArray[Entry]) -> NDArray[Entry]:
         """Return the part of an array (n, m) that lies between the supports."""
         return np.asarray(array[np.ix_(self.rows, self.columns)])
-
-    def cut_relation(self, relation: Bools) -> Bools:
-        """Return the part of a relation (n, m) that lies between the supports."""
-        return np.asarray(relation[np.ix_(self.rows, self.columns)])
 
     def begin(self, order: Floats) -> Tree:
         """Couple the distributions greedily, pairs of low ``order`` (between the supports) first."""
@@ -209,10 +190,8 @@ class TransportProblem:
     def solve(self, costs: Sequence[Floats]) -> list[Layer]:
         """Minimise the expected first cost, then the second among the optima of the first, and so on.
 
-        All costs but the last must be 0 or 1, so that their potentials are exact.
-
-        Args:
-            costs: Arrays between the supports, of finite numbers.
+        Costs are arrays of finite numbers between the supports; all but the last must be 0 or 1, so
+        that their potentials are exact.
         """
         tree = self._tree or self.begin(costs[0] * (1 + costs[-1].max(initial=0.0)) + costs[-1])
         allowed: Bools | None = None
