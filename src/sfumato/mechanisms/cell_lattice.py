@@ -40,9 +40,6 @@ class LatticeBasis(CompactRepr):
     Args:
         steps: The vectors a and b as rows, array (2, 2), in the unit of the coordinates.
 
-    Attributes:
-        steps: The vectors a and b as rows.
-
     Raises:
         InputError: If the vectors are (nearly) parallel.
 

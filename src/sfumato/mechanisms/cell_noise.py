@@ -17,7 +17,7 @@ from ..errors import InputError
 from .cell_lattice import ClampingWindow, LatticeBasis, check_norm, norms, plane
 from .family import MechanismFamily, positive
 from .real_noise import Gaussian
-from .strict_privacy import lowered
+from .strict_privacy import lower_exponents
 
 _WIDEST: Final = 1 << 13  # steps to which sums over the lattice go
 _DEEP: Final = 64.0  # exponents beyond it belong to probabilities that are lifted anyway
@@ -129,10 +129,7 @@ class PlanarGeometric(MechanismFamily):
         return 1.0 - float(np.diagonal(self.mechanism().matrix).mean())
 
     def pmf(self, offsets: ArrayLike) -> Floats:
-        """Return the probability of noise i a + j b, before reports move into the region.
-
-        Args:
-            offsets: i and j, array (..., 2) of integers.
+        """Return the probability of noise i a + j b, for integers (..., 2), before reports move into the region.
 
         Raises:
             InputError: If they are not pairs of integers.
@@ -178,7 +175,7 @@ class PlanarGeometric(MechanismFamily):
             else Metric(distances, self.space.unit, name=self.norm, triangle=True)
         )
         promised = MetricPrivacy(self._epsilon, metric)
-        return lowered(build, exponents, self.space, self.space, span=span).promising(promised)
+        return lower_exponents(build, exponents, self.space, self.space, span=span).promising(promised)
 
     def _radius(self, rate: float, left: float) -> int:
         """Return a number of steps beyond which less than ``left`` remains of the sum of exp(-rate |z|)."""
@@ -226,14 +223,9 @@ class PlanarGaussian(MechanismFamily):
     `delta`, zero-concentrated privacy with rho = d**2 / (2 sigma**2). No pure epsilon
     holds per unit of distance: reports far from both give away more and more.
 
-    Attributes:
-        space: The n cells.
-        sigma: The standard deviation per axis, in the unit of the coordinates.
-        basis: The basis of the lattice of the cells.
-
     Args:
         space: The cells, which are also the reports: a `Grid` or cells of one.
-        sigma: A number or text such as ``"400 m"``.
+        sigma: Per axis, in the unit of the coordinates; a number or text such as ``"400 m"``.
         basis: The basis of their lattice, along the axes; by default the one that the cells show.
 
     Raises:

@@ -66,11 +66,6 @@ class DiscreteGaussian(Noise):
     def calibrated(cls, epsilon: float, delta: float, sensitivity: int = 1) -> DiscreteGaussian:
         """Return the noise of least variance, to 16 bits, that is (epsilon, delta)-private.
 
-        Args:
-            epsilon: Positive.
-            delta: Between 0 and 1.
-            sensitivity: A positive integer.
-
         Raises:
             InputError: If an argument is out of range, or the variance would be above 2**40.
         """
@@ -99,9 +94,6 @@ class DiscreteGaussian(Noise):
         The sum of max(pmf(k) - e^epsilon pmf(k + sensitivity), 0), whose terms are
         positive exactly for k > epsilon v / sensitivity - sensitivity / 2; the terms that
         are left out, and rounding, are covered.
-
-        Args:
-            epsilon: At least 0.
 
         Raises:
             InputError: If epsilon is negative or not a number.

@@ -80,13 +80,7 @@ def elastic_surplus(metric: Metric, mass: ArrayLike, *, required: float, radius:
 
     The least ratio of the mass within r to required (r / radius)**2, over all r up to
     where all the mass is required; the requirement holds where it is at least 1 (but for
-    its own rounding).
-
-    Args:
-        metric: Any metric on n places, such as an elastic one.
-        mass: Array (n,).
-        required: The mass that must be within ``radius``.
-        radius: A size in the metric.
+    its own rounding). The metric is any one on n places; see `elastic_metric` for the others.
 
     Raises:
         InputError: If sizes differ or a number is not positive.

@@ -20,7 +20,7 @@ from ..core.recipe import Integers
 from ..errors import InputError
 from ..sampling.coins import below
 from .family import MechanismFamily, check_listable, positive
-from .strict_privacy import exponents_of, lowered, strictly_private
+from .strict_privacy import exponents_of, lower_exponents, strictly_private
 
 Kind = Literal["symmetric", "optimised"]
 _BIT: Final = Space((0, 1))
@@ -63,7 +63,7 @@ class FrequencyOracle(MechanismFamily):
 
     def _listed(self, build: Callable[[float], Floats], reports: Space) -> Mechanism:
         """Return the matrix that ``build`` gives for a scale of epsilon, with its promise."""
-        matrix = lowered(build, np.array([self._epsilon]), self.space, reports)
+        matrix = lower_exponents(build, np.array([self._epsilon]), self.space, reports)
         return matrix.promising(MetricPrivacy(self._epsilon, hamming(self.space)))
 
     @property
@@ -186,7 +186,7 @@ class UnaryEncoding(FrequencyOracle):
 
     def recipe(self) -> Bits:
         """Return the mechanism of one bit, on which the product of both ratios is at most e^epsilon."""
-        return Bits(len(self.space), lowered(self._bit, np.array([self._epsilon]), _BIT, _BIT, ratios=2))
+        return Bits(len(self.space), lower_exponents(self._bit, np.array([self._epsilon]), _BIT, _BIT, ratios=2))
 
     def _bit(self, scale: float) -> Floats:
         return _bit_matrix(self.kind, self._epsilon * scale)
@@ -326,7 +326,7 @@ class SubsetSelection(FrequencyOracle):
             left_out = (k - d) / d * math.exp(-self._epsilon * scale)
             return np.array([[left_out, 1.0]]) / (1 + left_out)
 
-        return Subset(k, d, lowered(coin, np.array([self._epsilon]), _ONE, _BIT))
+        return Subset(k, d, lower_exponents(coin, np.array([self._epsilon]), _ONE, _BIT))
 
 
 @dataclass(frozen=True, slots=True)

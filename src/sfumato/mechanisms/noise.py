@@ -61,11 +61,7 @@ class AdditiveNoise(MechanismFamily):
 
 
 class Noise(AdditiveNoise):
-    """Noise on all integers, added to a query's answer: p(o|s) = pmf(o - s).
-
-    Attributes:
-        sensitivity: The largest difference of two answers that must not be told apart.
-    """
+    """Noise on all integers, added to a query's answer: p(o|s) = pmf(o - s)."""
 
     __slots__ = ()
     sensitivity: int

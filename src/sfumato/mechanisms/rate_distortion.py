@@ -19,7 +19,7 @@ from ..leakage import mutual_information_bits
 from ..leakage.likelihood import interior_points
 from ..rounding import UNIT, amount_at_most, at_most
 from .family import positive
-from .strict_privacy import equal_rows, lowered
+from .strict_privacy import equal_rows, lower_exponents
 
 _SEARCH: Final = 100  # slopes tried for a wanted loss
 _STRIDE: Final = math.log(4)  # between the slopes that are tried first
@@ -137,12 +137,12 @@ def rate_distortion(
     marginal = _marginal(prior, found.array, allowed, b, tolerance_bits)
 
     def build(scale: float) -> Floats:
-        return _tilted(marginal.shares, b * scale, found.array, allowed)
+        return _tilt(marginal.shares, b * scale, found.array, allowed)
 
     if most == math.inf:
         exponents = 2 * b * _metric_of(loss, found)
         reached = np.broadcast_to(marginal.shares > 0, found.array.shape)
-        mechanism = lowered(
+        mechanism = lower_exponents(
             lambda scale: equal_rows(build(scale), exponents), exponents, prior.space, reports, reached=reached
         )
         if isinstance(loss, Metric) and loss.triangle:
@@ -180,15 +180,8 @@ def rate_distortion_of_loss(
 ) -> RateDistortion:
     """Return the rate-distortion optimum whose expected loss is just below a target.
 
-    See `rate_distortion`; here the slope is found.
-
-    Args:
-        prior: The prior on the n secrets.
-        loss: The loss l(s, o), array (n, m).
-        target: The expected loss, in its unit; a number or text such as ``"500 m"``.
-        observables: The m observables; by default the secrets.
-        largest_loss: If given, no report ever loses more than this.
-        tolerance: How far below the target the loss may be, as a part of it.
+    See `rate_distortion`; here the slope is found. The target is in the unit of the loss, a number or text such
+    as ``"500 m"``; the loss is at most the tolerance, as a part of the target, below it.
 
     Raises:
         InputError: If sizes differ, or a number is not positive.
@@ -216,7 +209,7 @@ def rate_distortion_of_loss(
 
     def excess(slope: float) -> float:
         shares = _marginal(prior, found.array, allowed, slope, _SEARCH_BITS).shares
-        rows = _tilted(shares, slope, found.array, allowed)
+        rows = _tilt(shares, slope, found.array, allowed)
         return float(prior.probabilities @ (rows * found.array).sum(axis=1)) - aim
 
     slope = _root(excess, 1 / (wanted - least), tolerance / 4 * abs(wanted))
@@ -275,7 +268,7 @@ def _allowed(secrets: Space, loss: Loss, largest: float | str | None) -> tuple[f
     return most, allowed
 
 
-def _tilted(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]) -> Floats:
+def _tilt(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]) -> Floats:
     """Return q(o) exp(-b l(s, o)), normalised; q even where no report of positive share is allowed."""
     with np.errstate(divide="ignore"):
         logs = np.where(allowed, np.log(shares) - slope * loss, -np.inf)
@@ -316,12 +309,12 @@ def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
         SolverError: If the tolerance is below what floats reach.
     """
     m = decay.shape[1]
-    best = _improved(prior, decay, np.full(m, 1.0 / m), 0)
+    best = _step(prior, decay, np.full(m, 1.0 / m), 0)
     for point in interior_points(decay.T, prior, np.zeros(m), np.full(m, 1.0 / m), tolerance):
-        best = min(_improved(prior, decay, point.x, point.step), best, key=lambda marginal: marginal.excess)
+        best = min(_step(prior, decay, point.x, point.step), best, key=lambda marginal: marginal.excess)
         sparse = np.where(point.x > point.prices / m, point.x, 0.0)
         if (decay @ sparse > _COVERED).all():
-            found = _improved(prior, decay, sparse, point.step)
+            found = _step(prior, decay, sparse, point.step)
             if found.excess <= tolerance:
                 return found
         if best.excess <= _FINISHED * tolerance:
@@ -334,7 +327,7 @@ def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
     )
 
 
-def _improved(prior: Floats, decay: Floats, q: Floats, steps: int) -> Marginal:
+def _step(prior: Floats, decay: Floats, q: Floats, steps: int) -> Marginal:
     """Return q after one step of Blahut and Arimoto, which makes its sum one, with its excess."""
     shares = q * (prior / (decay @ q) @ decay)
     shares = shares / shares.sum()

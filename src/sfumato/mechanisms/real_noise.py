@@ -36,9 +36,15 @@ class RealNoise(AdditiveNoise):
     def density(self, value: ArrayLike) -> Floats:
         """Return the density of the noise at x, an array of any shape."""
 
-    @abstractmethod
     def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
         """Return the answers with textbook noise, in floats: for studies of it and of attacks on it."""
+        given = numbers(answers, "the answers")
+        noisy: Floats = given + self._noise(given.shape, generator)
+        return noisy
+
+    @abstractmethod
+    def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
+        """Return noise of numpy's generator."""
 
     @property
     def hamming_loss(self) -> float:
@@ -116,11 +122,8 @@ class Laplace(RealNoise):
         densities: Floats = np.exp(-np.abs(x) / self.scale) / (2 * self.scale)
         return densities
 
-    def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
-        """Return the answers with the noise of numpy's generator, in floats: never release it."""
-        given = numbers(answers, "the answers")
-        noisy: Floats = given + generator.laplace(scale=self.scale, size=given.shape)
-        return noisy
+    def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
+        return generator.laplace(scale=self.scale, size=shape)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -199,11 +202,8 @@ class Gaussian(RealNoise):
         densities: Floats = np.exp(-(x**2) / 2) / (self.sigma * math.sqrt(2 * math.pi))
         return densities
 
-    def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
-        """Return the answers with the noise of numpy's generator, in floats: never release it."""
-        given = numbers(answers, "the answers")
-        noisy: Floats = given + generator.normal(scale=self.sigma, size=given.shape)
-        return noisy
+    def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
+        return generator.normal(scale=self.sigma, size=shape)
 
 
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
@@ -244,10 +244,6 @@ class PlanarLaplace(RealNoise):
 
     For studies only: in doubles the last bits of a report give the secret away. To release
     places use `PlanarGeometric`, which is exact.
-
-    Attributes:
-        sensitivity: 1: epsilon is per unit of the distance.
-        unit: The unit of the coordinates.
 
     Args:
         epsilon: Per unit; a number or text such as ``"0.6/km"``.
@@ -348,11 +344,12 @@ class PlanarLaplace(RealNoise):
             answers: Places, array (..., 2) in the unit of the coordinates.
             generator: numpy's generator, seeded.
         """
-        given = _points(answers, "the places")
-        angle = generator.uniform(0, 2 * math.pi, given.shape[:-1])
-        radius = self.quantile(generator.random(given.shape[:-1]))
-        noisy: Floats = given + np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-        return noisy
+        return RealNoise.simulate(self, _points(answers, "the places"), generator)
+
+    def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
+        angle = generator.uniform(0, 2 * math.pi, shape[:-1])
+        radius = self.quantile(generator.random(shape[:-1]))
+        return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
 
 
 def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float = 2.0**-52) -> float:
@@ -400,13 +397,7 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
 
 
 def epsilon_before_rounding(target: float, step: float, widest: float, precision: float = 2.0**-52) -> float:
-    """Return the largest epsilon of the noise whose `rounded_epsilon` is at most a target.
-
-    Args:
-        target: Wanted, per unit.
-        step: The side of a cell of the grid.
-        widest: The largest distance of report and secret.
-        precision: Of the angle.
+    """Return the largest epsilon of the noise whose `rounded_epsilon` is at most a target; arguments as there.
 
     Raises:
         InputError: If an argument is not positive.
@@ -491,16 +482,14 @@ class ContinuousStaircase(RealNoise):
         densities: Floats = top * np.exp(-self._epsilon * (stairs + (within >= self.share)))
         return densities
 
-    def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
-        """Return the answers with the noise of numpy's generator, in floats: never release it."""
-        given = numbers(answers, "the answers")
-        b, size = math.exp(-self._epsilon), given.shape
+    def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
+        b, size = math.exp(-self._epsilon), shape
         stairs = generator.geometric(1 - b, size=size) - 1
         early = generator.random(size) < self.share / (self.share + b * (1 - self.share))
         u = generator.random(size)
         within = np.where(early, self.share * u, self.share + (1 - self.share) * u)
-        noisy: Floats = given + generator.choice([-1.0, 1.0], size=size) * self.sensitivity * (stairs + within)
-        return noisy
+        noise: Floats = generator.choice([-1.0, 1.0], size=size) * self.sensitivity * (stairs + within)
+        return noise
 
     def _moment(self, power: int) -> float:
         """Return E |noise|**power for power 1 or 2, from the moments of the stair and of the place in it."""

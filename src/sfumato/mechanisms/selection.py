@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
@@ -14,7 +15,7 @@ from ..core.arrays import Floats, floats, readonly
 from ..core.metric import shortest_paths
 from ..errors import InputError
 from .family import MechanismFamily, check_listable, positive
-from .strict_privacy import lowered
+from .strict_privacy import lower_exponents
 
 Convention = Literal["mcsherry-talwar", "introductory"]
 CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1.0), "introductory": (1.0, 2.0)}
@@ -25,19 +26,16 @@ CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1
 class UtilityTable:
     """The value of each answer for each secret, and the secrets that must not be told apart.
 
-    Attributes:
+    Args:
         values: u(s, y), array (secrets, answers); more is better.
-        secrets: The n secrets (or data sets).
-        answers: The m answers.
-        neighbours: Which pairs are protected, array (n, n), symmetric.
+        secrets: The n secrets (or data sets); numbered from 0 if left out.
+        answers: The m answers; numbered from 0 if left out.
+        neighbours: Which pairs are protected, symmetric array (n, n) of booleans; by default all
+            pairs (local privacy).
+
+    Attributes:
         sensitivity: Delta, the largest |u(s, y) - u(s', y)| of neighbours s and s'.
         witness: Positions (s, s', y) that attain it.
-
-    Args:
-        values: Array (n, m).
-        secrets: The secrets; numbered from 0 if left out.
-        answers: The answers; numbered from 0 if left out.
-        neighbours: Array (n, n) of booleans; by default all pairs (local privacy).
 
     Raises:
         InputError: If sizes differ, the neighbours are not symmetric, or no answer's
@@ -137,8 +135,48 @@ class UtilityTable:
         return rows
 
 
+class _Selection(MechanismFamily):
+    """A mechanism that selects answers by their utility times a rate."""
+
+    __slots__ = ()
+    table: UtilityTable
+    promised: float
+    rate: float
+
+    @property
+    def secrets(self) -> Space:
+        """The secrets of the table."""
+        return self.table.secrets
+
+    @property
+    def regret_bound(self) -> float:
+        """ln(answers) / rate: on average, no secret's answer is further below its best."""
+        return math.log(len(self.table.answers)) / self.rate
+
+    @property
+    def hamming_loss(self) -> float:
+        """The probability that the answer is not one of the best, all secrets being equally likely."""
+        return 1 - float((self._rows(1.0) * (self.table.below_best == 0)).sum(axis=1).mean())
+
+    def mechanism(self) -> Mechanism:
+        """Return the mechanism in integers, which satisfy `promised` between neighbours."""
+        table = self.table
+        exponents = self.promised * table.metric.array
+        matrix = lower_exponents(self._rows, exponents, table.secrets, table.answers, span=self._span)
+        return matrix.promising(MetricPrivacy(self.promised, table.metric))
+
+    @property
+    @abstractmethod
+    def _span(self) -> float:
+        """The largest exponent of `_rows`."""
+
+    @abstractmethod
+    def _rows(self, scale: float) -> Floats:
+        """Return the matrix for a scale of epsilon, array (secrets, answers)."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PermuteAndFlip(MechanismFamily):
+class PermuteAndFlip(_Selection):
     """Looks at the answers in random order and takes y with probability a(y) = exp(rate (u(s, y) - best)).
 
     With rate = epsilon / (2 Delta) it is epsilon-private between neighbours; where the
@@ -181,11 +219,6 @@ class PermuteAndFlip(MechanismFamily):
         object.__setattr__(self, "rate", value / table.sensitivity / (1 if table.monotone else 2))
 
     @property
-    def secrets(self) -> Space:
-        """The secrets of the table."""
-        return self.table.secrets
-
-    @property
     def epsilon(self) -> float:
         """The largest log likelihood ratio of neighbours in this table, computed in floating point."""
         s, t = np.nonzero(self.table.neighbours)
@@ -193,23 +226,11 @@ class PermuteAndFlip(MechanismFamily):
         return float((logs[s] - logs[t]).max())
 
     @property
-    def regret_bound(self) -> float:
-        """ln(answers) / rate: on average, no secret's answer is further below its best."""
-        return math.log(len(self.table.answers)) / self.rate
+    def _span(self) -> float:
+        return self.rate * float(-self.table.below_best.min()) + len(self.table.answers)
 
-    @property
-    def hamming_loss(self) -> float:
-        """The probability that the answer is not one of the best, all secrets being equally likely."""
-        best = self.table.below_best == 0
-        return 1 - float((np.exp(self._logs(1.0)) * best).sum(axis=1).mean())
-
-    def mechanism(self) -> Mechanism:
-        """Return the mechanism in integers, which keep `promised` between neighbours."""
-        table = self.table
-        exponents = self.promised * table.metric.array
-        span = self.rate * float(-table.below_best.min()) + len(table.answers)
-        rows = lowered(lambda scale: np.exp(self._logs(scale)), exponents, table.secrets, table.answers, span=span)
-        return rows.promising(MetricPrivacy(self.promised, table.metric))
+    def _rows(self, scale: float) -> Floats:
+        return np.asarray(np.exp(self._logs(scale)))
 
     def _logs(self, scale: float) -> Floats:
         """Return ln p(y|s); Gauss's quadrature is exact for these polynomials, and all terms are positive."""
@@ -224,7 +245,7 @@ class PermuteAndFlip(MechanismFamily):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ExponentialMechanism(MechanismFamily):
+class ExponentialMechanism(_Selection):
     """The exponential mechanism p(y|s) proportional to exp(rate u(s, y)), in a named convention.
 
     ==================  =================  ===========================
@@ -285,11 +306,6 @@ class ExponentialMechanism(MechanismFamily):
         object.__setattr__(self, "promised", promise * value)
 
     @property
-    def secrets(self) -> Space:
-        """The secrets of the table."""
-        return self.table.secrets
-
-    @property
     def epsilon(self) -> float:
         """The largest log likelihood ratio of neighbours in this table, computed in floating point."""
         s, t = np.nonzero(self.table.neighbours)
@@ -311,22 +327,8 @@ class ExponentialMechanism(MechanismFamily):
         return bool((np.abs(normal[s] - normal[t]) <= 1e-12 * (1 + np.abs(normal[s]))).all())
 
     @property
-    def regret_bound(self) -> float:
-        """ln(answers) / rate: on average, no secret's answer is further below its best."""
-        return math.log(len(self.table.answers)) / self.rate
-
-    @property
-    def hamming_loss(self) -> float:
-        """The probability that the answer is not one of the best, all secrets being equally likely."""
-        return 1 - _share_of_best(self._rows(1.0), self.table)
-
-    def mechanism(self) -> Mechanism:
-        """Return the mechanism in integers, which keep `promised` between neighbours."""
-        table = self.table
-        exponents = self.promised * table.metric.array
-        span = self.rate * float(-table.below_best.min())
-        found = lowered(self._rows, exponents, table.secrets, table.answers, span=span)
-        return found.promising(MetricPrivacy(self.promised, table.metric))
+    def _span(self) -> float:
+        return self.rate * float(-self.table.below_best.min())
 
     @property
     def _log_normaliser(self) -> Floats:
@@ -338,7 +340,3 @@ class ExponentialMechanism(MechanismFamily):
         rows = np.exp(self.rate * scale * self.table.below_best)
         normalised: Floats = rows / rows.sum(axis=1, keepdims=True)
         return normalised
-
-
-def _share_of_best(rows: Floats, table: UtilityTable) -> float:
-    return float((rows * (table.below_best == 0)).sum(axis=1).mean())

@@ -179,15 +179,9 @@ def mean_sensitivity(
     """Return the sensitivity of the mean of records that are clamped to [low, high], rounded up.
 
     (high - low) / least for replace-one, (high - low) / (least + 1) for add-remove: the
-    record that a data set of n has in addition moves the mean by (record - mean) / n.
-
-    Args:
-        low: The least value, a number or an array (coordinates,).
-        high: The largest value, likewise.
-        least: The least number of records of any data set, at least 1; for replace-one
-            the number may be public and the same for all.
-        relation: Which data sets are neighbours.
-        norm: 1 or 2, for several coordinates.
+    record that a data set of n has in addition moves the mean by (record - mean) / n. No data set
+    has fewer than ``least`` records, at least 1; for replace-one the number may be public and the same
+    for all. The other arguments are those of `sum_sensitivity`.
 
     Raises:
         InputError: If low is above high, ``least`` is below 1, or an argument is unknown or not finite.

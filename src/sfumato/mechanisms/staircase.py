@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..rounding import float_above
 from ..sampling.coins import below, signed, stairs
 from .noise import Noise, NoiseRecipe, check_scale, integers, rational, whole
-from .strict_privacy import lowered
+from .strict_privacy import lower_exponents
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,7 +96,7 @@ class Staircase(Noise):
             rows[:, -1], rows[:, 0] = tails[::-1], tails
             return rows if n > 1 else np.ones((1, 1))
 
-        return lowered(build, float(self.parameter) * steps, space, space)
+        return lower_exponents(build, float(self.parameter) * steps, space, space)
 
     def recipe(self) -> StaircaseNoise:
         """Return the noise's exact parameters."""

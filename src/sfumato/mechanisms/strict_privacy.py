@@ -61,10 +61,10 @@ def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space
         InputError: If the exponents are too small for floats to keep them.
     """
     reached = np.isfinite(exponents)
-    return lowered(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
+    return lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
 
 
-def lowered(
+def lower_exponents(
     build: Callable[[float], Floats],
     exponents: Floats,
     secrets: Space,
@@ -92,7 +92,7 @@ def lowered(
     positive = exponents[np.isfinite(exponents) & (exponents > 0)]
     matrix = build(1.0)
     needed = np.ones(matrix.shape, dtype=bool) if reached is None else reached
-    matrix = _lifted(matrix, needed)
+    matrix = _lift(matrix, needed)
     if not positive.size:
         return Mechanism(matrix, secrets, observables)
     size = max(matrix.shape)
@@ -108,7 +108,7 @@ def lowered(
             f"two secrets may differ only by a factor of exp({positive.min():.3g}), which rounding would break.",
             "raise epsilon, or merge secrets that are this near.",
         )
-    matrix = _lifted(build(1 - reserve), needed)
+    matrix = _lift(build(1 - reserve), needed)
     return Mechanism.from_weights(quantise(matrix, bits), bits, secrets, observables)
 
 
@@ -118,7 +118,7 @@ def equal_rows(matrix: Floats, exponents: Floats) -> Floats:
     return equal
 
 
-def _lifted(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
+def _lift(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
     """Return the matrix, with a very small share of the uniform distribution where integers need it.
 
     Mixing a constant in lowers every ratio that is above one.

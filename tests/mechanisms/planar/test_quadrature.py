@@ -9,7 +9,7 @@ import pytest
 from sfumato.geo.geometric_median import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar import CoordinateNoise, LatticeNoise, PlaneRemap
-from sfumato.mechanisms.planar.lattice_noise import snapped
+from sfumato.mechanisms.planar.lattice_noise import snap
 from sfumato.mechanisms.planar.quadrature import Block, Cell, plane_error, raw_error
 from sfumato.sampling import SeededWords
 
@@ -21,7 +21,7 @@ def town(seed, n, spread):
 
 def channel(x, rate, step, reach):
     """All lattice points around and p(o|x) for each place, by plain enumeration."""
-    spots = snapped(x, step)
+    spots = snap(x, step)
     line = np.arange(-reach, reach + 1)
     points = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
     total = np.exp(-float(rate) * np.hypot(*points.T)).sum()
@@ -155,7 +155,7 @@ def test_other_places_than_the_tables_are_told_soundly():
     own = plane_error(y, u, rate, step, PlaneRemap.of(y, u, float(rate / step), step))
     assert found.loss.lower > own.loss.upper
     assert found.attacker.lower <= own.attacker.upper
-    drawn = snapped(y, step)[np.arange(20_000) % 10] + LatticeNoise(rate).noise(20_000, SeededWords(1))
+    drawn = snap(y, step)[np.arange(20_000) % 10] + LatticeNoise(rate).noise(20_000, SeededWords(1))
     away = np.hypot(*(y[np.arange(20_000) % 10] - table.places(drawn)).T)
     mean = float((away.reshape(-1, 10).mean(axis=0) * u).sum() / u.sum())
     assert found.loss.lower - 2 < mean < found.loss.upper + 2

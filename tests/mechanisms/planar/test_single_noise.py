@@ -17,7 +17,7 @@ from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.planar.coordinate_noise import within
-from sfumato.mechanisms.planar.lattice_noise import LatticeNoise, snapped, snapped_one
+from sfumato.mechanisms.planar.lattice_noise import LatticeNoise, snap, snap_one
 from sfumato.sampling import ScalarCoins, SeededWords
 
 GEOD = pyproj.Geod(ellps="WGS84")
@@ -59,7 +59,7 @@ def test_acceptance_by_integers_is_that_of_floats_and_integers():
 def test_one_place_is_snapped_as_many_are(place, p, q):
     step = Fraction(p, q)
     for x in (place, float(step) * (round(place / float(step)) + 0.5), math.nextafter(float(step) / 2, 0)):
-        assert snapped_one(x, step) == snapped(np.array([[x, 0.0]]), step)[0, 0]
+        assert snap_one(x, step) == snap(np.array([[x, 0.0]]), step)[0, 0]
 
 
 @pytest.mark.parametrize("remapped", [False, True])

@@ -14,7 +14,7 @@ from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.planar.coordinate_noise import slack, stretch, within
-from sfumato.mechanisms.planar.lattice_noise import snapped
+from sfumato.mechanisms.planar.lattice_noise import snap
 
 STEPS = st.sampled_from([Fraction(2), Fraction(1, 3), Fraction(0.1), Fraction(7, 2), Fraction(50)])
 METRES = st.floats(-1e6, 1e6)
@@ -22,7 +22,7 @@ METRES = st.floats(-1e6, 1e6)
 
 @given(METRES, METRES, STEPS)
 def test_the_nearest_point_is_taken(x, y, step):
-    found = snapped(np.array([[x, y]]), step)[0].tolist()
+    found = snap(np.array([[x, y]]), step)[0].tolist()
     for value, whole in zip((x, y), found, strict=True):
         off = Fraction(value) / step - whole
         assert -Fraction(1, 2) <= off < Fraction(1, 2)
@@ -35,8 +35,8 @@ def test_borders_go_up_exactly(step):
         border = (k + Fraction(1, 2)) * step
         near = float(border)
         for value in (math.nextafter(near, -math.inf), near, math.nextafter(near, math.inf)):
-            assert snapped(np.array([[value, value]]), step).tolist() == [[k + (Fraction(value) >= border)] * 2]
-    assert snapped(np.array([[0.49999999999999994, -0.5]]), Fraction(1)).tolist() == [[0, 0]]
+            assert snap(np.array([[value, value]]), step).tolist() == [[k + (Fraction(value) >= border)] * 2]
+    assert snap(np.array([[0.49999999999999994, -0.5]]), Fraction(1)).tolist() == [[0, 0]]
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -55,7 +55,7 @@ def test_places_beyond_all_counting_are_refused():
 def log_ratio(noise, x, y, report):
     """ln of M(x, o) / M(y, o) as an interval: the normaliser is the same for both."""
     rate = arb(fmpq(noise.noise.rate.numerator, noise.noise.rate.denominator))
-    here, there = (snapped(np.array([p]), noise.step_m)[0].tolist() for p in (x, y))
+    here, there = (snap(np.array([p]), noise.step_m)[0].tolist() for p in (x, y))
     near, far = (arb((report[0] - a) ** 2 + (report[1] - b) ** 2).sqrt() for a, b in (here, there))
     return rate * (far - near)
 
@@ -69,7 +69,7 @@ def log_ratio(noise, x, y, report):
 def test_every_pair_keeps_the_promise(x, apart, beyond, step):
     y = (x[0] + apart[0], x[1] + apart[1])
     noise = CoordinateNoise("10/km", step)
-    report = (snapped(np.array([y]), step)[0] + np.array(beyond)).tolist()
+    report = (snap(np.array([y]), step)[0] + np.array(beyond)).tolist()
     with ctx.workprec(300):
         distance = ((arb(x[0]) - arb(y[0])) ** 2 + (arb(x[1]) - arb(y[1])) ** 2).sqrt()
         assert not log_ratio(noise, x, y, report) > arb(0.01) * (distance + arb(noise.promise.slack_m))
@@ -83,7 +83,7 @@ def test_pairs_across_a_border_keep_the_promise(i, j, angle, apart):
     corner = np.floor(np.array([i, j]) / 2) * 2 + 1.0
     way = np.array([math.cos(angle), math.sin(angle)]) * apart / 2
     x, y = corner - way, corner + way
-    here, there = snapped(np.array([x, y]), step)
+    here, there = snap(np.array([x, y]), step)
     report = (here + 5 * (here - there)).tolist()
     with ctx.workprec(300):
         distance = sum(((arb(float(a)) - arb(float(b))) ** 2 for a, b in zip(x, y, strict=True)), arb(0)).sqrt()

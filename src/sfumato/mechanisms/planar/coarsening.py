@@ -18,7 +18,7 @@ from ...errors import InputError, python
 from ...geo import Cells, Grid, Projection, Region
 from ...rounding import at_most
 from .coordinate_noise import CoordinateNoise
-from .lattice_noise import normaliser, snapped
+from .lattice_noise import normaliser, snap
 from .plane_remap import PlaneRemap
 from .quadrature import Block, Cell, share_beyond_table, uncovered
 
@@ -66,11 +66,7 @@ class Coarsening(CompactRepr):
         )
 
     def positions(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
-        """Return the position of the cell that each report counts for, array (n,).
-
-        Args:
-            lat: Latitudes of reports in degrees, array (n,).
-            lon: Longitudes in degrees, array (n,).
+        """Return the position of the cell that each report, in degrees, counts for, array (n,).
 
         Raises:
             InputError: If one is not on the Earth.
@@ -86,7 +82,7 @@ class Coarsening(CompactRepr):
         if self.noise.remap is None:
             steps = np.rint(xy / float(self.noise.step_m)).astype(np.int64)
             xy = self.table.places(steps)
-        return _located(self.cells, plane, xy)
+        return _locate(self.cells, plane, xy)
 
 
 def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: bool = False) -> Coarsening:
@@ -117,14 +113,14 @@ def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: boo
         points = (np.repeat(middles, each, axis=0) + outline) / 2
     epsilon = float(noise.noise.rate / noise.step_m)
     table = noise.remap or PlaneRemap.squares(points, epsilon, noise.step_m)
-    shares, off = shares_of(noise, table, points, lambda xy: _located(chosen, plane, xy), len(chosen))
+    shares, off = shares_of(noise, table, points, lambda xy: _locate(chosen, plane, xy), len(chosen))
     rows = shares.reshape(len(chosen), each, -1).mean(axis=1)
     missing = float(np.abs(1 - rows.sum(axis=1)).max())
     mechanism = Mechanism(rows / rows.sum(axis=1, keepdims=True), chosen, chosen)
     return Coarsening(noise, chosen, spread, mechanism, min(1.0, off + missing), table)
 
 
-def _located(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
+def _locate(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
     """Return the cell of each place on the plane as it is released, or the nearest, array (n,)."""
     found = cells.locate(*round_degrees(plane.inverse(xy)).T)
     outside = found < 0
@@ -173,11 +169,7 @@ class TableShares(CompactRepr):
     off: float
 
     def reports(self, xy: Floats) -> NDArray[np.intp]:
-        """Return the numbers of reports, array (n,).
-
-        Args:
-            xy: Places of the table, as noise draws them on the plane, array (n, 2).
-        """
+        """Return the numbers of reports: places of the table (n, 2), as noise draws them on the plane."""
         return self.numbers[_rows(self.places, xy)]
 
 
@@ -221,7 +213,7 @@ def shares_of(
     the group of each place.
     """
     rate, step = noise.noise.rate, float(noise.step_m)
-    spots = snapped(points, noise.step_m)
+    spots = snap(points, noise.step_m)
     origins: Floats = spots.astype(np.float64) * step
     total = normaliser(rate)
     found = np.zeros((groups, len(points)))

@@ -22,7 +22,7 @@ from ...rounding import amount_at_least, amount_at_most, down, exactly, up
 from ...sampling import ScalarCoins, SeededWords, SystemWords
 from ..family import positive
 from ..noise import rational
-from .lattice_noise import LatticeNoise, snapped, snapped_one
+from .lattice_noise import LatticeNoise, snap, snap_one
 from .plane_remap import PlaneRemap, weighted
 from .quadrature import PlaneError, plane_error, raw_error
 
@@ -55,11 +55,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     is the distance in the plane, of any two points.
 
     Attributes:
-        epsilon: As promised, per kilometre.
         step_m: The step of the lattice, exactly.
-        projection: The plane of the coordinates, or None.
-        reach_m: How far from its centre the promise holds; infinite without a projection.
-        remap: The table, or None.
+        reach_m: How far from the centre the promise holds; infinite without a projection.
         noise: The noise in whole steps.
 
     Args:
@@ -120,7 +117,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
             )
         widest = 1.0 if projection is None else stretch(reach_m)
         object.__setattr__(
-            self, "noise", LatticeNoise(_rounded(Fraction(rate) / 1000 * self.step_m / Fraction(widest)))
+            self, "noise", LatticeNoise(_round_rate(Fraction(rate) / 1000 * self.step_m / Fraction(widest)))
         )
 
     def __reduce__(self) -> tuple[type[CoordinateNoise], tuple[object, ...]]:
@@ -197,31 +194,21 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return self
 
     def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
-        """Return which points are on the Earth and within the reach, array (n,).
-
-        Args:
-            lat: Latitudes in degrees, array (n,).
-            lon: Longitudes in degrees, array (n,).
-        """
+        """Return which points, in degrees, are on the Earth and within the reach, array (n,)."""
         served: NDArray[np.bool_] = self.beyond_m(lat, lon) <= 0
         return served
 
     def beyond_m(self, lat: Floats, lon: Floats) -> Floats:
-        """Return how far beyond the reach points are, metres, array (n,); NaN for what is not on the Earth.
-
-        Args:
-            lat: Latitudes in degrees, array (n,).
-            lon: Longitudes in degrees, array (n,).
-        """
+        """Return how far beyond the reach points in degrees are, metres, array (n,); NaN if not on the Earth."""
         found: Floats = np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m
         return found
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
-        """Return a report for each point on the ground: latitudes and longitudes, array (n, 2).
+        """Return a report for each point on the ground: latitudes and longitudes in degrees, array (n, 2).
 
         Args:
-            lat: Latitudes in degrees, array (n,).
-            lon: Longitudes in degrees, array (n,).
+            lat: Array (n,).
+            lon: Array (n,).
             words: Where the randomness comes from.
             nearest: Move points beyond the reach straight to it, instead of refusing them. No two points
                 come farther apart by it, so the promise holds for all of them.
@@ -271,7 +258,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
             north, east = self.blurred(np.array([lat]), np.array([lon]), words, nearest=nearest)[0].tolist()
             return north, east
         i, j = self.noise.noise_one(ScalarCoins(words))
-        i, j = i + snapped_one(x, self.step_m), j + snapped_one(y, self.step_m)
+        i, j = i + snap_one(x, self.step_m), j + snap_one(y, self.step_m)
         if self.remap is None:
             x, y = i * float(self.step_m), j * float(self.step_m)
         else:
@@ -279,10 +266,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return round_point(*plane.inverse_one(x, y))
 
     def draw(self, points_m: ArrayLike) -> Floats:
-        """Return one report for each place, array (n, 2) in metres, with the operating system's randomness.
-
-        Args:
-            points_m: Metres east and north, array (n, 2).
+        """Return one report for each place, both in metres (n, 2), with the operating system's randomness.
 
         Raises:
             InputError: If a coordinate is NaN or infinite, or too far away to be counted in steps.
@@ -291,10 +275,6 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     def simulate(self, points_m: ArrayLike, seed: int) -> Floats:
         """Return reproducible reports, for studies and tests, never for release; see `draw`.
-
-        Args:
-            points_m: Metres east and north, array (n, 2).
-            seed: A non-negative integer.
 
         Raises:
             InputError: If a coordinate is NaN or infinite, or the seed is not a non-negative integer.
@@ -378,7 +358,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     def _reports(self, points_m: ArrayLike, words: Words) -> Floats:
         x = self._inside(points_m)
-        moved: NDArray[np.int64] = snapped(x, self.step_m) + self.noise.noise(len(x), words)
+        moved: NDArray[np.int64] = snap(x, self.step_m) + self.noise.noise(len(x), words)
         if self.remap is not None:
             return self.remap.places(moved)
         return moved.astype(np.float64) * float(self.step_m)
@@ -398,7 +378,7 @@ def _farthest(remap: PlaneRemap) -> float:
         return float(np.hypot(*remap.arrays()[1].T).max())
 
 
-def _rounded(rate: Fraction) -> Fraction:
+def _round_rate(rate: Fraction) -> Fraction:
     """Return a rate rounded down to few bits, so that integers stay short."""
     if not _SMALLEST < rate < 1 / _SMALLEST:
         raise InputError(

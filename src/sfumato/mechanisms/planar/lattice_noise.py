@@ -230,9 +230,9 @@ def normaliser(rate: Fraction) -> Bracket:
     a = float(rate)
     if rate <= _SMALL:
         first = 2 * math.pi / a**2
-        return _widened(first, first * (1 + _CUBES * (a / (2 * math.pi)) ** 3))
-    least, reach = _summed(a, 0)
-    return _widened(least, least + _beyond(a, reach)[0])
+        return _widen(first, first * (1 + _CUBES * (a / (2 * math.pi)) ** 3))
+    least, reach = _sum(a, 0)
+    return _widen(least, least + _beyond(a, reach)[0])
 
 
 def mean_length(rate: Fraction) -> Bracket:
@@ -240,10 +240,10 @@ def mean_length(rate: Fraction) -> Bracket:
     a, whole = float(rate), normaliser(rate)
     if rate <= _SMALL:
         most = 4 * math.pi / a**3
-        lengths = _widened(most - _CUBES / (2 * math.pi) ** 2, most)
+        lengths = _widen(most - _CUBES / (2 * math.pi) ** 2, most)
     else:
-        least, reach = _summed(a, 1)
-        lengths = _widened(least, least + _beyond(a, reach)[1])
+        least, reach = _sum(a, 1)
+        lengths = _widen(least, least + _beyond(a, reach)[1])
     return Bracket.between(
         lengths.lower / whole.upper * (1 - _ROUNDING), lengths.upper / whole.lower * (1 + _ROUNDING)
     )
@@ -264,7 +264,7 @@ def share_beyond(rate: Fraction, distance: Floats) -> Floats:
     return share
 
 
-def _summed(a: float, power: int) -> tuple[float, int]:
+def _sum(a: float, power: int) -> tuple[float, int]:
     """Return the sum of |z|**power exp(-a |z|) over max(|i|, |j|) <= reach, and the reach."""
     reach = math.ceil(_DEEP / a)
     line = np.arange(reach + 1, dtype=np.float64)
@@ -285,12 +285,12 @@ def _beyond(a: float, reach: int) -> tuple[float, float]:
     return 8 * most * rest, 8 * math.sqrt(2) * most * rest
 
 
-def _widened(lower: float, upper: float) -> Bracket:
+def _widen(lower: float, upper: float) -> Bracket:
     return Bracket.between(lower * (1 - _ROUNDING), upper * (1 + _ROUNDING))
 
 
-def snapped_one(place_m: float, step_m: Fraction) -> int:
-    """Return the nearest lattice point along one axis in steps, as `snapped` does, but without its check."""
+def snap_one(place_m: float, step_m: Fraction) -> int:
+    """Return the nearest lattice point along one axis in steps, as `snap` does, but without its check."""
     quotient = place_m / float(step_m)
     found = math.floor(quotient + 0.5)
     if abs(abs(quotient - found) - 0.5) < _NEAR_A_BORDER:
@@ -298,7 +298,7 @@ def snapped_one(place_m: float, step_m: Fraction) -> int:
     return found
 
 
-def snapped(points_m: Floats, step_m: Fraction) -> NDArray[np.int64]:
+def snap(points_m: Floats, step_m: Fraction) -> NDArray[np.int64]:
     """Return the nearest lattice point of each finite place in steps, array (n, 2); on a border the upper one.
 
     Raises:

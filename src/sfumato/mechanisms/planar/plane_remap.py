@@ -14,7 +14,7 @@ from ...core.arrays import Floats, distinct_points, floats, freeze, integer
 from ...core.immutable import CompactRepr, Immutable
 from ...errors import InputError
 from ...geo.geometric_median import medians
-from .lattice_noise import snapped
+from .lattice_noise import snap
 
 Integers = NDArray[np.signedinteger[Any]]
 
@@ -25,7 +25,7 @@ CELLS: Final = 1 << 16
 """How many cells a table has at most: for places that are far apart they are wider than asked for."""
 
 _MOST_WINDOWS: Final = 8
-_FARTHEST: Final = 1 << 40  # steps, as for places that are snapped
+_FARTHEST: Final = 1 << 40  # steps, as for places that are snap
 _GROUPS: Final = 0.25  # of a cell's width: places so near each other are one where medians are looked for,
 _CLOSE: Final = 0.01  # and this share of the places' spread,
 _MANY: Final = 2000  # if there are more places than that
@@ -142,44 +142,34 @@ class PlaneRemap(Immutable):
                 large would be wider than 1 / epsilon.
         """
         x, w = weighted(points_m, weights)
-        frames, width = _fitting(x, epsilon, step_m, fineness)
+        frames, width = _fit(x, epsilon, step_m, fineness)
         spread = float(w @ np.hypot(*(x - w @ x).T)) + float(step_m)
         near, mass = (
-            (x, w) if len(x) <= _MANY else _grouped(x, w, min(_GROUPS * width * float(step_m), _CLOSE * spread))
+            (x, w) if len(x) <= _MANY else _group(x, w, min(_GROUPS * width * float(step_m), _CLOSE * spread))
         )
         tolerance = _TOLERANCE * min(1 / epsilon, spread)
         windows: list[RemapWindow] = []
         for corner, size, wide in frames:
             columns, rows = (size // wide).tolist()
             window = RemapWindow(corner, wide, np.zeros((columns, rows, 2)))
-            windows.append(_filled(window, windows[-1:], near, mass, epsilon, float(step_m), tolerance))
+            windows.append(_fill(window, windows[-1:], near, mass, epsilon, float(step_m), tolerance))
         return cls(tuple(windows))
 
     @classmethod
     def squares(cls, points_m: Floats, epsilon: float, step_m: Fraction, fineness: float = 0.1) -> PlaneRemap:
-        """Return the table that takes each report for the middle of its cell, and so moves it hardly at all.
-
-        Args:
-            points_m: Where people are, metres east and north, array (n, 2).
-            epsilon: Of the noise, per metre.
-            step_m: The step of the lattice.
-            fineness: As for `of`.
+        """Return the table that takes each report for the middle of its cell; arguments as for `of`.
 
         Raises:
             InputError: As for `of`.
         """
-        frames, _ = _fitting(points_m, epsilon, step_m, fineness)
+        frames, _ = _fit(points_m, epsilon, step_m, fineness)
         empty = (
             RemapWindow(corner, wide, np.zeros((*(size // wide).tolist(), 2))) for corner, size, wide in frames
         )
         return cls(tuple(RemapWindow(w.corner, w.width, w.centres * float(step_m)) for w in empty))
 
     def places(self, reports: Integers) -> Floats:
-        """Return the place in metres that each report is replaced by, array (n, 2).
-
-        Args:
-            reports: Lattice points in steps, array (n, 2).
-        """
+        """Return the place in metres that each report, a lattice point in steps, is replaced by, array (n, 2)."""
         found = self.windows[-1].places(reports)
         for window in reversed(self.windows[:-1]):
             inside = window.holds(reports)
@@ -253,7 +243,7 @@ def _frames(
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], int]]:
     """Return the corner, size and cell width of each level's window, in whole cells of the outermost level."""
     unit = width * LEVELS[-1][1]
-    ends = snapped(np.stack([x.min(axis=0), x.max(axis=0)]), step_m)
+    ends = snap(np.stack([x.min(axis=0), x.max(axis=0)]), step_m)
     found = []
     for reach, times in LEVELS:
         margin = math.ceil(reach / (epsilon * float(step_m)))
@@ -262,7 +252,7 @@ def _frames(
     return found
 
 
-def _fitting(
+def _fit(
     x: Floats, epsilon: float, step_m: Fraction, fineness: float
 ) -> tuple[list[tuple[NDArray[np.int64], NDArray[np.int64], int]], int]:
     """Return the frames of a table that is not too large, and the width of its finest cells in steps."""
@@ -283,7 +273,7 @@ def _cells(frames: list[tuple[NDArray[np.int64], NDArray[np.int64], int]]) -> in
     return sum(int(np.prod(size // width)) for _, size, width in frames)
 
 
-def _grouped(x: Floats, w: Floats, side: float) -> tuple[Floats, Floats]:
+def _group(x: Floats, w: Floats, side: float) -> tuple[Floats, Floats]:
     """Return the weighted means of places in the same squares, and their weights."""
     _, where, _ = distinct_points(np.floor(x / side))
     mass = np.asarray(np.bincount(where, weights=w), dtype=np.float64)
@@ -291,7 +281,7 @@ def _grouped(x: Floats, w: Floats, side: float) -> tuple[Floats, Floats]:
     return means, mass
 
 
-def _filled(
+def _fill(
     window: RemapWindow,
     inner: list[RemapWindow],
     x: Floats,

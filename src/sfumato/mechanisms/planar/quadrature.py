@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Bracket
 from ...core.arrays import Floats
 from ...rounding import down, up
-from .lattice_noise import mean_length, normaliser, share_beyond, snapped
+from .lattice_noise import mean_length, normaliser, share_beyond, snap
 from .plane_remap import PlaneRemap, RemapWindow, weighted
 
 _PAIRS: Final = 1 << 15  # of cells and places at a time
@@ -66,7 +66,7 @@ def plane_error(
         InputError: If an array is not as described.
     """
     x, w = weighted(points_m, weights)
-    spots, step = snapped(x, step_m), float(step_m)
+    spots, step = snap(x, step_m), float(step_m)
     origins: Floats = spots.astype(np.float64) * step
     mid = error = gain = 0.0
     for level, window in enumerate(remap.windows):
@@ -98,7 +98,7 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
         InputError: If an array is not as described.
     """
     x, w = weighted(points_m, weights)
-    away = x - snapped(x, step_m) * float(step_m)
+    away = x - snap(x, step_m) * float(step_m)
     mean, step = mean_length(rate), float(step_m)
     moved = float(w @ np.hypot(*away.T)) * (1 + _ROUNDING) + _ROUNDING * step
     lower, upper = mean.lower * step * (1 - _ROUNDING), mean.upper * step * (1 + _ROUNDING) + moved
