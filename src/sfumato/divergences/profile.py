@@ -90,8 +90,8 @@ class Profile:
 
     def __init__(self, p: Rows, q: Rows) -> None:
         first, second = single(p, q)
-        found = [vertex for vertex in vertices(first, second) if np.isfinite(vertex.epsilon)]
-        last = _last_of_ties(found)
+        bends = [vertex for vertex in vertices(first, second) if np.isfinite(vertex.epsilon)]
+        last = _last_of_ties(bends)
         object.__setattr__(self, "epsilons", _column(last, "epsilon"))
         object.__setattr__(self, "deltas", _column(last, "delta"))
         object.__setattr__(self, "slopes", _column(last, "slope"))

@@ -101,9 +101,9 @@ def additive_capacity(
             )
         return _of_guesses(mechanism, prior)
     if prior is None:
-        found = factorise(mechanism, Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets))
-        bracket = Bracket(found.distance.lower, found.distance.lower, found.distance.upper)
-        return AdditiveCapacity(bracket, found.prior, found.gain)
+        radius = factorise(mechanism, Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets))
+        bracket = Bracket(radius.distance.lower, radius.distance.lower, radius.distance.upper)
+        return AdditiveCapacity(bracket, radius.prior, radius.gain)
     return _of_gains(mechanism, prior)
 
 
@@ -160,15 +160,15 @@ def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
 
 def _last(chosen: np.typing.NDArray[np.bool_]) -> np.typing.NDArray[np.intp]:
     """Return the position of the last True of each column, or 0, array (1, m)."""
-    found: np.typing.NDArray[np.intp] = np.maximum(chosen.sum(axis=0, keepdims=True) - 1, 0)
-    return found
+    positions: np.typing.NDArray[np.intp] = np.maximum(chosen.sum(axis=0, keepdims=True) - 1, 0)
+    return positions
 
 
 def _of_sum_one(below: Floats, above: Floats) -> Floats:
     """Return the vector between two, one of sum at most 1 and one of at least 1, whose sum is 1."""
     low, high = below.sum(), above.sum()
-    found: Floats = below + (above - below) * ((1 - low) / (high - low)) if high > low else below / low
-    return found
+    mixture: Floats = below + (above - below) * ((1 - low) / (high - low)) if high > low else below / low
+    return mixture
 
 
 @checked
@@ -208,36 +208,36 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
         >>> round(sf.leakage.additive_g_capacity(merged, np.eye(3)).value.value, 9)
         0.5
     """
-    given = check_gains(gain, len(mechanism.secrets))
+    gains = check_gains(gain, len(mechanism.secrets))
     if not time_limit > 0:
         raise InputError(
             f"a time limit of {time_limit} seconds leaves no time.", "use a positive number of seconds."
         )
     matrix = mechanism.matrix[:, mechanism.matrix.any(axis=0)]
-    entries = matrix.shape[1] * len(given) ** 2 * len(matrix)
+    entries = matrix.shape[1] * len(gains) ** 2 * len(matrix)
     if entries > _MOST:
         raise InputError(
-            f"the capacity under {len(given):,} guesses, for {len(matrix):,} secrets and {matrix.shape[1]:,} "
+            f"the capacity under {len(gains):,} guesses, for {len(matrix):,} secrets and {matrix.shape[1]:,} "
             f"reports, is a program of {entries:,} entries; {_MOST:,} are possible.",
             "merge secrets, reports or guesses first",
             "use sf.leakage.additive_capacity, which bounds it for every gain.",
         )
     # What every guess is worth at a secret adds to both vulnerabilities.
-    shifted = given - given.min(axis=0)
+    shifted = gains - gains.min(axis=0)
     span = float(shifted.max())
     even = Prior.uniform(mechanism.secrets)
     if span == 0:
-        return AdditiveCapacity(Bracket.exact(0.0), even, readonly(given.copy()))
+        return AdditiveCapacity(Bracket.exact(0.0), even, readonly(gains.copy()))
     bound = span * float((matrix[0] - matrix.min(axis=0)).sum())
-    found, solved = _solve(matrix, shifted / span, time_limit)
-    candidates = [even] if found is None else [even, Prior(mechanism.secrets, found)]
+    solver_prior, solved = _solve(matrix, shifted / span, time_limit)
+    candidates = [even] if solver_prior is None else [even, Prior(mechanism.secrets, solver_prior)]
     leaks = [
         g_vulnerability(mechanism, each, shifted) - prior_g_vulnerability(each, shifted) for each in candidates
     ]
     best = int(np.argmax(leaks))
     lower = max(leaks[best], 0.0)
     return AdditiveCapacity(
-        Bracket(lower, lower, max(lower, min(bound, solved * span))), candidates[best], readonly(given.copy())
+        Bracket(lower, lower, max(lower, min(bound, solved * span))), candidates[best], readonly(gains.copy())
     )
 
 
@@ -290,7 +290,7 @@ def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | No
     cost = np.concatenate([np.zeros(n), [1.0], np.zeros(each), -worth, np.zeros(each)])
     whole_numbers = np.zeros(len(cost))
     whole_numbers[n + 1 : n + 1 + each] = 1
-    found = milp(
+    solution = milp(
         cost,
         integrality=whole_numbers,
         bounds=Bounds(0.0, 1.0),
@@ -301,10 +301,10 @@ def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | No
         options={"mip_rel_gap": 1e-9} | ({"time_limit": time_limit} if math.isfinite(time_limit) else {}),
     )
     prior = None
-    if found.x is not None:
-        prior = np.maximum(found.x[:n], 0.0)
+    if solution.x is not None:
+        prior = np.maximum(solution.x[:n], 0.0)
         prior /= prior.sum()
-    known = found.get("mip_dual_bound")
+    known = solution.get("mip_dual_bound")
     return prior, -float(known) if known is not None else math.inf
 
 

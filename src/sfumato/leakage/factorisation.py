@@ -54,16 +54,16 @@ def _check_size(task: str, entries: int) -> None:
 
 def _solution(name: str, cost: Floats, **program: Any) -> Any:
     """Return scipy's solution of a linear program in variables of at least 0."""
-    found = linprog(cost, method="highs", **program)
-    if found.x is None:
-        raise SolverError(f"the program of {name} was not solved: {found.message}.", "try smaller mechanisms.")
-    return found
+    solution = linprog(cost, method="highs", **program)
+    if solution.x is None:
+        raise SolverError(f"the program of {name} was not solved: {solution.message}.", "try smaller mechanisms.")
+    return solution
 
 
 def _whole(gains: Floats) -> Whole:
     """Return gains as integers, in units of 1 / `_SCALE`; each is rounded down."""
-    found: Whole = np.array([int(value) for value in np.floor(gains * _SCALE).ravel().tolist()], dtype=object)
-    return found.reshape(gains.shape)
+    integers: Whole = np.array([int(value) for value in np.floor(gains * _SCALE).ravel().tolist()], dtype=object)
+    return integers.reshape(gains.shape)
 
 
 def _separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Fraction:
@@ -199,7 +199,7 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
             sparse.hstack([sparse.csr_array((n, given * wanted)), sums, worst]),
         ]
         limits.append(np.zeros(n))
-    found = _solution(
+    solution = _solution(
         "factorisation",
         cost,
         A_ub=sparse.vstack(rows, format="csr"),
@@ -208,10 +208,10 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
         b_eq=np.ones(given),
         options=_TOLERANCES,
     )
-    processing = found.x[: given * wanted].reshape(given, wanted)
+    processing = solution.x[: given * wanted].reshape(given, wanted)
     processing = np.where(processing < _NOISE, 0.0, processing)
     processing /= processing.sum(axis=1, keepdims=True)
-    prices = np.maximum(-found.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
+    prices = np.maximum(-solution.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
     return processing, prices
 
 
@@ -308,7 +308,7 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
 def _nearest(row: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the mixture of the rows of an array that comes nearest to a row, and the prices of what it misses."""
     given, wanted = b.shape
-    found = _solution(
+    solution = _solution(
         "mixing",
         np.append(np.zeros(given), np.ones(wanted)),
         A_ub=np.hstack([-b.T, -np.eye(wanted)]),
@@ -317,8 +317,8 @@ def _nearest(row: Floats, b: Floats) -> tuple[Floats, Floats]:
         b_eq=[1.0],
         options=_TOLERANCES,
     )
-    mixture = np.where(found.x[:given] < _NOISE, 0.0, found.x[:given])
-    return mixture / mixture.sum(), np.clip(-found.ineqlin.marginals, 0.0, 1.0)
+    mixture = np.where(solution.x[:given] < _NOISE, 0.0, solution.x[:given])
+    return mixture / mixture.sum(), np.clip(-solution.ineqlin.marginals, 0.0, 1.0)
 
 
 def _score_bound(mechanism: Mechanism, secret: int, other: Mechanism, score: Floats) -> float:
@@ -397,7 +397,7 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     ones = sparse.kron(sparse.eye_array(given), sparse.csr_array(np.ones((1, wanted))), format="csr")
     equal = sparse.hstack([ones, sparse.csr_array((given, 1))], format="csr")
     cost = np.append(np.zeros(given * wanted), 1.0)
-    found = _solution(
+    solution = _solution(
         "refinement",
         cost,
         A_ub=below,
@@ -405,10 +405,10 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
         A_eq=equal,
         b_eq=np.ones(given),
     )
-    processing = np.maximum(found.x[:-1].reshape(given, wanted), 0.0)
+    processing = np.maximum(solution.x[:-1].reshape(given, wanted), 0.0)
     processing /= processing.sum(axis=1, keepdims=True)
     error = float(np.abs(b @ processing - a).max())
-    prices = found.ineqlin.marginals
+    prices = solution.ineqlin.marginals
     gain = (prices[: n * wanted] - prices[n * wanted :]).reshape(n, wanted).T
     found_gain = _separating(mechanism, other, gain)
     if found_gain is None and error <= _CLOSE:
@@ -497,17 +497,17 @@ def _solve_cover(joint: Floats, rival: Floats) -> tuple[Floats, Floats]:
     (n, wanted), given = joint.shape, rival.shape[1]
     made = sparse.kron(sparse.csr_array(rival), sparse.eye_array(wanted), format="csr")
     ones = sparse.kron(sparse.eye_array(given), sparse.csr_array(np.ones((1, wanted))), format="csr")
-    found = _solution(
+    solution = _solution(
         "the metric",
         -np.repeat(rival.sum(axis=0), wanted),
         A_ub=sparse.vstack([made, ones], format="csr"),
         b_ub=np.concatenate([joint.ravel(), np.ones(given)]),
         options=_TOLERANCES,
     )
-    covered = np.maximum(found.x.reshape(given, wanted), 0.0)
+    covered = np.maximum(solution.x.reshape(given, wanted), 0.0)
     covered[(rival > 0).T.astype(np.float64) @ (joint == 0) > 0] = 0.0  # would make what the mechanism never does
     covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1.0)
     made_of = rival @ covered
     covered *= np.min(np.where(made_of > joint, joint / np.where(made_of > 0, made_of, 1.0), 1.0), axis=0)
-    prices = np.maximum(-found.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
+    prices = np.maximum(-solution.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
     return covered, prices

@@ -72,9 +72,9 @@ def joint_information_bits(joint: Floats) -> float:
         1.0
     """
     seen = joint > 0
-    given = joint / np.where(seen.any(axis=1, keepdims=True), joint.sum(axis=1, keepdims=True), 1.0)
+    conditional = joint / np.where(seen.any(axis=1, keepdims=True), joint.sum(axis=1, keepdims=True), 1.0)
     with np.errstate(over="ignore"):  # only where both values are too rare to count
-        lift = np.minimum(given / np.where(seen.any(axis=0), joint.sum(axis=0), 1.0), _MOST)
+        lift = np.minimum(conditional / np.where(seen.any(axis=0), joint.sum(axis=0), 1.0), _MOST)
     return max(float((joint[seen] * np.log2(lift[seen])).sum()), 0.0)
 
 

@@ -119,9 +119,9 @@ class LatticeBasis(CompactRepr):
             InputError: If a place is not on the lattice.
         """
         points = plane(space)
-        found = np.linalg.solve(self.steps.T, (points - points[0]).T).T
-        whole = np.round(found)
-        off = np.abs(found - whole).max(axis=1)
+        coordinates = np.linalg.solve(self.steps.T, (points - points[0]).T).T
+        whole = np.round(coordinates)
+        off = np.abs(coordinates - whole).max(axis=1)
         if (off > _WHOLE).any():
             i = int(np.argmax(off))
             raise InputError(

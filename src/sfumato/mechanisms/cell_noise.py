@@ -88,11 +88,11 @@ class PlanarGeometric(MechanismFamily):
         self, space: Space, epsilon: float | str, norm: str = "euclidean", basis: LatticeBasis | None = None
     ) -> None:
         rate = units.parse(epsilon, per=True, unit=space.unit, what="epsilon")
-        found = LatticeBasis.of(space) if basis is None else basis
-        found.positions(space)  # refuses cells off the lattice
+        lattice = LatticeBasis.of(space) if basis is None else basis
+        lattice.positions(space)  # refuses cells off the lattice
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "norm", check_norm(norm))
-        object.__setattr__(self, "basis", found)
+        object.__setattr__(self, "basis", lattice)
         object.__setattr__(self, "_epsilon", positive(rate, "epsilon"))
 
     @property
@@ -134,10 +134,10 @@ class PlanarGeometric(MechanismFamily):
         Raises:
             InputError: If they are not pairs of integers.
         """
-        given = numbers(offsets, "the offsets")
-        if given.shape[-1:] != (2,) or (given % 1 != 0).any():
+        steps = numbers(offsets, "the offsets")
+        if steps.shape[-1:] != (2,) or (steps % 1 != 0).any():
             raise InputError("the offsets are not pairs of integers.", "pass the steps in both directions.")
-        lengths = self.basis.lengths(given, self.norm)
+        lengths = self.basis.lengths(steps, self.norm)
         probabilities: Floats = np.exp(-self._epsilon * lengths) / self.normaliser.value
         return probabilities
 
@@ -250,16 +250,16 @@ class PlanarGaussian(MechanismFamily):
     basis: LatticeBasis
 
     def __init__(self, space: Space, sigma: float | str, basis: LatticeBasis | None = None) -> None:
-        found = LatticeBasis.of(space) if basis is None else basis
-        if not found.rectangular:
+        lattice = LatticeBasis.of(space) if basis is None else basis
+        if not lattice.rectangular:
             raise InputError(
-                f"the steps {found.steps.tolist()} of the cells are not along the axes.",
+                f"the steps {lattice.steps.tolist()} of the cells are not along the axes.",
                 "use a Grid or a part of one, or PlanarGeometric, which takes any lattice.",
             )
-        found.positions(space)  # refuses cells off the lattice
+        lattice.positions(space)  # refuses cells off the lattice
         object.__setattr__(self, "space", space)
         object.__setattr__(self, "sigma", positive(units.parse(sigma, unit=space.unit, what="sigma"), "sigma"))
-        object.__setattr__(self, "basis", found)
+        object.__setattr__(self, "basis", lattice)
 
     @property
     def secrets(self) -> Space:

@@ -192,8 +192,8 @@ class GaussianNoise(NoiseRecipe):
         base = math.lcm(*(gamma.denominator for gamma in gammas))
         whole = np.array([gamma.numerator // gamma.denominator for gamma in gammas], dtype=object)[where]
         parts = np.array([int(gamma % 1 * base) for gamma in gammas], dtype=object)[where]
-        kept = decays(parts, base, words)
-        steep = np.flatnonzero(kept & np.asarray(whole > 0, dtype=bool))
-        kept[steep] = np.asarray(successes(len(steep), words) >= whole[steep], dtype=bool)
-        accepted: NDArray[np.int64] = k[kept]
+        accepted_mask = decays(parts, base, words)
+        steep = np.flatnonzero(accepted_mask & np.asarray(whole > 0, dtype=bool))
+        accepted_mask[steep] = np.asarray(successes(len(steep), words) >= whole[steep], dtype=bool)
+        accepted: NDArray[np.int64] = k[accepted_mask]
         return accepted

@@ -94,8 +94,8 @@ def elastic_surplus(metric: Metric, mass: ArrayLike, *, required: float, radius:
         order = np.argsort(row, kind="stable")
         # Just before the ball reaches the next place, the requirement has grown, the mass has not.
         within, until = np.cumsum(masses[order]), np.minimum(np.append(row[order[1:]], np.inf), last)
-        held = until > 0
-        surplus[s] = (within[held] / (required * (until[held] / radius) ** 2)).min()
+        positive_size = until > 0
+        surplus[s] = (within[positive_size] / (required * (until[positive_size] / radius) ** 2)).min()
     return surplus
 
 

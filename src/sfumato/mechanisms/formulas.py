@@ -161,25 +161,25 @@ def restricted_laplace(
         array([0.731, 0.269, 0.   , 0.   ])
     """
     reports = space if observables is None else observables
-    found = as_loss(distance, len(space), len(reports))
-    if (found.array < 0).any():
+    lengths = as_loss(distance, len(space), len(reports))
+    if (lengths.array < 0).any():
         raise InputError("a distance is negative.", "pass distances of at least 0.")
-    rate = units.parse(epsilon, per=True, unit=found.unit, what="epsilon")
-    limit = units.parse(radius, unit=found.unit, what="the radius")
+    rate = units.parse(epsilon, per=True, unit=lengths.unit, what="epsilon")
+    limit = units.parse(radius, unit=lengths.unit, what="the radius")
     if rate < 0 or limit < 0:
         raise InputError(f"epsilon {epsilon} or the radius {radius} is negative.", "use numbers of at least 0.")
-    near = found.array <= limit * (1 + 1e-12)
+    near = lengths.array <= limit * (1 + 1e-12)
     empty = ~near.any(axis=1)
     if empty.any():
         s = int(np.argmax(empty))
-        nearest = units.show(float(found.array[s].min()), found.unit)
+        nearest = units.show(float(lengths.array[s].min()), lengths.unit)
         raise InfeasibleError(
-            f"{int(empty.sum())} secrets have no observable within {units.show(limit, found.unit)}; the nearest "
+            f"{int(empty.sum())} secrets have no observable within {units.show(limit, lengths.unit)}; the nearest "
             f"to {space.labels[s]!r} is {nearest} away.",
-            f"use a radius of at least {amount_at_most(float(found.array.min(axis=1).max()), found.unit)}.",
+            f"use a radius of at least {amount_at_most(float(lengths.array.min(axis=1).max()), lengths.unit)}.",
         )
-    closest = np.where(near, found.array, np.inf).min(axis=1, keepdims=True)
-    matrix = np.where(near, np.exp(-rate * (found.array - closest)), 0.0)
+    closest = np.where(near, lengths.array, np.inf).min(axis=1, keepdims=True)
+    matrix = np.where(near, np.exp(-rate * (lengths.array - closest)), 0.0)
     return Mechanism(matrix / matrix.sum(axis=1, keepdims=True), space, reports)
 
 
@@ -229,22 +229,22 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
     Source:
         Oya, Troncoso and Pérez-González, CCS 2017; docs/proofs/closed-forms.md.
     """
-    found, n = as_distance(distance), len(prior)
-    d = found.array
+    lengths, n = as_distance(distance), len(prior)
+    d = lengths.array
     if d.shape != (n, n) or (d < 0).any() or np.diagonal(d).any():
         raise InputError(
             "the coin needs a distance of at least 0 from every secret to every other, and 0 to itself.",
             f"pass an array of {n} x {n} with zeros on its diagonal, or a Metric.",
         )
-    wanted = units.parse(distortion, unit=found.unit, what="the distortion")
+    wanted = units.parse(distortion, unit=lengths.unit, what="the distortion")
     if wanted < 0:
         raise InputError(f"the distortion {distortion} is negative.", "use a length of at least 0.")
     most = blind_error(prior.probabilities, d)
     if wanted > most:
         raise InfeasibleError(
-            f"a distortion of {amount(wanted, found.unit)} was asked for, but an attacker who sees no report "
-            f"errs by at most {amount_at_most(most, found.unit)}.",
-            f"ask for at most {amount_at_least(most, found.unit)}.",
+            f"a distortion of {amount(wanted, lengths.unit)} was asked for, but an attacker who sees no report "
+            f"errs by at most {amount_at_most(most, lengths.unit)}.",
+            f"ask for at most {amount_at_least(most, lengths.unit)}.",
         )
     room = 16 * (n + 8) * UNIT * float(d.max())  # what adding up the error can round away
     share = min(1.0, (wanted + room) / most) if wanted > 0 else 0.0
@@ -265,11 +265,11 @@ def constant(space: Space, distribution: Prior | ArrayLike, observables: Space |
     Raises:
         InputError: If q is not a distribution or has the wrong size.
     """
-    given = distribution if isinstance(distribution, Prior) else None
-    if given is not None:
-        (observables or space).check_order(given.space, "the distribution")
-    reports = observables or (given.space if given is not None else space)
-    q = given.probabilities if given is not None else Prior(reports, np.asarray(distribution)).probabilities
+    prior = distribution if isinstance(distribution, Prior) else None
+    if prior is not None:
+        (observables or space).check_order(prior.space, "the distribution")
+    reports = observables or (prior.space if prior is not None else space)
+    q = prior.probabilities if prior is not None else Prior(reports, np.asarray(distribution)).probabilities
     return Mechanism(np.tile(q, (len(space), 1)), space, reports)
 
 

@@ -163,8 +163,8 @@ class UnaryEncoding(FrequencyOracle):
         """
         k = len(self.space)
         p, q = self.support
-        found = p * (-math.expm1(k * math.log1p(-q)) / q if q > 0 else k)  # q underflows for large epsilon
-        return 1 - (found + (1 - p) * (1 - q) ** (k - 1)) / k
+        supported = p * (-math.expm1(k * math.log1p(-q)) / q if q > 0 else k)  # q underflows for large epsilon
+        return 1 - (supported + (1 - p) * (1 - q) ** (k - 1)) / k
 
     def mechanism(self) -> Mechanism:
         """Return the mechanism on all 2^k sets of supported categories (frozensets of labels).

@@ -76,8 +76,8 @@ def matched(
     ends = []
     for parameter in between:
         mechanism = build(parameter)
-        found = as_loss(loss, *mechanism.shape)
-        ends.append(Matched(parameter, mechanism, mechanism.expected_loss(prior, found), found.unit))
+        losses = as_loss(loss, *mechanism.shape)
+        ends.append(Matched(parameter, mechanism, mechanism.expected_loss(prior, losses), losses.unit))
     wanted = units.parse(target, unit=ends[0].unit, what="the loss")
     low, high = sorted(ends, key=lambda end: end.loss)
     if not low.loss <= wanted < high.loss:

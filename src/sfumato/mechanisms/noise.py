@@ -182,15 +182,15 @@ class Clamped(MechanismFamily):
     def hamming_loss(self) -> float:
         """The probability that the report is not the secret, all secrets of the range being equally likely."""
         n = self.high - self.low + 1
-        kept = 1 - self.noise.hamming_loss
-        return (1 - kept) * (n - 1) / n if n > 1 else 0.0
+        truth = 1 - self.noise.hamming_loss
+        return (1 - truth) * (n - 1) / n if n > 1 else 0.0
 
     def mechanism(self) -> Mechanism:
         """Return the truncated mechanism in integers; noise with a pure epsilon promises it per step."""
-        found, epsilon = self.noise.on_range(self.space), self.noise.epsilon
+        matrix, epsilon = self.noise.on_range(self.space), self.noise.epsilon
         if not math.isfinite(epsilon):
-            return found.promising(())
-        return found.promising(MetricPrivacy(epsilon, self.metric))
+            return matrix.promising(())
+        return matrix.promising(MetricPrivacy(epsilon, self.metric))
 
 
 class NoiseRecipe(Recipe):
@@ -213,13 +213,13 @@ class NoiseRecipe(Recipe):
 
     def noise(self, count: int, words: Words) -> NDArray[np.int64]:
         """Return independent noise, array (count,)."""
-        found: list[NDArray[np.int64]] = []
+        parts: list[NDArray[np.int64]] = []
         missing = count
         while missing > 0:
             accepted = self._accepted(min(_BLOCK, 2 * missing + 64), words)[:missing]
-            found.append(accepted)
+            parts.append(accepted)
             missing -= len(accepted)
-        return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
     @abstractmethod
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
@@ -233,14 +233,14 @@ def rational(value: Rational | float | str, what: str) -> Fraction:
         InputError: If it is not a positive number.
     """
     try:
-        found = Fraction(value)
+        fraction = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise InputError(
             f"{what} {value!r} is not a number.", "use a number or a fraction such as '1/3'."
         ) from None
-    if found <= 0:
+    if fraction <= 0:
         raise InputError(f"{what} must be positive, but {value} was given.", "use a number above 0.")
-    return found
+    return fraction
 
 
 def check_scale(scale: Fraction) -> None:
@@ -259,10 +259,10 @@ def whole(value: int, what: str) -> int:
     Raises:
         InputError: If it is not a positive integer up to 2**31.
     """
-    found = integer(value)
-    if found is None or not 1 <= found <= 1 << 31:
+    number = integer(value)
+    if number is None or not 1 <= number <= 1 << 31:
         raise InputError(f"{what} {value!r} is not a positive integer.", "use 1, 2, ... up to 2**31.")
-    return found
+    return number
 
 
 def integers(value: ArrayLike) -> NDArray[np.int64]:

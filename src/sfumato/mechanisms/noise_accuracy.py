@@ -108,11 +108,11 @@ def noise_accuracy(
         >>> sf.noise_accuracy(off_by=6).epsilon
         0.4569...
     """
-    given = [noise, epsilon, off_by]
-    if given.count(None) != 2:
+    options = [noise, epsilon, off_by]
+    if options.count(None) != 2:
         raise InputError(
             f"one of {argument('noise')}, {argument('epsilon')} and {argument('off_by')} is needed, but "
-            f"{3 - given.count(None)} were given.",
+            f"{3 - options.count(None)} were given.",
             "give one of them.",
         )
     if not 0 < failure < 1:
@@ -121,14 +121,14 @@ def noise_accuracy(
         )
     missed = Fraction(repr(float(failure)))
     if off_by is not None:
-        found = integer(off_by)
-        if found is None or not 0 <= found <= _FARTHEST:
+        reach = integer(off_by)
+        if reach is None or not 0 <= reach <= _FARTHEST:
             raise InputError(
                 f"{argument('off_by', off_by)} is not a whole number from 0 to {_FARTHEST:,}.",
                 "say how far a report may be off.",
             )
-        noise = DiscreteLaplace(_epsilon_for(found, sensitivity, missed), sensitivity)
-        return NoiseAccuracy(noise, found, missed)
+        noise = DiscreteLaplace(_epsilon_for(reach, sensitivity, missed), sensitivity)
+        return NoiseAccuracy(noise, reach, missed)
     if noise is None:
         noise = DiscreteLaplace(epsilon or 0, sensitivity)
     elif sensitivity != 1:

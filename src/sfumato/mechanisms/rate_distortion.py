@@ -130,18 +130,18 @@ def rate_distortion(
     """
     n = len(prior)
     reports = prior.space if observables is None else observables
-    found = as_loss(loss, n, len(reports))
-    b = positive(units.parse(slope, per=True, unit=found.unit, what="the slope"), "the slope")
+    losses = as_loss(loss, n, len(reports))
+    b = positive(units.parse(slope, per=True, unit=losses.unit, what="the slope"), "the slope")
     positive(tolerance_bits, "the tolerance")
-    most, allowed = _allowed(prior.space, found, largest_loss)
-    marginal = _marginal(prior, found.array, allowed, b, tolerance_bits)
+    most, allowed = _allowed(prior.space, losses, largest_loss)
+    marginal = _marginal(prior, losses.array, allowed, b, tolerance_bits)
 
     def build(scale: float) -> Floats:
-        return _tilt(marginal.shares, b * scale, found.array, allowed)
+        return _tilt(marginal.shares, b * scale, losses.array, allowed)
 
     if most == math.inf:
-        exponents = 2 * b * _metric_of(loss, found)
-        reached = np.broadcast_to(marginal.shares > 0, found.array.shape)
+        exponents = 2 * b * _metric_of(loss, losses)
+        reached = np.broadcast_to(marginal.shares > 0, losses.array.shape)
         mechanism = lower_exponents(
             lambda scale: equal_rows(build(scale), exponents), exponents, prior.space, reports, reached=reached
         )
@@ -149,10 +149,10 @@ def rate_distortion(
             mechanism = mechanism.promising(MetricPrivacy(2 * b, loss))
     else:
         mechanism = Mechanism(build(1.0), prior.space, reports)
-    expected = mechanism.expected_loss(prior, found)
+    expected = mechanism.expected_loss(prior, losses)
     likely = prior.support
     p = prior.probabilities[likely]
-    base, decay = _decay(found.array[likely], allowed[likely], b)
+    base, decay = _decay(losses.array[likely], allowed[likely], b)
     terms = p * (b * base - np.log(decay @ marginal.shares))
     slack = _ROUNDING * (len(p) * float(np.abs(terms).sum()) + b * abs(expected) + 1)
     lower = float(terms.sum()) - marginal.excess - b * expected - slack
@@ -161,7 +161,7 @@ def rate_distortion(
         mechanism,
         prior,
         b,
-        found.unit,
+        losses.unit,
         expected,
         Bracket(max(0.0, lower / math.log(2)), bits, bits),
         most,
@@ -190,33 +190,33 @@ def rate_distortion_of_loss(
         UnitError: If a unit does not fit.
     """
     reports = prior.space if observables is None else observables
-    found = as_loss(loss, len(prior), len(reports))
-    wanted = units.parse(target, unit=found.unit, what="the loss")
+    losses = as_loss(loss, len(prior), len(reports))
+    wanted = units.parse(target, unit=losses.unit, what="the loss")
     positive(tolerance, "the tolerance")
-    _, allowed = _allowed(prior.space, found, largest_loss)
-    open_costs = np.where(allowed, found.array, np.inf)
+    _, allowed = _allowed(prior.space, losses, largest_loss)
+    open_costs = np.where(allowed, losses.array, np.inf)
     likely = prior.support
     least = float(prior.probabilities[likely] @ open_costs[likely].min(axis=1))
     silent = float((prior.probabilities[likely] @ open_costs[likely]).min())
     if not least < wanted < silent:
         raise InfeasibleError(
-            f"an expected loss of {units.show(wanted, found.unit)} was asked for, but the best report loses "
-            f"{units.show(least, found.unit)} and one fixed report {units.show(silent, found.unit)}.",
+            f"an expected loss of {units.show(wanted, losses.unit)} was asked for, but the best report loses "
+            f"{units.show(least, losses.unit)} and one fixed report {units.show(silent, losses.unit)}.",
             "ask for a loss between the two; a fixed report is constant().",
         )
 
     aim = wanted - tolerance / 2 * abs(wanted)
 
     def excess(slope: float) -> float:
-        shares = _marginal(prior, found.array, allowed, slope, _SEARCH_BITS).shares
-        rows = _tilt(shares, slope, found.array, allowed)
-        return float(prior.probabilities @ (rows * found.array).sum(axis=1)) - aim
+        shares = _marginal(prior, losses.array, allowed, slope, _SEARCH_BITS).shares
+        rows = _tilt(shares, slope, losses.array, allowed)
+        return float(prior.probabilities @ (rows * losses.array).sum(axis=1)) - aim
 
     slope = _root(excess, 1 / (wanted - least), tolerance / 4 * abs(wanted))
     answer = rate_distortion(prior, loss, slope, observables, largest_loss=largest_loss)
     if not wanted - tolerance * abs(wanted) <= answer.loss <= wanted:
         raise InfeasibleError(
-            f"at the slope {slope:.9g} the loss jumps from below {units.show(wanted, found.unit)} to above it.",
+            f"at the slope {slope:.9g} the loss jumps from below {units.show(wanted, losses.unit)} to above it.",
             "mix the mechanisms of two slopes on both sides of it, or raise the tolerance.",
         )
     return answer
@@ -227,8 +227,8 @@ def _root(falling: Callable[[float], float], start: float, near: float) -> float
 
     @cache
     def value(log: float) -> float:
-        found = falling(math.exp(log))
-        return found if abs(found) > near else 0.0
+        excess = falling(math.exp(log))
+        return excess if abs(excess) > near else 0.0
 
     low = high = math.log(start)
     while value(low) < 0:

@@ -38,8 +38,8 @@ class RealNoise(AdditiveNoise):
 
     def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
         """Return the answers with textbook noise, in floats: for studies of it and of attacks on it."""
-        given = numbers(answers, "the answers")
-        noisy: Floats = given + self._noise(given.shape, generator)
+        values = numbers(answers, "the answers")
+        noisy: Floats = values + self._noise(values.shape, generator)
         return noisy
 
     @abstractmethod
@@ -404,15 +404,15 @@ def epsilon_before_rounding(target: float, step: float, widest: float, precision
         InfeasibleError: If no epsilon reaches the target.
     """
     most = positive(target, "epsilon")
-    found = bisect(
+    epsilon_of_noise = bisect(
         lambda epsilon: _reaches(epsilon, target, step, widest, precision), fails=most, holds=0.0, steps=200
     ).holds
-    if found < target * 1e-12:
+    if epsilon_of_noise < target * 1e-12:
         raise InfeasibleError(
             f"no noise keeps epsilon {target:g} on a grid of {step:g} within {widest:g}.",
             "use larger cells, a smaller radius, or PlanarGeometric, which is exact.",
         )
-    return found
+    return epsilon_of_noise
 
 
 def _reaches(epsilon: float, target: float, step: float, widest: float, precision: float) -> bool:

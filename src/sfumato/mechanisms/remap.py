@@ -42,8 +42,8 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
     own = {label: position for position, label in enumerate(space.labels)}
     mapping = {}
     for z, label in enumerate(reports.labels):
-        kept = label in own and costs[z, own[label]] <= costs[z, best[z]]
-        mapping[label] = label if kept else space.labels[best[z]]
+        stays = label in own and costs[z, own[label]] <= costs[z, best[z]]
+        mapping[label] = label if stays else space.labels[best[z]]
     return mechanism.then(Mechanism.deterministic(mapping, reports, space))
 
 

@@ -140,8 +140,8 @@ class StaircaseNoise(NoiseRecipe):
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
         """Return a place in a stair, late ones with probability exp(-epsilon), and the stair's number."""
         place = below(self.width, tries, words)
-        kept = (place < self.step) | (stairs(self.epsilon, tries, words) > 0)
-        place = place[kept]
+        accepted = (place < self.step) | (stairs(self.epsilon, tries, words) > 0)
+        place = place[accepted]
         return signed(stairs(self.epsilon, len(place), words) * self.width + place, words)
 
 

@@ -158,8 +158,8 @@ def repair_to_private(
     allowed: Floats | None = None
     if exponents is not None:
         n = len(columns)
-        asked = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
-        allowed = merge_close_secrets(_within(asked, margin, _rounding(columns.shape[1])))
+        required = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
+        allowed = merge_close_secrets(_within(required, margin, _rounding(columns.shape[1])))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
@@ -208,10 +208,10 @@ def merge_close_secrets(allowed: Floats, below: float = SAME) -> Floats:
 
 def _envelope(columns: Floats, allowed: Floats) -> Floats:
     factors = np.exp(-allowed)
-    found = columns.copy()
+    majorants = columns.copy()
     for other in range(len(columns)):
-        np.maximum(found, factors[other, :, None] * columns[other], out=found)
-    return found
+        np.maximum(majorants, factors[other, :, None] * columns[other], out=majorants)
+    return majorants
 
 
 def _share_for_ratios(rows: Floats, constant: Floats, allowed: Floats) -> float:

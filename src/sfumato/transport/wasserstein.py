@@ -14,8 +14,18 @@ from ..core.arrays import Floats, readonly
 from ..core.bisection import bisect
 from ..errors import InputError
 from ..rounding import UNIT, sum_error
-from .coupling import Coupling, Distances, Distribution, check_tolerance, distances_between, relation_between
-from .simplex import ROUNDING, Bools, Layer, TransportProblem
+from .coupling import (
+    ROUNDING,
+    Bools,
+    Coupling,
+    Distances,
+    Distribution,
+    Layer,
+    TransportProblem,
+    check_tolerance,
+    distances_between,
+    relation_between,
+)
 
 _SMALLEST: Final = -600.0  # logarithm of the least power that is told from zero
 
@@ -162,12 +172,12 @@ def _largest(problem: TransportProblem, d: Floats, tolerance: float) -> Wasserst
     # Every value must send its mass somewhere: no level below these can do.
     heavy = problem.first[problem.rows] > 2 * tolerance
     floor = float(d.min(axis=1)[heavy].max(initial=0.0))
-    found = bisect(
+    search = bisect(
         lambda level: _outside(problem, d > levels[level]) <= tolerance,
         fails=int(np.searchsorted(levels, floor)) - 1,
         holds=len(levels) - 1,
     )
-    value = float(levels[found.holds])
+    value = float(levels[search.holds])
     ignored = _outside(problem, d > value)
     return Wasserstein(Bracket.exact(value), math.inf, problem.coupling(), ignored)
 

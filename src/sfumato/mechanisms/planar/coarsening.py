@@ -122,12 +122,12 @@ def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: boo
 
 def _locate(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
     """Return the cell of each place on the plane as it is released, or the nearest, array (n,)."""
-    found = cells.locate(*round_degrees(plane.inverse(xy)).T)
-    outside = found < 0
+    positions = cells.locate(*round_degrees(plane.inverse(xy)).T)
+    outside = positions < 0
     if outside.any():
-        found = found.copy()
-        found[outside] = cKDTree(plane.forward(*cells.latlon.T)).query(xy[outside])[1]
-    return found
+        positions = positions.copy()
+        positions[outside] = cKDTree(plane.forward(*cells.latlon.T)).query(xy[outside])[1]
+    return positions
 
 
 def _usual_cells(noise: CoordinateNoise, plane: Projection) -> Cells:
@@ -216,7 +216,7 @@ def shares_of(
     spots = snap(points, noise.step_m)
     origins: Floats = spots.astype(np.float64) * step
     total = normaliser(rate)
-    found = np.zeros((groups, len(points)))
+    sums = np.zeros((groups, len(points)))
     error = np.zeros(len(points))
     for level, window in enumerate(table.windows):
         cell = Cell.of(window.width, step, float(rate / noise.step_m))
@@ -229,8 +229,8 @@ def shares_of(
             mean, off = block.mean_kernel()
             met, which = np.unique(where[rows], return_inverse=True)
             sorted_in = csr_array((np.ones(len(mean)), (which, np.arange(len(mean)))), shape=(len(met), len(mean)))
-            found[met] += cell.count * (sorted_in @ mean)
+            sums[met] += cell.count * (sorted_in @ mean)
             error += cell.count * off.sum(axis=0)
     beyond = share_beyond_table(spots, rate, table.windows[-1])
     widest = (error / total.lower + beyond + (total.upper - total.lower) / total.lower) * (1 + _ROUNDING)
-    return found.T / total.value, float(widest.max()) + _ROUNDING
+    return sums.T / total.value, float(widest.max()) + _ROUNDING

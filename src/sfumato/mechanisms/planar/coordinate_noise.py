@@ -200,8 +200,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     def beyond_m(self, lat: Floats, lon: Floats) -> Floats:
         """Return how far beyond the reach points in degrees are, metres, array (n,); NaN if not on the Earth."""
-        found: Floats = np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m
-        return found
+        excess: Floats = np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m
+        return excess
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes in degrees, array (n, 2).
@@ -300,9 +300,9 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         """
         x = self._inside(points_m)
         table = self.remap or PlaneRemap.of(x, weights, self._plane_epsilon, self.step_m, fineness)
-        found = plane_error(x, weights, self.noise.rate, self.step_m, table)
-        loss = raw_error(x, weights, self.noise.rate, self.step_m) if self.remap is None else found.loss
-        return PlaneError(self._on_ground(loss), self._on_ground(found.attacker))
+        on_plane = plane_error(x, weights, self.noise.rate, self.step_m, table)
+        loss = raw_error(x, weights, self.noise.rate, self.step_m) if self.remap is None else on_plane.loss
+        return PlaneError(self._on_ground(loss), self._on_ground(on_plane.attacker))
 
     def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
         """Return how far the best guess without any report is from the truth on average, between bounds.
@@ -391,8 +391,8 @@ def _round_rate(rate: Fraction) -> Fraction:
 
 def slack(step_m: Fraction, *, projected: bool) -> float:
     """Return the slack of a lattice in metres, rounded up: twice how far a place is from its lattice point."""
-    found = math.sqrt(2.0) * float(step_m) * (1 + 2.0**-50)
-    return up(found + 2 * PROJECTED_M) if projected else up(found)
+    length = math.sqrt(2.0) * float(step_m) * (1 + 2.0**-50)
+    return up(length + 2 * PROJECTED_M) if projected else up(length)
 
 
 def stretch(reach_m: float) -> float:

@@ -94,13 +94,13 @@ class LatticeNoise(Immutable):
 
     def noise(self, count: int, words: Words) -> NDArray[np.int64]:
         """Return independent noise in steps, array (count, 2)."""
-        found: list[NDArray[np.int64]] = []
+        parts: list[NDArray[np.int64]] = []
         missing = count
         while missing > 0:
             accepted = self._accepted(min(_BLOCK, missing + missing // 2 + 16), words)[:missing]
-            found.append(accepted)
+            parts.append(accepted)
             missing -= len(accepted)
-        return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+        return np.concatenate(parts) if parts else np.empty((0, 2), dtype=np.int64)
 
     def noise_one(self, coins: ScalarCoins) -> tuple[int, int]:
         """Return one noise in steps, drawn with plain integers; see `noise`."""
@@ -171,16 +171,16 @@ class RootExponent:
         """
         x, error = self.floats(offsets)
         times = 1 + np.floor(x + 0.25).astype(np.int64)
-        kept = np.ones(len(offsets), dtype=bool)
+        accepted = np.ones(len(offsets), dtype=bool)
         alive, thrown = np.arange(len(offsets)), 0
         while alive.size:
             odd = self._first_failure_odd(
                 offsets[alive], x[alive], error[alive] * doubt, times[alive], words, doubt
             )
-            kept[alive[~odd]] = False
+            accepted[alive[~odd]] = False
             alive, thrown = alive[odd], thrown + 1
             alive = alive[times[alive] > thrown]
-        return kept
+        return accepted
 
     def accepted_one(self, i: int, j: int, coins: ScalarCoins) -> bool:
         """Throw one coin of probability exp(-x(i, j)), by integers alone; see `accepted`."""
@@ -292,10 +292,10 @@ def _widen(lower: float, upper: float) -> Bracket:
 def snap_one(place_m: float, step_m: Fraction) -> int:
     """Return the nearest lattice point along one axis in steps, as `snap` does, but without its check."""
     quotient = place_m / float(step_m)
-    found = math.floor(quotient + 0.5)
-    if abs(abs(quotient - found) - 0.5) < _NEAR_A_BORDER:
-        found = math.floor(Fraction(place_m) / step_m + Fraction(1, 2))
-    return found
+    position = math.floor(quotient + 0.5)
+    if abs(abs(quotient - position) - 0.5) < _NEAR_A_BORDER:
+        position = math.floor(Fraction(place_m) / step_m + Fraction(1, 2))
+    return position
 
 
 def snap(points_m: Floats, step_m: Fraction) -> NDArray[np.int64]:
@@ -310,8 +310,8 @@ def snap(points_m: Floats, step_m: Fraction) -> NDArray[np.int64]:
             f"a place is more than {_FARTHEST * float(step_m) / 1000:,.0f} km from the origin of the plane.",
             "centre the plane on the places.",
         )
-    found = np.floor(quotients + 0.5).astype(np.int64)
-    unsure = np.argwhere(np.abs(np.abs(quotients - found) - 0.5) < _NEAR_A_BORDER)
+    positions = np.floor(quotients + 0.5).astype(np.int64)
+    unsure = np.argwhere(np.abs(np.abs(quotients - positions) - 0.5) < _NEAR_A_BORDER)
     for row, axis in unsure.tolist():
-        found[row, axis] = math.floor(Fraction(float(points_m[row, axis])) / step_m + Fraction(1, 2))
-    return found
+        positions[row, axis] = math.floor(Fraction(float(points_m[row, axis])) / step_m + Fraction(1, 2))
+    return positions

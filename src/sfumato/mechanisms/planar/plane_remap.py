@@ -86,8 +86,8 @@ class RemapWindow(Immutable, CompactRepr):
     def places(self, reports: Integers) -> Floats:
         """Return the place of each lattice point, array (n, 2); of one outside, that of the nearest inside."""
         cells = np.clip(reports - self.corner, 0, self.size - 1) // self.width
-        found: Floats = self.targets[cells[:, 0], cells[:, 1]]
-        return found
+        targets: Floats = self.targets[cells[:, 0], cells[:, 1]]
+        return targets
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -170,11 +170,11 @@ class PlaneRemap(Immutable):
 
     def places(self, reports: Integers) -> Floats:
         """Return the place in metres that each report, a lattice point in steps, is replaced by, array (n, 2)."""
-        found = self.windows[-1].places(reports)
+        targets = self.windows[-1].places(reports)
         for window in reversed(self.windows[:-1]):
             inside = window.holds(reports)
-            found[inside] = window.places(reports[inside])
-        return found
+            targets[inside] = window.places(reports[inside])
+        return targets
 
     def arrays(self) -> tuple[NDArray[np.int64], Floats]:
         """Return the table as two arrays, from which `from_arrays` makes it again.
@@ -244,12 +244,12 @@ def _frames(
     """Return the corner, size and cell width of each level's window, in whole cells of the outermost level."""
     unit = width * LEVELS[-1][1]
     ends = snap(np.stack([x.min(axis=0), x.max(axis=0)]), step_m)
-    found = []
+    frames = []
     for reach, times in LEVELS:
         margin = math.ceil(reach / (epsilon * float(step_m)))
         low, high = (ends[0] - margin) // unit, -((-ends[1] - margin - 1) // unit)
-        found.append((low * unit, (high - low) * unit, width * times))
-    return found
+        frames.append((low * unit, (high - low) * unit, width * times))
+    return frames
 
 
 def _fit(

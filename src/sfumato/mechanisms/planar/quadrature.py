@@ -210,8 +210,8 @@ def distances(x: Floats, y: Floats) -> Floats:
     dx *= dx
     dy *= dy
     dx += dy
-    found: Floats = np.sqrt(dx, out=dx)
-    return found
+    lengths: Floats = np.sqrt(dx, out=dx)
+    return lengths
 
 
 def gains(block: Block) -> Floats:
@@ -226,14 +226,14 @@ def gains(block: Block) -> Floats:
     elsewhere = np.where(v == 0, 0.0, w)
     usual, most = _pulls(block, elsewhere, mass - elsewhere.sum(axis=1))
     between, farthest = np.einsum("ij,ij->i", w, v) / mass, v.max(axis=1)
-    found = np.minimum(between * mass * block.cell.grown, usual * farthest)
+    bounds = np.minimum(between * mass * block.cell.grown, usual * farthest)
     for share in _REACHES:
         reach = np.minimum(share * between, farthest) + _SMALLEST_M
         curvature = _curvature(block, elsewhere, reach)
         # Where the best guess may be farther away than the reach, it is still among the places.
         curvature *= np.where(reach * curvature >= most, 1.0, reach / np.maximum(farthest, reach))
-        found = np.minimum(found, np.divide(usual**2, 4 * curvature, out=found.copy(), where=curvature > 0))
-    return np.where(most <= 0, 0.0, found) * (1 + _ROUNDING)
+        bounds = np.minimum(bounds, np.divide(usual**2, 4 * curvature, out=bounds.copy(), where=curvature > 0))
+    return np.where(most <= 0, 0.0, bounds) * (1 + _ROUNDING)
 
 
 def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
@@ -279,5 +279,5 @@ def _curvature(block: Block, w: Floats, reach: Floats) -> Floats:
     dx, dy = x[:, 0] - y[:, :1], x[:, 1] - y[:, 1:]
     xx, xy, yy = (np.einsum("ij,ij,ij->i", part, a, b) for a, b in ((dx, dx), (dx, dy), (dy, dy)))
     least = mass - (xx + yy + np.hypot(xx - yy, 2 * xy)) / 2
-    found: Floats = np.maximum(least - _ROUNDING * mass, 0.0) / block.cell.grown
-    return found
+    curvature: Floats = np.maximum(least - _ROUNDING * mass, 0.0) / block.cell.grown
+    return curvature
