@@ -164,7 +164,7 @@ CALLS: dict[str, Call] = {
     "Ledger.remembers": Call(LEDGER.remembers, {"users": ["a"], "places": ["home"], "mechanism": b"m"}),
     "Ledger.last_report": Call(LEDGER.last_report, {"user": "a", "mechanism": b"m"}),
     "Ledger.balance": Call(LEDGER.balance, {"user": "a"}),
-    "composed": Call(ledgers.composed, {"mechanisms": [MECHANISM], "metric": D}),
+    "compose": Call(ledgers.compose, {"mechanisms": [MECHANISM], "metric": D}),
     "amount_text": Call(ledgers.amount_text, {"value": Fraction(1, 10), "unit": "km"}),
     "Scheme": Call(ledgers.Scheme, {"permanent": MECHANISM, "instantaneous": MECHANISM}),
     "Scheme.fresh": Call(ledgers.Scheme.fresh, {"mechanism": MECHANISM}),

@@ -246,7 +246,7 @@ def fill_disk(address: str, limit: int, pipe: Connection) -> None:
 
 def as_nobody(address: str, pipe: Connection) -> None:
     """Charge as a user without rights, who may not be allowed to import anything either."""
-    importlib.import_module("sfumato.ledgers.opening")
+    importlib.import_module("sfumato.ledgers.verification")
     if os.geteuid() == 0:
         os.setgid(65534)
         os.setuid(65534)

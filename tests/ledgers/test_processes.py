@@ -92,7 +92,7 @@ def check_batches(ledger: Ledger, runs: int) -> None:
 @pytest.fixture
 def impatient(monkeypatch):
     """A SQLite ledger that waits for no lock: a process that was killed holds none, not for an instant."""
-    monkeypatch.setattr("sfumato.ledgers.sqlite.PATIENCE_S", 0)
+    monkeypatch.setattr("sfumato.ledgers.database.PATIENCE_S", 0)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -340,7 +340,7 @@ class TestNoRoom:
 
 
 def test_a_writer_that_waits_too_long_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.ledgers.sqlite.PATIENCE_S", 0.2)
+    monkeypatch.setattr("sfumato.ledgers.database.PATIENCE_S", 0.2)
     Ledger.create(tmp_path / "l.db", 5)
     worker = Worker(hold, str(tmp_path / "l.db"))
     assert worker.word() == "holding"

@@ -6,7 +6,8 @@ from .blur import Blur as Blur
 from .chain import MarkovChain as MarkovChain
 from .charges import Charge as Charge
 from .composition import Composition as Composition
-from .composition import composed as composed
+from .composition import Scheme as Scheme
+from .composition import compose as compose
 from .curve import ErrorCurve as ErrorCurve
 from .curve import averaging_errors as averaging_errors
 from .curve import errors_after as errors_after
@@ -14,4 +15,3 @@ from .ledger import Ledger as Ledger
 from .migration import migrate as migrate
 from .record import LedgerCheck as LedgerCheck
 from .record import new_ledger_key as new_ledger_key
-from .scheme import Scheme as Scheme

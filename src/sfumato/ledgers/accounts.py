@@ -1,19 +1,136 @@
-"""The account of one user: what was spent in all, today and this week, and a refusal of what would be too much."""
+"""The account of one user: limits for a day, a week and for ever, and a refusal of what would exceed one."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any, Final
 
+import numpy as np
+
+from ..core import units
 from ..core.immutable import CompactRepr
-from ..errors import InfeasibleError, row_value
+from ..errors import InfeasibleError, InputError, python, row_value
 from ..rounding import counted
-from .amounts import ZERO, added, less, shown
-from .limits import DAY, EVER, WEEK, WINDOWS, Limit, days_since, weeks_since
+from .amounts import ZERO, added, amount, less, restored, shown, stored
 
-_WHEN = {DAY: " today (UTC)", WEEK: " this week (since Monday, UTC)", EVER: ""}
-_LATER = {DAY: "wait until tomorrow (UTC)", WEEK: "wait until Monday", EVER: ""}
+DAY: Final = "day"
+WEEK: Final = "week"
+EVER: Final = "ever"
+WINDOWS: Final = (DAY, WEEK, EVER)
+_DAY_S: Final = 86_400
+_TIMES: Final = ("s", "min", "h", DAY, WEEK, "month", "year")
+_MONDAY: Final = 3  # the first of January 1970 was a Thursday
+_LIMIT: Final = re.compile(r"^\s*(.*?)\s*(?:(?:per|a|each)\s+(day|week)|ever)?\s*$", re.IGNORECASE)
+_AMOUNT: Final = re.compile(r"^\s*[-+.\deE]+\s*(?:(?:/|per\s)\s*([A-Za-z]+))?\s*(.*?)\s*$", re.DOTALL)
+_RENEWED: Final = re.compile(
+    r"(?:/|per\b|a\b|an\b|each\b|every\b|daily\b|weekly\b|monthly\b|yearly\b)", re.IGNORECASE
+)
+_NO_UNITS: Final = ("fortnight", "weekend", "quarter", "decade", "night")
+_UNIT: Final = re.compile(r"(?:/|per\s)\s*([A-Za-z]+)\s*$")
+_WHEN: Final = {DAY: " today (UTC)", WEEK: " this week (since Monday, UTC)", EVER: ""}
+_LATER: Final = {DAY: "wait until tomorrow (UTC)", WEEK: "wait until Monday", EVER: ""}
+
+
+def days_since(time_s: int) -> int:
+    """Return the number of the day of a time, in UTC."""
+    return time_s // _DAY_S
+
+
+def weeks_since(time_s: int) -> int:
+    """Return the number of the week of a time; weeks begin on Mondays, in UTC."""
+    return (days_since(time_s) + _MONDAY) // 7
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that one user may spend in a window: ``day``, ``week`` or ``ever``."""
+
+    amount: Decimal
+    window: str
+
+    def shown(self, unit: str) -> str:
+        """Return the limit as text: ``5/km per day``."""
+        return shown(self.amount, unit) + ("" if self.window == EVER else f" per {self.window}")
+
+
+def read_limits(values: float | str | Iterable[float | str], unit: str | None) -> tuple[tuple[Limit, ...], str]:
+    """Return limits that are written as ``5/km per day``, and their unit; None takes the unit of the text.
+
+    Raises:
+        InputError: If there is none, or two are for one window.
+        UnitError: If a unit does not fit.
+    """
+    single = (str, bytes, bytearray, memoryview)
+    texts: list[Any] = (
+        list(values) if isinstance(values, Iterable) and not isinstance(values, single) else [values]
+    )
+    for text in texts:
+        if not isinstance(text, str | float | int | Decimal | np.number):
+            raise InputError(
+                f"a limit is of type {type(text).__name__}, but a text or a number is needed.",
+                "write it as '5/km per day'.",
+            )
+    parts = [_split(text) for text in texts]
+    for text, _ in parts:
+        _check_time(text)
+    if unit is None:
+        named = [match[1] for text, _ in parts if isinstance(text, str) and (match := _UNIT.search(text))]
+        unit = named[0] if named else ""
+        if units.canonical(unit.lower()) in _TIMES:
+            raise InputError(
+                f"the limit {texts[0]!r} is for each {unit} of a distance in time.",
+                "for a limit that is renewed, write '5 per day', or '5/km per week'",
+                python(f"pass unit={unit!r} if it is meant."),
+            )
+    unit = units.canonical(unit)
+    limits = [Limit(amount(text, unit, "the limit", at_most=True), window) for text, window in parts]
+    windows = [limit.window for limit in limits]
+    if not limits or len(set(windows)) < len(windows):
+        raise InputError(
+            "no limit is given." if not limits else "two limits are for the same time.",
+            "give one limit for ever, one per day or one per week, or several of these.",
+        )
+    return tuple(sorted(limits, key=lambda limit: WINDOWS.index(limit.window))), unit
+
+
+def _split(text: float | str) -> tuple[float | str, str]:
+    """Return the amount of a limit, and its window."""
+    match = _LIMIT.match(text) if isinstance(text, str) else None
+    return (match[1], (match[2] or EVER).lower()) if match else (text, EVER)
+
+
+def _check_time(text: float | str) -> None:
+    """Refuse a limit, without its window, that names another time: ``20/km per fortnight``."""
+    match = _AMOUNT.match(text) if isinstance(text, str) else None
+    if match is None:
+        return
+    named, rest = (match[1] or "").lower(), match[2]
+    if _RENEWED.match(rest) or named.removesuffix("s") in _NO_UNITS:
+        raise InputError(
+            f"the limit {text!r} is for a time that is not counted: days and weeks are, and ever.",
+            "write '20/km per day' or '20/km per week', and without a time ('20/km') for a limit for ever.",
+        )
+
+
+def stored_limits(limits: tuple[Limit, ...]) -> str:
+    """Return the text of limits in the database."""
+    return json.dumps({limit.window: stored(limit.amount) for limit in limits})
+
+
+def restored_limits(text: str) -> tuple[Limit, ...]:
+    """Return the limits that `stored_limits` wrote, or raise a ValueError."""
+    content = json.loads(text)
+    if not isinstance(content, dict) or not content or not set(content) <= set(WINDOWS):
+        raise ValueError(f"{text!r} are not limits")
+    limits = tuple(Limit(restored(str(value)), window) for window, value in content.items())
+    if stored_limits(limits) != text:
+        raise ValueError(f"{text!r} are limits that were written otherwise")
+    return limits
 
 
 class BudgetError(InfeasibleError):
@@ -66,16 +183,7 @@ class Balance(CompactRepr):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The sums of one user.
-
-    Attributes:
-        spent: The sum of all that was ever charged.
-        reports: How many reports were charged.
-        day: The number of the last day with a charge.
-        day_spent: What was charged on that day.
-        week: The number of the last week with a charge.
-        week_spent: What was charged in that week.
-    """
+    """The sums of one user: of all charges, and of the last day and the last week with a charge."""
 
     spent: Decimal = ZERO
     reports: int = 0
@@ -92,15 +200,15 @@ class Account:
             return self.day_spent if self.day == days_since(time_s) else ZERO
         return self.week_spent if self.week == weeks_since(time_s) else ZERO
 
-    def charged(self, asked: Decimal, reports: int, time_s: int) -> Account:
-        """Return the account after a charge, whatever the limits."""
+    def charged(self, total: Decimal, reports: int, time_s: int) -> Account:
+        """Return the account after a charge, without regard to limits."""
         return Account(
-            added(self.spent, asked),
+            added(self.spent, total),
             self.reports + reports,
             days_since(time_s),
-            added(self.spent_within(DAY, time_s), asked),
+            added(self.spent_within(DAY, time_s), total),
             weeks_since(time_s),
-            added(self.spent_within(WEEK, time_s), asked),
+            added(self.spent_within(WEEK, time_s), total),
         )
 
     def balance(self, limits: tuple[Limit, ...], time_s: int) -> Balance:
@@ -112,26 +220,22 @@ class Account:
         left = min(each.limit - each.spent for each in windows)
         return Balance(Fraction(self.spent), left, self.reports, windows)
 
-    def check(self, user: str, asked: Decimal, limits: tuple[Limit, ...], unit: str, time_s: int) -> None:
-        """Refuse a charge that a limit does not allow.
-
-        Raises:
-            BudgetError: If less is left than is asked for.
-        """
-        over = [each for each in limits if asked > less(each.amount, self.spent_within(each.window, time_s))]
+    def check(self, user: str, total: Decimal, limits: tuple[Limit, ...], unit: str, time_s: int) -> None:
+        """Raise a `BudgetError` if a limit leaves less than the charge."""
+        over = [each for each in limits if total > less(each.amount, self.spent_within(each.window, time_s))]
         if not over:
             return
-        never = [each for each in over if asked > each.amount]
+        never = [each for each in over if total > each.amount]
         limit = max(never or over, key=lambda each: WINDOWS.index(each.window))  # the one that bars it longest
         spent = self.spent_within(limit.window, time_s)
-        own = max(less(limit.amount, spent), ZERO)
+        rest = max(less(limit.amount, spent), ZERO)
         left = max(min(less(each.amount, self.spent_within(each.window, time_s)) for each in limits), ZERO)
         count = f" in {counted(self.reports, 'report')}" if limit.window == EVER else ""
-        whose = "is left" if own == left else "of it is left"
+        whose = "is left" if rest == left else "of it is left"
         problem = (
             f"{row_value(repr(user), 'a user')} has spent {shown(spent, unit)} of {shown(limit.amount, unit)}"
             f"{_WHEN[limit.window]}{count}; "
-            f"{shown(own, unit)} {whose}, but {shown(asked, unit)} is needed."
+            f"{shown(rest, unit)} {whose}, but {shown(total, unit)} is needed."
         )
         if never:
             problem += f" So much is never left: {limit.shown(unit)} is the limit."
@@ -143,6 +247,6 @@ class Account:
             "repeat an earlier report, which spends nothing",
             *ways,
             user=user,
-            asked=Fraction(asked),
+            asked=Fraction(total),
             left=Fraction(left),
         )

@@ -22,7 +22,7 @@ _LONGEST: Final = 200  # characters
 ZERO: Final = Decimal(0)
 
 
-def amount(given: float | str | Decimal, unit: str, what: str, *, at_most: bool = False) -> Decimal:
+def amount(value: float | str | Decimal, unit: str, what: str, *, at_most: bool = False) -> Decimal:
     """Return an amount as the decimal that it is written as.
 
     A float stands for the shortest decimal that it prints as: 0.1 is 1/10, not the binary
@@ -30,7 +30,7 @@ def amount(given: float | str | Decimal, unit: str, what: str, *, at_most: bool 
     decimal, it is rounded at the fiftieth place, so that never too little is charged.
 
     Args:
-        given: A positive number, or text such as ``"0.1/km"``.
+        value: A positive number, or text such as ``"0.1/km"``.
         unit: The unit of the metric; empty for a pure number.
         what: The thing that has the amount, for the error message.
         at_most: Whether it is rounded down, as limits are, and not up, as charges are.
@@ -39,23 +39,23 @@ def amount(given: float | str | Decimal, unit: str, what: str, *, at_most: bool 
         InputError: If it is not positive, or beyond 10**-30 and 10**30.
         UnitError: If the unit does not fit.
     """
-    if isinstance(given, str) and len(given) > _LONGEST:
-        raise InputError(f"{what} has {len(given):,} characters.", "write fewer digits.")
-    if isinstance(given, Decimal):
-        if given.is_finite() and _SMALLEST <= given <= _LARGEST:
-            return _rounded(Fraction(given), at_most=at_most)
-        given = float(given)
+    if isinstance(value, str) and len(value) > _LONGEST:
+        raise InputError(f"{what} has {len(value):,} characters.", "write fewer digits.")
+    if isinstance(value, Decimal):
+        if value.is_finite() and _SMALLEST <= value <= _LARGEST:
+            return _rounded(Fraction(value), at_most=at_most)
+        value = float(value)
     try:
-        value = units.parse(given, per=True, unit=unit, what=what)
+        size = units.parse(value, per=True, unit=unit, what=what)
     except OverflowError:  # an integer beyond all floats
-        value = math.inf
-    if not (math.isfinite(value) and value > 0):
+        size = math.inf
+    if not (math.isfinite(size) and size > 0):
         raise InputError(
-            f"{what} must be a positive number, but {str(given)[:40]} was given.", "use a number above 0."
+            f"{what} must be a positive number, but {str(value)[:40]} was given.", "use a number above 0."
         )
-    if not _SMALLEST <= value <= _LARGEST:
-        raise InputError(f"{what} {given!r} cannot be counted.", "use one between 1e-30 and 1e30.")
-    return _rounded(units.parse_exactly(given, per=True, unit=unit, what=what), at_most=at_most)
+    if not _SMALLEST <= size <= _LARGEST:
+        raise InputError(f"{what} {value!r} cannot be counted.", "use one between 1e-30 and 1e30.")
+    return _rounded(units.parse_exactly(value, per=True, unit=unit, what=what), at_most=at_most)
 
 
 def printed(value: float) -> Decimal:
@@ -74,15 +74,11 @@ def _rounded(value: Fraction, *, at_most: bool) -> Decimal:
 
 
 def decimal(value: Fraction) -> Decimal:
-    """Return a fraction as the decimal that it is.
-
-    Raises:
-        ValueError: If it is none, or one of more than fifty places.
-    """
-    found = _rounded(value, at_most=True)
-    if Fraction(found) != value:
+    """Return a fraction as the decimal that it is, or raise a ValueError if that has more than fifty places."""
+    rounded = _rounded(value, at_most=True)
+    if Fraction(rounded) != value:
         raise ValueError(f"{str(value)[:40]} is not a decimal of at most {_PLACES} places")
-    return found
+    return rounded
 
 
 def added(first: Decimal, second: Decimal) -> Decimal:
@@ -106,11 +102,7 @@ def stored(value: Decimal) -> str:
 
 
 def restored(text: str) -> Decimal:
-    """Return the amount that `stored` wrote.
-
-    Raises:
-        ValueError: If it is another text.
-    """
+    """Return the amount that `stored` wrote, or raise a ValueError."""
     try:
         value = _EXACT.create_decimal(text)
     except (InvalidOperation, Inexact) as error:

@@ -6,27 +6,27 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Capability, CoordinatePrivacy, Mechanism, MetricPrivacy, Randomizer, units
 from ..core.arguments import checked
-from ..core.arrays import Floats, integer, numbers
+from ..core.arrays import Floats, integer, numbers, round_degrees
+from ..core.distances import great_circle_m
 from ..core.randomizer import check_known
 from ..errors import FileError, InputError, PlaceWarning, argument, python
 from ..escaping import plain
+from ..geo import Places
 from ..proofs import VertexPrivacy
-from ..sampling import Sampler
+from ..sampling import Sampler, SystemWords, simulator
 from .accounts import BudgetError
-from .charge import charge_sentence, proved_charge
-from .charges import Charge
+from .charges import Charge, charge_sentence, proved_charge
 from .fingerprint import fingerprint
 from .ledger import Ledger
 from .names import listed, place_of
-from .places import Report
-from .point_reports import Outside, PointReports
+from .record import Report
 
 Spent = Literal["refuse", "repeat"]
 _SPENT = ("refuse", "repeat")
@@ -34,6 +34,11 @@ _FAR = (
     "the position of {} is far from the report that is repeated for its place: fewer than one in 100 fresh "
     "reports would be so far. If the place has moved, report it with move=True, which draws and charges once more."
 )
+Outside = Literal["error", "nearest"]
+_RARE: Final = 0.01  # of fresh reports are as far: then a report is not taken for one of this point
+_NEAR: Final = 6.0  # mean noise is 2 / epsilon; 1.7 % is farther than this many times 1 / epsilon
+_SIMULATED: Final = 10_000
+_ON_M: Final = 1.0  # so near to a place that is served, a point is served despite rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -55,7 +60,7 @@ class Blur:
 
     When a user's budget is spent, a call is refused (`BudgetError`). With ``spent="repeat"`` the call for one
     visit (`report`, `draw`) returns the last report of this mechanism that was drawn for this user under
-    ``spent="repeat"``, wherever they were then; this costs nothing, and says nothing new of where they are except
+    ``spent="repeat"``, for any place; this costs nothing, and reveals nothing new of where they are except
     that they are at no place that is remembered, whose own report would be repeated. If there is none, it is
     refused. Calls for many visits and releases of tables are always refused, because there
     each report is that of its own place.
@@ -69,12 +74,9 @@ class Blur:
         spent: The answer to one visit when too little is left: ``refuse`` or ``repeat``.
 
     Attributes:
-        mechanism: The mechanism.
-        ledger: The ledger.
         promise: The proved promise of one report.
         charge: What one report spends, exactly: the decimal that the promise's epsilon prints as, or where only
             the float itself is proved, the next one above it.
-        spent: The answer to one visit when too little is left.
 
     Raises:
         InputError: If nothing is promised, the promise does not hold, or the units differ.
@@ -122,10 +124,10 @@ class Blur:
             )
         channel: Mechanism | None = None if points else mechanism.channel()
         mechanism = mechanism if channel is None else channel
-        promise = _promised(mechanism) if promise is None else promise
-        asked = promise.promise if isinstance(promise, VertexPrivacy) else promise
-        charge = proved_charge(mechanism, asked)
-        unit = asked.unit if isinstance(asked, CoordinatePrivacy) else asked.metric.unit
+        promise = _stated_promise(mechanism) if promise is None else promise
+        promise = promise.promise if isinstance(promise, VertexPrivacy) else promise
+        charge = proved_charge(mechanism, promise)
+        unit = promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit
         if unit != ledger.unit:
             counts = f"amounts per {plain(ledger.unit)}" if ledger.unit else "pure numbers"
             stated = f"per {plain(unit)}" if unit else "a pure number"
@@ -136,7 +138,7 @@ class Blur:
             )
         object.__setattr__(self, "mechanism", mechanism)
         object.__setattr__(self, "ledger", ledger)
-        object.__setattr__(self, "promise", asked)
+        object.__setattr__(self, "promise", promise)
         object.__setattr__(self, "charge", charge)
         object.__setattr__(self, "spent", spent)
         object.__setattr__(self, "_sampler", Sampler(mechanism))
@@ -171,14 +173,11 @@ class Blur:
                 could move; then nothing is charged.
         """
         _check_move(place, move=move)
-        found: Floats
         try:
-            found = self._reports_of([user], [lat], [lon], [place], outside, move=move)[0]
+            reports = self._reports_of([user], [lat], [lon], [place], outside, move=move)
         except BudgetError as error:
-            if move:
-                raise
-            found = self.degrees([self._last(user, error)])[0]
-        return found
+            reports = self.degrees([self._last(user, error, move=move)])
+        return np.asarray(reports[0])
 
     @checked
     def report_all(
@@ -234,7 +233,7 @@ class Blur:
             fresh.update(visits)
             return self._points.draw(north[visits], east[visits], outside)
 
-        reports = self._reported(people, named, draw, move=move)
+        reports = self._settle(people, named, draw, move=move)
         degrees = self.degrees(reports)
         repeated = [number for number in range(len(reports)) if number not in fresh]
         far = sum(self.far(north[repeated], east[repeated], [reports[at] for at in repeated], outside))
@@ -261,18 +260,16 @@ class Blur:
         """
         _check_move(place, move=move)
         secrets = self._matrix.shape[0]
-        given = integer(position)
-        if given is None or not 0 <= given < secrets:
+        secret = integer(position)
+        if secret is None or not 0 <= secret < secrets:
             raise InputError(
                 f"{position!r} is not the position of a secret.",
                 f"use an integer from 0 to {secrets - 1}; Space.position(label) gives it.",
             )
         try:
-            return self._drawn([user], np.array([given]), [place], move=move)[0]
+            return self._draw([user], np.array([secret]), [place], move=move)[0]
         except BudgetError as error:
-            if move:
-                raise
-            return self._position(self._last(user, error))
+            return self._position(self._last(user, error, move=move))
 
     @checked
     def draw_all(
@@ -290,20 +287,20 @@ class Blur:
             InputError: If it is noise for coordinates, or these are not positions of secrets, one for each user.
         """
         secrets, people = self._matrix.shape[0], listed(users, "users")
-        given = [integer(each) for each in listed(positions, "positions")]
-        found = [each for each in given if each is not None and 0 <= each < secrets]
-        if not len(found) == len(given) == len(people):
+        secret_positions = [integer(each) for each in listed(positions, "positions")]
+        inside = [each for each in secret_positions if each is not None and 0 <= each < secrets]
+        if not len(inside) == len(secret_positions) == len(people):
             raise InputError(
                 f"{argument('positions')} does not hold a position of a secret for each of {len(people)} users.",
                 f"use integers from 0 to {secrets - 1}; Space.positions(labels) gives them.",
             )
-        return self._drawn(people, np.array(found, dtype=np.intp), places)
+        return self._draw(people, np.array(inside, dtype=np.intp), places)
 
-    def _drawn(
+    def _draw(
         self, users: Collection[str], at: NDArray[np.intp], places: Collection[str | None], *, move: bool = False
     ) -> list[int]:
-        found = self._reported(users, places, lambda visits: self._sampler.draw(at[visits]).tolist(), move=move)
-        return [self._position(each) for each in found]
+        reports = self._settle(users, places, lambda visits: self._sampler.draw(at[visits]).tolist(), move=move)
+        return [self._position(report) for report in reports]
 
     @checked
     def reports(
@@ -331,14 +328,10 @@ class Blur:
             BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
             FileError: If the ledger holds a report that the mechanism does not make.
         """
-        found = self._reported(users, places, draw, run, batch)
-        noise, made = self._channel is None, 0 if self._channel is None else self._channel.shape[1]
-        sound = [
-            each for each in found if (isinstance(each, tuple) if noise else isinstance(each, int) and each < made)
-        ]
-        if len(sound) < len(found):
-            raise self._changed()
-        return np.array(sound, dtype=np.float64).reshape(-1, 2) if noise else np.array(sound, dtype=np.intp)
+        reports = self._settle(users, places, draw, run, batch)
+        if self._channel is None:
+            return self.degrees(reports)
+        return np.array([self._position(report) for report in reports], dtype=np.intp)
 
     @checked
     def charge_for(self, user: str, reports: int = 1) -> Charge:
@@ -372,7 +365,7 @@ class Blur:
         """
         return self.ledger.remembers(users, places, self._name)
 
-    def _reported(
+    def _settle(
         self,
         users: Collection[str],
         places: Collection[str | None],
@@ -394,9 +387,9 @@ class Blur:
             move=move,
         )
 
-    def _last(self, user: str, refused: BudgetError) -> Report:
+    def _last(self, user: str, refused: BudgetError, *, move: bool) -> Report:
         """Return the report that is repeated for a user who has too little left, or raise the refusal."""
-        if self.spent != "repeat":
+        if move or self.spent != "repeat":
             raise refused
         last = self.ledger.last_report(user, self._name)
         if last is None:
@@ -410,13 +403,9 @@ class Blur:
         return last
 
     def far(self, lat: Floats, lon: Floats, reports: Sequence[Report], outside: Outside) -> list[bool]:
-        """Return which visits are as far from their reports as fewer than one in 100 fresh reports are.
+        """Return which visits, arrays (n,) of degrees, are as far from their reports as few fresh ones are.
 
-        Args:
-            lat: Latitudes in degrees, array (n,).
-            lon: Longitudes in degrees, array (n,).
-            reports: The report that is repeated for each visit.
-            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+        Fewer than one in 100 fresh reports of the visit would be as far; see `PlaceWarning`.
         """
         visits = zip(lat.tolist(), lon.tolist(), reports, strict=True)
         return [self._points.far(north, east, report, outside) for north, east, report in visits]
@@ -424,16 +413,13 @@ class Blur:
     def degrees(self, reports: Sequence[Report]) -> Floats:
         """Return reports as latitudes and longitudes, array (n, 2).
 
-        Args:
-            reports: Positions of observables, or pairs of degrees of noise.
-
         Raises:
             FileError: If one is not the mechanism's.
         """
-        found = self._points.degrees(reports)
-        if found is None:
+        degrees = self._points.degrees(reports)
+        if degrees is None:
             raise self._changed()
-        return found
+        return degrees
 
     def _position(self, report: Report) -> int:
         if not isinstance(report, int) or report >= self._matrix.shape[1]:
@@ -459,12 +445,8 @@ def _check_move(place: str | None, *, move: bool) -> None:
         )
 
 
-def _promised(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
-    """Return what a mechanism was made to promise.
-
-    Raises:
-        InputError: If it promises nothing.
-    """
+def _stated_promise(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
+    """Return what a mechanism was made to promise, or refuse one that promises nothing."""
     charged = [each for each in mechanism.stated_guarantees if isinstance(each, MetricPrivacy | CoordinatePrivacy)]
     if not charged:
         raise InputError(
@@ -472,3 +454,92 @@ def _promised(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
             python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
         )
     return charged[0]
+
+
+class PointReports:
+    """Draws reports of points on the ground as a ledger keeps them, and turns reports into degrees."""
+
+    __slots__ = ("_latlon", "_mechanism", "_places", "_sampler", "_single", "_words")
+
+    def __init__(self, sampler: Sampler) -> None:
+        self._sampler, self._words = sampler, SystemWords()
+        drawable = sampler.drawable
+        self._mechanism: Mechanism | None = None if drawable.supports(Capability.POINTS) else drawable.channel()
+        secrets = None if self._mechanism is None else self._mechanism.secrets
+        self._places = secrets if isinstance(secrets, Places) else None
+        self._latlon: Floats | None = None  # of all observables, once one was asked for
+        self._single = None if self._places is None else self._places.singly()
+
+    def draw(self, lat: Floats, lon: Floats, outside: Outside) -> list[Report]:
+        """Return fresh reports of points, arrays (n,) of degrees, or refuse them; see `Sampler.blur`."""
+        if self._mechanism is None:
+            if lat.size == 1:  # prepared for single points, which is ten times as fast
+                north, east = self._sampler.blur(lat.item(), lon.item(), outside=outside).tolist()
+                return [(north, east)]
+            return [(y, x) for y, x in self._sampler.blur(lat, lon, outside=outside).tolist()]
+        if self._single is not None and lat.size == 1:
+            nearest = outside == "nearest"
+            secret = self._single.drawn(lat.item(), lon.item(), self._words.draw, nearest=nearest)
+            if secret is not None:
+                return [int(self._sampler.draw(np.array([secret]))[0])]
+        return [int(report) for report in self._sampler.draw(self._secrets(lat, lon, outside))]
+
+    def _secrets(self, lat: Floats, lon: Floats, outside: Outside) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        secrets = self._places
+        if secrets is None:
+            raise InputError(
+                f"points cannot be blurred by {self._mechanism!r}: its secrets are not places on the ground.",
+                "use draw() with the position of a secret.",
+            )
+        north, east = secrets.nearest(lat, lon) if outside == "nearest" else (lat, lon)
+        drawn = secrets.drawn(north, east, self._words.draw)
+        if (drawn < 0).any():
+            raise InputError(
+                f"{int((drawn < 0).sum()):,} of {drawn.size:,} points are not served by {secrets!r}.",
+                ""
+                if outside == "nearest"
+                else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
+                "leave them out, or design for a wider region.",
+            )
+        return drawn
+
+    def far(self, lat: float, lon: float, report: Report, outside: Outside) -> bool:
+        """Return whether fresh reports of a point are as far from it as another one less than once in 100 times.
+
+        Nothing is known but the point and the report. Of noise it is estimated from simulated
+        reports. A point outside has no reports, unless it is moved.
+        """
+        at = self.degrees([report])
+        if at is None or not (abs(lat) <= 90 and abs(lon) <= 180):
+            return False
+        point, here = (np.array([lat]), np.array([lon])), np.array([[lat, lon]])
+        if self._mechanism is not None:
+            if self._places is None or self._latlon is None:
+                return False
+            served = np.column_stack(self._places.nearest(*point))
+            if outside == "error" and great_circle_m(here, served)[0, 0] > _ON_M:
+                return True
+            secret = int(great_circle_m(here, self._places.latlon).argmin())
+            away = great_circle_m(here, self._latlon)[0]
+            return float(self._mechanism.matrix[secret, away >= great_circle_m(here, at)[0, 0]].sum()) < _RARE
+        noise: Any = self._sampler.drawable  # a CoordinateNoise: no other kind serves points
+        if outside == "error" and not noise.serves(*point)[0]:
+            return True
+        apart_m = float(great_circle_m(here, at)[0, 0])
+        if apart_m * noise.epsilon < 1000 * _NEAR:
+            return False
+        reports = simulator(noise, 1).blur(*(np.repeat(each, _SIMULATED) for each in point), outside="nearest")
+        return float((great_circle_m(here, reports)[0] >= apart_m).mean()) < _RARE
+
+    def degrees(self, reports: Sequence[Report]) -> Floats | None:
+        """Return reports as latitudes and longitudes, array (n, 2), or None if one is not the mechanism's."""
+        if self._mechanism is None:
+            pairs = [report for report in reports if isinstance(report, tuple)]
+            return np.array(pairs, dtype=np.float64).reshape(-1, 2) if len(pairs) == len(reports) else None
+        made = self._mechanism.shape[1]
+        positions = [report for report in reports if isinstance(report, int) and report < made]
+        if len(positions) < len(reports):
+            return None
+        if self._latlon is None:
+            self._latlon = round_degrees(self._mechanism.observables.latlon)
+        return self._latlon[positions]

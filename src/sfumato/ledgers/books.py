@@ -1,24 +1,129 @@
-"""The books of a ledger within one transaction: read what is needed, charge, and write all of it or nothing."""
+"""The tables of a ledger, and its books within one transaction: all that is charged is written, or nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Connection,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    bindparam,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ..errors import FileError, InputError
-from .accounts import Account
+from ..errors import FileError, InputError, python
+from .accounts import Account, Limit, stored_limits
 from .amounts import ZERO, added, restored, stored
-from .charges import Charged
-from .places import Report, restored_report, stored_report
-from .record import ChargeRow, Head, Terms, kept_hash
-from .schema import ACCOUNTS, BATCHES, CHARGES, IS_KEPT, LEDGER, PLACES, typed
+from .charges import ExactCharge
+from .database import database_at
+from .record import KEY_BYTES, SUM, VERSION, ChargeRow, Report, Terms, kept_hash, restored_report, stored_report
 
-T = TypeVar("T")
+METADATA: Final = MetaData()
+
+# One row: the terms, which never change, and the head of the record.
+LEDGER: Final = Table(
+    "sfumato_ledger",
+    METADATA,
+    Column("id", BigInteger, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
+    Column("version", BigInteger, nullable=False),
+    Column("identity", Text, nullable=False),
+    Column("unit", Text, nullable=False),
+    Column("rule", Text, nullable=False),
+    Column("limits", Text, nullable=False),
+    Column("salt", Text, nullable=False),
+    Column("keyed", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+# The sums of each user, which the record proves.
+ACCOUNTS: Final = Table(
+    "sfumato_accounts",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("spent", Text, nullable=False),
+    Column("reports", BigInteger, nullable=False),
+    Column("day", BigInteger, nullable=False),
+    Column("day_spent", Text, nullable=False),
+    Column("week", BigInteger, nullable=False),
+    Column("week_spent", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# The record of charges: rows are added, and never changed.
+CHARGES: Final = Table(
+    "sfumato_charges",
+    METADATA,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", BigInteger, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("amount", Text, nullable=False),
+    Column("reports", BigInteger, nullable=False),
+    Column("mechanism", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("batch", BigInteger, nullable=False),
+    Column("places", Text, nullable=False),
+    Column("report", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# The charges whose reports may have to be repeated; it costs the others nothing.
+IS_KEPT: Final = text("report <> ''")
+Index(
+    "sfumato_kept",
+    CHARGES.c.name,
+    CHARGES.c.mechanism,
+    CHARGES.c.number,
+    sqlite_where=IS_KEPT,
+    postgresql_where=IS_KEPT,
+)
+
+# The reports of places, in the order of their hashes: of a place that moved several, the last of which counts.
+PLACES: Final = Table(
+    "sfumato_places",
+    METADATA,
+    Column("key", Text, primary_key=True),
+    Column("charge", BigInteger, primary_key=True, autoincrement=False),
+    Column("report", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# The batches of runs that were charged.
+BATCHES: Final = Table(
+    "sfumato_batches",
+    METADATA,
+    Column("run", Text, primary_key=True),
+    Column("batch", BigInteger, primary_key=True, autoincrement=False),
+    Column("contents", Text, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+
+def typed(row: Any, table: Table) -> bool:
+    """Return whether each value of a row is of its column's type, which SQLite does not ensure."""
+    return all(type(value) is column.type.python_type for value, column in zip(row, table.columns, strict=True))
+
+
 _AT_ONCE: Final = 5_000  # names in one query; SQLite takes 32,766 values
 
 _HEAD: Final = select(LEDGER.c.identity, LEDGER.c.number, LEDGER.c.time, LEDGER.c.hash).with_for_update()
@@ -44,29 +149,20 @@ _ADD_PLACE: Final = insert(PLACES)
 _ADD_BATCH: Final = insert(BATCHES)
 
 
-def _kept_accounts(dialect: Any) -> Any:
+def _upsert_account(dialect: Any) -> Any:
     """Return the statement that adds an account or replaces its sums."""
     adding = dialect.insert(ACCOUNTS)
     columns = {column.name: adding.excluded[column.name] for column in ACCOUNTS.columns if column.name != "name"}
     return adding.on_conflict_do_update(index_elements=[ACCOUNTS.c.name], set_=columns)
 
 
-_KEEP_ACCOUNT: Final = {"sqlite": _kept_accounts(sqlite), "postgresql": _kept_accounts(postgresql)}
+_KEEP_ACCOUNT: Final = {"sqlite": _upsert_account(sqlite), "postgresql": _upsert_account(postgresql)}
 
 
 class Books:
     """The books, open for writing: no other process changes them until the transaction ends.
 
-    Args:
-        connection: Of a transaction that is the only writer.
-        terms: The ledger's terms.
-        now: The time, seconds since 1970. A clock that was set back does not count: the books go on at the
-            latest time that they have seen.
-        name: The ledger's address, for errors.
-
-    Attributes:
-        name: The ledger's address.
-        time: The time of what is charged.
+    A clock that was set back does not count: the books go on at the latest time that they have seen.
     """
 
     def __init__(self, connection: Connection, terms: Terms, now: int, name: str) -> None:
@@ -83,24 +179,20 @@ class Books:
         self._batches: list[dict[str, Any]] = []
 
     def already(self, run: str, batch: int, contents: str) -> bool:
-        """Return whether a batch of a run was charged before.
-
-        Raises:
-            InputError: If it was, but with other contents.
-        """
+        """Return whether a batch of a run was charged before; refuse one that had other contents."""
         if not run:
             return False
-        found = self._connection.execute(_BATCH, {"of_run": run, "of_batch": batch}).scalar_one_or_none()
-        if found not in (None, contents):
+        charged = self._connection.execute(_BATCH, {"of_run": run, "of_batch": batch}).scalar_one_or_none()
+        if charged not in (None, contents):
             raise InputError(
                 f"batch {batch} of the run {run!r} was charged before, with other contents.",
                 "a run that is resumed must repeat its batches; give another run a key of its own.",
             )
-        return found is not None
+        return charged is not None
 
     def charge(
         self,
-        charges: Sequence[Charged],
+        charges: Sequence[ExactCharge],
         *,
         kept: Mapping[str, Mapping[str, Report]] | None = None,
         last: Mapping[str, Report] | None = None,
@@ -115,7 +207,7 @@ class Books:
             kept: Reports of places by user and key, which are kept with the user's charge.
             last: The report of a user that may have to be repeated.
             run: The key of a run; empty for none.
-            batch: The number of the batch.
+            batch: The number of the batch of the run.
             contents: A hash of what the batch is made of.
 
         Raises:
@@ -123,14 +215,14 @@ class Books:
         """
         self.check(charges)
         first = self._number + 1
-        for user, asked, reports, mechanism in charges:
+        for user, total, reports, mechanism in charges:
             places = {key: stored_report(report) for key, report in (kept or {}).get(user, {}).items()}
             report = stored_report(last[user]) if last and user in last else ""
             entry = ChargeRow(
                 self._number + 1,
                 self.time,
                 user,
-                asked,
+                total,
                 reports,
                 mechanism,
                 run,
@@ -139,26 +231,22 @@ class Books:
                 report,
             )
             self._number, self._hash = entry.number, entry.after(self._hash, self._terms)
-            self._entries.append({**entry._asdict(), "amount": stored(asked), "hash": self._hash})
+            self._entries.append({**entry._asdict(), "amount": stored(total), "hash": self._hash})
             self._places += [{"key": key, "report": text, "charge": entry.number} for key, text in places.items()]
-            self._accounts[user] = self._accounts[user].charged(asked, reports, self.time)
+            self._accounts[user] = self._accounts[user].charged(total, reports, self.time)
         if run and charges:
             ends = {"first": first, "last": self._number}
             self._batches.append({"run": run, "batch": batch, "contents": contents, **ends})
 
-    def check(self, charges: Sequence[Charged]) -> None:
-        """Refuse charges that a limit does not allow.
-
-        Raises:
-            BudgetError: Of the first user who has too little left.
-        """
+    def check(self, charges: Sequence[ExactCharge]) -> None:
+        """Raise a `BudgetError` for the first user who has too little left."""
         new = {charge.user for charge in charges} - self._accounts.keys()
         self._accounts |= accounts_of(self._connection, new)
         sums: dict[str, Decimal] = {}
-        for user, asked, _, _ in charges:
-            sums[user] = added(sums.get(user, ZERO), asked)
-        for user, asked in sums.items():
-            self._accounts[user].check(user, asked, self._terms.limits, self._terms.unit, self.time)
+        for user, total, _, _ in charges:
+            sums[user] = added(sums.get(user, ZERO), total)
+        for user, total in sums.items():
+            self._accounts[user].check(user, total, self._terms.limits, self._terms.unit, self.time)
 
     def account(self, user: str) -> Account:
         """Return the account of a user who was charged just now."""
@@ -183,11 +271,6 @@ class Books:
             execute(_ADD_BATCH, self._batches)
         execute(_NEW_HEAD, {"new_number": self._number, "new_time": self.time, "new_hash": self._hash})
 
-    @property
-    def head(self) -> Head:
-        """The end of the record."""
-        return Head(self._number, self._hash)
-
 
 def head_row(connection: Connection) -> Any:
     """Return the end of the record: its ``number``, ``time`` and ``hash``."""
@@ -200,11 +283,7 @@ def count_users(connection: Connection) -> int:
 
 
 def names_of_users(connection: Connection) -> list[str]:
-    """Return the names of the users who were ever charged.
-
-    Raises:
-        FileError: If one is damaged.
-    """
+    """Return the names of the users who were ever charged; a damaged one raises a `FileError`."""
     names = list(connection.execute(select(ACCOUNTS.c.name)).scalars())
     if not all(isinstance(name, str) for name in names):
         raise FileError("a user's name is not a text.", "restore the ledger from a copy, and check it.")
@@ -212,32 +291,23 @@ def names_of_users(connection: Connection) -> list[str]:
 
 
 def accounts_of(connection: Connection, users: Iterable[str]) -> dict[str, Account]:
-    """Return the accounts of users; of those never charged, empty ones.
+    """Return the accounts of users; of those never charged, empty ones. A damaged one raises a `FileError`."""
+    names = list(users)
+    rows = _select(connection, _ACCOUNT, _SOME_ACCOUNTS, names)
+    return {name: Account() for name in names} | {row.name: account_of(row) for row in rows}
 
-    Raises:
-        FileError: If an account is damaged.
-    """
-    wanted = list(users)
-    found = {name: Account() for name in wanted}
+
+def _select(connection: Connection, one: Any, several: Any, wanted: list[str]) -> Iterator[Any]:
+    """Yield the rows that are wanted, by one quick query or by blocks."""
     if len(wanted) == 1:
-        rows: Iterable[Any] = connection.execute(_ACCOUNT, {"wanted": wanted[0]})
-    else:
-        rows = (
-            row
-            for some in _blocks(wanted, _AT_ONCE)
-            for row in connection.execute(_SOME_ACCOUNTS, {"wanted": some})
-        )
-    for row in rows:
-        found[row.name] = account_of(row)
-    return found
+        yield from connection.execute(one, {"wanted": wanted[0]})
+        return
+    for start in range(0, len(wanted), _AT_ONCE):
+        yield from connection.execute(several, {"wanted": wanted[start : start + _AT_ONCE]})
 
 
 def account_of(row: Any) -> Account:
-    """Return the account of a row.
-
-    Raises:
-        FileError: If it is damaged.
-    """
+    """Return the account of a row; a damaged one raises a `FileError`."""
     try:
         if not typed(row, ACCOUNTS):
             raise ValueError("a value of another type")
@@ -268,32 +338,13 @@ def _account_row(name: str, account: Account) -> dict[str, Any]:
 
 
 def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Report]:
-    """Return the reports of places that have one, by their keys; of a place that moved the last one.
-
-    Raises:
-        FileError: If a report is damaged.
-    """
-    wanted = list(dict.fromkeys(keys))
-    if len(wanted) == 1:
-        rows: Iterable[Any] = connection.execute(_PLACE, {"wanted": wanted[0]})
-    else:
-        rows = (
-            row for some in _blocks(wanted, _AT_ONCE) for row in connection.execute(_SOME_PLACES, {"wanted": some})
-        )
+    """Return the reports of places that have one, by their keys; of a place that moved the last one."""
+    rows = _select(connection, _PLACE, _SOME_PLACES, list(dict.fromkeys(keys)))
     return {row.key: _restored(row.report) for row in rows}
 
 
 def kept_report(connection: Connection, user: str, mechanism: str) -> Report | None:
-    """Return the last report of a user that was kept to be repeated, or None.
-
-    Args:
-        connection: Of a transaction.
-        user: Whose report.
-        mechanism: The fingerprint of the mechanism that drew it, hexadecimal.
-
-    Raises:
-        FileError: If the report is damaged.
-    """
+    """Return the last report by a mechanism (its fingerprint in hexadecimal) that was kept to be repeated."""
     text = connection.execute(_KEPT, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
     return None if text is None else _restored(text)
 
@@ -307,7 +358,51 @@ def _restored(text: str) -> Report:
         ) from None
 
 
-def _blocks(values: list[T], size: int) -> Iterator[list[T]]:
-    rest = iter(values)
-    while block := list(islice(rest, size)):
-        yield block
+def make_ledger(
+    address: str | os.PathLike[str],
+    limits: tuple[Limit, ...],
+    unit: str,
+    *,
+    key: bytes | None = None,
+    salt: str | None = None,
+    fill: Callable[[Books], None] | None = None,
+) -> None:
+    """Make a new ledger, with first charges if there are any: all of it, or nothing.
+
+    Args:
+        address: Where; nothing may be there.
+        limits: What each user may spend.
+        unit: The unit of the metric.
+        key: The ledger's key; None for none.
+        salt: 32 hexadecimal digits, where places keep the hashes of an older ledger.
+        fill: Makes the first charges.
+
+    Raises:
+        InputError: If the key does not have 32 bytes.
+        FileError: If something is there, or nothing can be written there.
+    """
+    if key is not None and len(key) != KEY_BYTES:
+        raise InputError(
+            f"the key has {len(key)} bytes, not {KEY_BYTES}.", python("make it with new_ledger_key().")
+        )
+    identity, salt = secrets.token_hex(16), salt or secrets.token_hex(16)
+    database = database_at(address)
+
+    def make(connection: Connection) -> None:
+        now = database.now(connection)
+        terms = Terms(identity, unit, SUM, limits, salt, now, key or b"")
+        METADATA.create_all(connection, checkfirst=False)
+        first = {"id": 1, "version": VERSION, "limits": stored_limits(limits), "keyed": terms.keyed}
+        fixed = {name: getattr(terms, name) for name in ("identity", "unit", "rule", "salt", "created")}
+        connection.execute(
+            insert(LEDGER), {**first, **fixed, "number": 0, "time": terms.created, "hash": terms.genesis}
+        )
+        if fill is not None:
+            books = Books(connection, terms, now, database.name)
+            fill(books)
+            books.write()
+
+    try:
+        database.create(make)
+    finally:
+        database.close()

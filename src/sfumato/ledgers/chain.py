@@ -103,10 +103,10 @@ class MarkovChain:
             InputError: If a report is impossible under the belief at its time.
         """
         beliefs, coming = [], self.initial.probabilities
-        given: Sequence[Any] = released
-        for number, report in enumerate(given, 1):
-            pair = isinstance(report, tuple) and len(report) == 2
-            if not pair or not isinstance(report[0], Mechanism) or integer(report[1]) is None:
+        pairs: Sequence[Any] = released
+        for number, report in enumerate(pairs, 1):
+            is_pair = isinstance(report, tuple) and len(report) == 2
+            if not is_pair or not isinstance(report[0], Mechanism) or integer(report[1]) is None:
                 raise InputError(
                     f"report {number} is {report!r}.",
                     "pass (mechanism, position of the observable) for each report.",

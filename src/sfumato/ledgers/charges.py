@@ -1,15 +1,24 @@
-"""Charges as callers state them: who, how much for each report, and how many reports."""
+"""Charges: who pays, how much for each report of a mechanism, which is proved first, and how amounts compose."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
+from math import nextafter
 from typing import Any, Final, NamedTuple
 
-from ..errors import InputError
-from .amounts import amount, stored, times
+from ..core import Capability, CoordinatePrivacy, MetricPrivacy, Randomizer
+from ..errors import InputError, python
+from ..escaping import plain
+from ..proofs import Stated, prove
+from ..rounding import amount_at_most, at_most
+from .amounts import above, amount, printed, shown, stored, times
 from .names import accepted
 from .record import Terms
+
+ReportPrivacy = MetricPrivacy | CoordinatePrivacy
+"""The guarantees of one report that a ledger can charge."""
 
 _MOST: Final = 2**53
 
@@ -30,15 +39,8 @@ class Charge(NamedTuple):
     mechanism: bytes = b""
 
 
-class Charged(NamedTuple):
-    """A charge that was read: its name accepted, its amount exact.
-
-    Attributes:
-        user: Who is charged.
-        amount: How much, for all of the reports.
-        reports: How many reports.
-        mechanism: The fingerprint of the mechanism, hexadecimal.
-    """
+class ExactCharge(NamedTuple):
+    """A charge with an accepted name, the exact amount of all its reports, and a hexadecimal fingerprint."""
 
     user: str
     amount: Decimal
@@ -46,17 +48,17 @@ class Charged(NamedTuple):
     mechanism: str
 
 
-def read_charges(charges: Iterable[Charge], unit: str) -> list[Charged]:
+def read_charges(charges: Iterable[Charge], unit: str) -> list[ExactCharge]:
     """Return charges with accepted names and exact amounts.
 
     Raises:
-        InputError: If something is no charge, a name is odd, or an amount or number is not positive.
+        InputError: If something is no charge, a name is not accepted, or an amount or number is not positive.
         UnitError: If the unit of an amount does not fit.
     """
     amounts: dict[float | str | Decimal, Decimal] = {}
-    found = []
-    given: Iterable[Any] = charges
-    for charge in given:
+    exact = []
+    values: Iterable[Any] = charges
+    for charge in values:
         if not isinstance(charge, Charge) or not isinstance(charge.user, str):
             raise InputError(f"{charge!r} is not a charge.", "pass Charge(user, epsilon, reports).")
         user, reports, mechanism = charge.user, charge.reports, charge.mechanism
@@ -72,12 +74,75 @@ def read_charges(charges: Iterable[Charge], unit: str) -> list[Charged]:
             raise InputError(f"{reports!r} is not a number of reports.", "pass an integer of at least 1.")
         if epsilon not in amounts:
             amounts[epsilon] = amount(epsilon, unit, "epsilon")
-        asked = amounts[epsilon] if reports == 1 else times(amounts[epsilon], reports)
-        found.append(Charged(accepted(user, "the user"), asked, reports, mechanism.hex()))
-    return found
+        total = amounts[epsilon] if reports == 1 else times(amounts[epsilon], reports)
+        exact.append(ExactCharge(accepted(user, "the user"), total, reports, mechanism.hex()))
+    return exact
 
 
-def contents_of(terms: Terms, charges: Iterable[Charged]) -> str:
+def contents_of(terms: Terms, charges: Iterable[ExactCharge]) -> str:
     """Return a hash of charges, by which a repeated batch is recognised."""
-    lines = [part for user, asked, reports, made in charges for part in (user, stored(asked), str(reports), made)]
+    lines = [part for user, total, reports, made in charges for part in (user, stored(total), str(reports), made)]
     return terms.hash("charges", *lines)
+
+
+def proved_charge(mechanism: Randomizer, promise: ReportPrivacy) -> Decimal:
+    """Return what one report is charged: a promise that is proved of the integers or the noise's recipe.
+
+    It is the decimal that the promised epsilon prints as: 0.1, although the float 0.1 is a little more; it is
+    proved for that decimal. Where only the float can be proved, the next decimal of 17 digits above it is charged.
+
+    Raises:
+        InputError: If the promise is not proved, or not one of such a mechanism.
+    """
+    charge = printed(promise.epsilon)
+    if _proved_epsilon(mechanism, promise) <= charge:
+        return charge
+    try:
+        _proved_epsilon(mechanism, replace(promise, epsilon=nextafter(promise.epsilon, 0.0)))
+    except InputError:
+        return above(promise.epsilon)
+    return charge
+
+
+def _proved_epsilon(mechanism: Randomizer, promise: ReportPrivacy) -> float:
+    """Return the epsilon that is proved, which is at most the promised one, or raise an `InputError`."""
+    proof = prove(mechanism, promise)
+    if not isinstance(proof, Stated):
+        return proof.upper
+    points = mechanism.supports(Capability.POINTS)
+    hint = python("charge noise.promise.") if points else "charge what the mechanism really spends."
+    if proof.upper is None:
+        kind = "noise for coordinates" if points else "mechanisms of this kind"
+        raise InputError(f"{promise!r} is not a promise of {kind}.", hint)
+    epsilon = at_most(proof.upper, 9)
+    raise InputError(
+        f"{promise} is claimed, but the noise's epsilon is up to {epsilon}/{promise.unit}, and its slack up to "
+        f"{amount_at_most(proof.slack_m, 'm')}."
+        if points and isinstance(promise, CoordinatePrivacy)
+        else f"{promise} is claimed, but the mechanism's epsilon is up to {epsilon}.",
+        hint,
+    )
+
+
+def rule_sentence(unit: str) -> str:
+    """Return in sentences how charges of a ledger in a unit compose; an empty unit means pure numbers."""
+    distance = f"distance in {plain(unit)}" if unit else "distance"
+    local = "" if unit else " Under local differential privacy the distance of two values is 1."
+    return (
+        "Amounts add up: reports of one value, each drawn by itself, are together at most "
+        f"e^(sum of their amounts x {distance}) times likelier from it than from another value, by the largest "
+        f"distance that one of them was promised for. A slack lengthens it for its own report.{local}"
+    )
+
+
+def charge_sentence(promise: ReportPrivacy, charge: Decimal) -> str:
+    """Return the charge for one report, and what k of them cost where there is a slack, in a sentence."""
+    epsilon = shown(charge, promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit)
+    sentence = f"Each report that is drawn is charged {epsilon}"
+    if not isinstance(promise, CoordinatePrivacy) or not promise.slack_m:
+        return sentence
+    slack = amount_at_most(promise.slack_m, "m")
+    return (
+        f"{sentence}, and its slack of {slack} counts each time: k reports of one point are together "
+        f"at most e^(k x {epsilon} x (distance + {slack})) times likelier from there than from another point"
+    )

@@ -16,9 +16,9 @@ from ..core import AnyLoss, Bracket, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, readonly
 from ..errors import InputError, argument
-from .scheme import Scheme
+from .composition import Scheme
 
-_LISTED: Final = 50_000  # combinations of reports that are summed one by one
+_LISTED: Final = 50_000  # combinations of reports that are summed
 _ENTRIES: Final = 2 * 10**8  # secrets x memos x combinations
 _BLOCK: Final = 4096
 
@@ -99,15 +99,14 @@ def errors_after(
         >>> errors_after(Scheme.memo(coin), prior, wrong, [1, 3, 9]).error.round(4)
         array([0.25, 0.25, 0.25])
     """
-    found = fitting(scheme.permanent, prior, distance)
-    times = _checked_times(reports, trials, failure, seed)
+    loss = fitting(scheme.permanent, prior, distance)
+    times = _check_times(reports, trials, failure, seed)
     errors: list[Bracket] = []
     exact = []
     for t in times:
-        told = 1 if scheme.repeats else t
-        if _terms(scheme, told) is not None:
-            error = _summed(scheme, prior, found.array, told)
-            errors.append(Bracket.exact(error))
+        informative = 1 if scheme.repeats else t
+        if _is_listable(scheme, informative):
+            errors.append(Bracket.exact(_sum_over_reports(scheme, prior, loss.array, informative)))
             exact.append(True)
             continue
         if seed is None:
@@ -115,12 +114,11 @@ def errors_after(
                 f"{t} reports have too many combinations to sum them all.",
                 "pass seed=7, say, to simulate reports; or fewer reports.",
             )
-        values, bottom, top = _simulated(
-            scheme, prior, found.array, told, trials, np.random.default_rng([seed, t])
-        )
+        rng = np.random.default_rng([seed, t])
+        values, bottom, top = _simulate(scheme, prior, loss.array, informative, trials, rng)
         errors.append(_mean_within(values, bottom, top, failure))
         exact.append(False)
-    return _curve(scheme, "optimal", times, errors, tuple(exact), failure, found.unit)
+    return _curve(scheme, "optimal", times, errors, tuple(exact), failure, loss.unit)
 
 
 @checked
@@ -166,14 +164,14 @@ def averaging_errors(
             f"the prior has {len(prior)} values, but the scheme {len(secrets)} secrets.", "use a prior on them."
         )
     secrets.check_order(prior.space, "the prior")
-    times = _checked_times(reports, trials, failure, seed)
+    times = _check_times(reports, trials, failure, seed)
     top = float(max(np.linalg.norm(reported - place, axis=1).max() for place in places[prior.support]))
     errors = []
     for t in times:
         rng = np.random.default_rng([seed, t])
         weights = prior.probabilities[prior.support]
         true = prior.support[rng.choice(len(weights), size=trials, p=weights / weights.sum())]
-        means = _simulated_counts(scheme, true, t, rng) @ reported / t
+        means = _simulate_counts(scheme, true, t, rng) @ reported / t
         errors.append(_mean_within(np.linalg.norm(means - places[true], axis=1), 0.0, top, failure))
     return _curve(scheme, "averaging", times, errors, (False,) * len(times), failure, secrets.unit)
 
@@ -194,7 +192,7 @@ def _curve(
     return ErrorCurve(scheme, attack, times, error, lower, upper, exact, failure, unit)
 
 
-def _checked_times(reports: Sequence[int], trials: int, failure: float, seed: int | None) -> tuple[int, ...]:
+def _check_times(reports: Sequence[int], trials: int, failure: float, seed: int | None) -> tuple[int, ...]:
     """Return the numbers of reports, or refuse options that give no curve."""
     numbers = [integer(t) for t in reports]
     times = tuple(number for number in numbers if number is not None)
@@ -212,7 +210,7 @@ def _checked_times(reports: Sequence[int], trials: int, failure: float, seed: in
     return times
 
 
-def _simulated_counts(scheme: Scheme, secrets: np.ndarray, t: int, rng: np.random.Generator) -> Floats:
+def _simulate_counts(scheme: Scheme, secrets: np.ndarray, t: int, rng: np.random.Generator) -> Floats:
     """Return how often each observable is reported in t reports of each secret, array (trials, observables)."""
     cumulative = np.cumsum(scheme.permanent.matrix, axis=1)
     cumulative /= cumulative[:, -1:]
@@ -222,15 +220,16 @@ def _simulated_counts(scheme: Scheme, secrets: np.ndarray, t: int, rng: np.rando
     return counts
 
 
-def _terms(scheme: Scheme, t: int) -> int | None:
-    """Return how many combinations of t reports there are, or None if they are too many."""
+def _is_listable(scheme: Scheme, t: int) -> bool:
+    """Return whether the combinations of t reports are few enough to be summed."""
     m = int(np.count_nonzero(scheme.instantaneous.matrix.any(axis=0)))
     terms = math.comb(t + m - 1, t)
     work = terms * scheme.permanent.shape[0] * (1 if scheme.keeps_secret else scheme.permanent.shape[1])
-    return terms if terms <= _LISTED and work <= _ENTRIES else None
+    return terms <= _LISTED and work <= _ENTRIES
 
 
-def _summed(scheme: Scheme, prior: Prior, distance: Floats, t: int) -> float:
+def _sum_over_reports(scheme: Scheme, prior: Prior, distance: Floats, t: int) -> float:
+    """Return the error as a sum over all combinations of t reports."""
     used = np.flatnonzero(scheme.instantaneous.matrix.any(axis=0))
     bars = np.array(list(combinations(range(t + len(used) - 1), len(used) - 1)), dtype=np.int64)
     edges = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), t + len(used) - 1)])
@@ -245,14 +244,14 @@ def _summed(scheme: Scheme, prior: Prior, distance: Floats, t: int) -> float:
     return total
 
 
-def _simulated(
+def _simulate(
     scheme: Scheme, prior: Prior, distance: Floats, t: int, trials: int, rng: np.random.Generator
 ) -> tuple[Floats, float, float]:
     """Return the attacked posterior's error in each trial, and between what it lies."""
     support = prior.support
     weights = prior.probabilities[support]
     secrets = support[rng.choice(len(support), size=trials, p=weights / weights.sum())]
-    counts = _simulated_counts(scheme, secrets, t, rng)
+    counts = _simulate_counts(scheme, secrets, t, rng)
     values = np.empty(trials)
     for start in range(0, trials, _BLOCK):
         logs = scheme.log_likelihood(counts[start : start + _BLOCK])[:, support] + np.log(weights)

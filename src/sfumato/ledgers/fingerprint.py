@@ -102,11 +102,7 @@ def _array(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def _text(value: Hashable) -> bytes:
-    """Return the text of a value, which tells it from all others of its type.
-
-    Raises:
-        InputError: If the text is only an address in this process.
-    """
+    """Return the text of a value, which no other of its type has; refuse a mere address in this process."""
     text = repr(value + 0.0 if isinstance(value, float) else value)
     if _ADDRESS in text:
         raise InputError(

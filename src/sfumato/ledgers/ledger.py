@@ -14,15 +14,12 @@ from ..core.arguments import checked
 from ..core.arrays import integer
 from ..errors import FileError, InputError, MissingExtraError
 from ..rounding import counted
-from .accounts import Balance
+from .accounts import Balance, read_limits
 from .amounts import amount
-from .charge import rule_sentence
-from .charges import Charge, contents_of, read_charges
-from .limits import read_limits
+from .charges import Charge, contents_of, read_charges, rule_sentence
 from .names import accepted
-from .places import PlaceKeys, Report
-from .record import Head, LedgerCheck
-from .visits import Draw, NamedVisits
+from .record import Head, LedgerCheck, Report
+from .visits import Draw, NamedVisits, PlaceKeys
 
 if TYPE_CHECKING:
     from .books import Books
@@ -51,11 +48,6 @@ class Ledger:
         address: A path of a SQLite file, ``sqlite:///budget.db``, or ``postgresql://user@host/name``.
         key: The key that it was made with, from `new_ledger_key`; None if it was made without.
 
-    Attributes:
-        address: The address, without its password.
-        unit: The unit of the amounts.
-        limits: What each user may spend, as text: ``("5/km per day", "100/km")``.
-
     Raises:
         InputError: If the address is none, or the key is not the ledger's.
         FileError: If there is no ledger, or it cannot be read.
@@ -81,7 +73,7 @@ class Ledger:
     def __init__(self, address: str | os.PathLike[str], *, key: bytes | None = None) -> None:
         check_installed(address)
         from .database import database_at
-        from .opening import read_terms
+        from .verification import read_terms
 
         self._address = os.fspath(address)
         self._database = database_at(address)
@@ -115,7 +107,7 @@ class Ledger:
             MissingExtraError: If SQLAlchemy is not installed.
         """
         check_installed(address)
-        from .opening import make_ledger
+        from .books import make_ledger
 
         limits, unit = read_limits(limit, unit)
         make_ledger(address, limits, unit, key=key)
@@ -133,7 +125,7 @@ class Ledger:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """The limits of each user, as text."""
+        """The limits of each user, as text: ``("5/km per day", "100/km")``."""
         return tuple(limit.shown(self.unit) for limit in self._terms.limits)
 
     @property
@@ -184,13 +176,13 @@ class Ledger:
             InputError: If the batch was charged before with other contents.
             FileError: If the ledger cannot be written.
         """
-        read = read_charges(charges, self.unit)
+        exact = read_charges(charges, self.unit)
         run, batch = _run(run), _batch(batch)
-        contents = contents_of(self._terms, read) if run else ""
+        contents = contents_of(self._terms, exact) if run else ""
         with self._books() as books:
             if books.already(run, batch, contents):
                 return False
-            books.charge(read, run=run, batch=batch, contents=contents)
+            books.charge(exact, run=run, batch=batch, contents=contents)
         return True
 
     @checked
@@ -203,9 +195,9 @@ class Ledger:
         Raises:
             BudgetError: If a user has too little left.
         """
-        read = read_charges(charges, self.unit)
+        exact = read_charges(charges, self.unit)
         with self._books() as books:
-            books.check(read)
+            books.check(exact)
 
     @checked
     def reports(
@@ -224,7 +216,7 @@ class Ledger:
         """Return one report for each visit; those of a user's place are all the same one, charged and drawn once.
 
         The first visit to a place, ever or among these, is its anchor: the report is drawn for it, and kept.
-        A visit without a place is charged and drawn anew. All is charged, drawn and kept, or nothing.
+        A visit without a place is charged and drawn each time. All is charged, drawn and kept, or nothing.
 
         Args:
             users: Whose visit it is.
@@ -232,7 +224,7 @@ class Ledger:
             epsilon: What one report spends, per unit of the metric.
             draw: From the numbers of visits to reports: positions of observables, or latitudes and
                 longitudes in pairs.
-            mechanism: The mechanism's fingerprint; under another one a place is reported anew.
+            mechanism: The mechanism's fingerprint; under another one a place gets a new report.
             run: A run's key, as for `charge_many`; a batch that was charged before is not charged again.
             batch: The number of the batch.
             repeatable: Whether the last of these reports of each user is kept, for `last_report`.
@@ -256,7 +248,7 @@ class Ledger:
                 return [known[key] for key in visits.named]
         turn = _run(run), _batch(batch), visits.hash(self._terms, each) if run else ""
         with self._books() as books:
-            return visits.settled(books, each, draw, turn, repeatable=repeatable, move=move)
+            return visits.settle(books, each, draw, turn, repeatable=repeatable, move=move)
 
     @checked
     def remembers(self, users: Collection[str], places: Collection[str | None], mechanism: bytes) -> list[bool]:
@@ -326,7 +318,7 @@ class Ledger:
         Args:
             head: The `head` of an earlier time that was kept elsewhere: the record must contain it. Without one,
                 an old copy that took the ledger's place is not found, nor, in a ledger without a key, a record
-                that was written anew as a whole.
+                that was rewritten as a whole.
 
         Raises:
             InputError: If the head is not one.
@@ -381,14 +373,7 @@ class Ledger:
 
 
 def check_installed(address: str | os.PathLike[str]) -> None:
-    """Check that SQLAlchemy, which ledgers of every kind need, is installed.
-
-    Args:
-        address: The address of a ledger, whose kind decides what is to be installed.
-
-    Raises:
-        MissingExtraError: If it is not.
-    """
+    """Raise a `MissingExtraError` if SQLAlchemy is not installed, which ledgers of every kind need."""
     if find_spec("sqlalchemy") is None:
         extra = "postgres" if os.fspath(address).startswith("postgres") else "ledger"
         raise MissingExtraError("a ledger", extra)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -14,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..core.arguments import checked
 from ..errors import FileError, InputError
+from .accounts import EVER, Limit
 from .amounts import ZERO, added, decimal
-from .charges import Charged
+from .charges import ExactCharge
 from .ledger import Ledger, check_installed
-from .limits import EVER, Limit
 from .names import accepted
-from .places import Report, checked_report
+from .record import Report, checked_report
 
 if TYPE_CHECKING:
     from .books import Books
@@ -30,22 +28,13 @@ _MOST: Final = 1 << 53  # reports of one user, more than anybody makes and less 
 _SALT: Final = re.compile(r"[0-9a-f]{32}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Old:
-    limit: Decimal
-    unit: str
-    accounts: Mapping[str, tuple[Decimal, int]]
-    salt: str | None
-    places: Mapping[str, Report]
-
-
 @checked
 def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> Ledger:
     """Make a new ledger from a JSON ledger of the first version, and open it.
 
     The limit stays one for ever. What each user has spent becomes their first charge. Places keep their
     reports, for mechanisms of the same fingerprint; earlier versions gave others, so that reports of places are
-    drawn, and charged, anew. Two names that are one in Unicode's normal form become one user, with both sums.
+    drawn, and charged, once more. Two names that are one in Unicode's normal form become one user, with both sums.
 
     Args:
         source: The JSON file, which is not changed. Keep it away from programs that would still charge in it.
@@ -57,19 +46,20 @@ def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> 
         MissingExtraError: If SQLAlchemy is not installed.
     """
     check_installed(address)
-    from .opening import make_ledger
+    from .books import make_ledger
 
-    old = _read(Path(source))
+    limit, unit, accounts, salt, places = _read(Path(source))
 
     def fill(books: Books) -> None:
-        sums = [Charged(user, spent, reports, "") for user, (spent, reports) in old.accounts.items() if reports]
-        books.charge(sums, kept={sums[0].user: old.places} if sums else None)
+        sums = [ExactCharge(user, spent, reports, "") for user, (spent, reports) in accounts.items() if reports]
+        books.charge(sums, kept={sums[0].user: places} if sums else None)
 
-    make_ledger(address, (Limit(old.limit, EVER),), old.unit, salt=old.salt, fill=fill)
+    make_ledger(address, (Limit(limit, EVER),), unit, salt=salt, fill=fill)
     return Ledger(address)
 
 
-def _read(path: Path) -> _Old:
+def _read(path: Path) -> tuple[Decimal, str, dict[str, tuple[Decimal, int]], str | None, dict[str, Report]]:
+    """Return the limit, the unit, what each user has spent in how many reports, the salt and the places."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -81,15 +71,15 @@ def _read(path: Path) -> _Old:
     try:
         limit, unit = _decimal(content["limit"]), content["unit"]
         accounts: dict[str, tuple[Decimal, int]] = {}
-        for given, entry in content["users"].items():
+        for user, entry in content["users"].items():
             spent, reports = _decimal(entry["spent"]), entry["reports"]
             if type(reports) is not int or reports < 0 or (reports > 0) != (spent > 0):
-                raise ValueError(f"{given!r} has {reports!r} reports")
-            name = accepted(given, "the user")
+                raise ValueError(f"{user!r} has {reports!r} reports")
+            name = accepted(user, "the user")
             before = accounts.get(name, (ZERO, 0))
             accounts[name] = added(before[0], spent), before[1] + reports
             if accounts[name][1] >= _MOST:
-                raise ValueError(f"{given!r} has {accounts[name][1]:,} reports")
+                raise ValueError(f"{user!r} has {accounts[name][1]:,} reports")
         places = content.get("places") or {"salt": None, "reports": {}}
         salt, kept = places["salt"], {key: _report(key, each) for key, each in places["reports"].items()}
         if kept and not (accounts and isinstance(salt, str) and _SALT.fullmatch(salt)):
@@ -105,7 +95,7 @@ def _read(path: Path) -> _Old:
     over = next((name for name, (spent, _) in accounts.items() if spent > limit), None)
     if over is not None:
         raise _not_a_ledger(path, f"{over!r} has spent more than the limit")
-    return _Old(limit, unit, accounts, salt, kept)
+    return limit, unit, accounts, salt, kept
 
 
 def _decimal(text: Any) -> Decimal:

@@ -20,10 +20,6 @@ def accepted(name: object, what: str) -> str:
 
     Capital letters count: ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
 
-    Args:
-        name: The name.
-        what: The thing that it names, for errors: ``"the user"``.
-
     Raises:
         InputError: If it is no text, empty, too long, has blanks at its ends, or characters that are not seen.
     """
@@ -51,13 +47,13 @@ def accepted(name: object, what: str) -> str:
             f"the name of {what}{row_value(f' {name!r}', '')} has {reason}.",
             "take it out: two names that look alike would be two.",
         )
-    found = unicodedata.normalize("NFC", name)
-    if len(found) > LONGEST:
+    composed = unicodedata.normalize("NFC", name)
+    if len(composed) > LONGEST:
         raise InputError(
-            f"the name of {what} has {len(found):,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
+            f"the name of {what} has {len(composed):,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
             f"use at most {LONGEST}.",
         )
-    return found
+    return composed
 
 
 def place_of(place: object) -> str:
@@ -77,20 +73,12 @@ def place_of(place: object) -> str:
     return accepted(place, "the place")
 
 
-def listed(given: Any, name: str) -> list[Any]:
-    """Return the values of a list, an array or a column, one for each visit.
-
-    Args:
-        given: The list.
-        name: The argument that it is, for errors.
-
-    Raises:
-        InputError: If it is none, such as a single text.
-    """
-    several = hasattr(given, "__len__") and hasattr(given, "__iter__") and getattr(given, "ndim", 1) == 1
-    if not several or isinstance(given, str | bytes | bytearray | Mapping | Set):
+def listed(values: Any, name: str) -> list[Any]:
+    """Return the values of an argument that is a list, an array or a column; refuse a single text."""
+    several = hasattr(values, "__len__") and hasattr(values, "__iter__") and getattr(values, "ndim", 1) == 1
+    if not several or isinstance(values, str | bytes | bytearray | Mapping | Set):
         raise InputError(
-            f"{argument(name)} is of type {type(given).__name__}, but a list is needed.",
+            f"{argument(name)} is of type {type(values).__name__}, but a list is needed.",
             "pass a list of one value for each visit.",
         )
-    return list(given)
+    return list(values)

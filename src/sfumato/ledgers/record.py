@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -12,14 +14,17 @@ from typing import Any, Final, NamedTuple
 
 from ..core.immutable import CompactRepr
 from ..rounding import counted
+from .accounts import Limit, restored_limits, stored_limits
 from .amounts import stored
-from .limits import Limit, restored_limits, stored_limits
 
 VERSION: Final = 4  # the first was a JSON file, the second had other accounts, the third one report of a place
 SUM: Final = "sum"
 KEY_BYTES: Final = 32
 _BETWEEN: Final = "\x1f"  # no field has a control character, so that fields cannot run together
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
+
+Report = int | tuple[float, float]
+"""The position of an observable, or the latitude and longitude of noise for coordinates."""
 
 
 def new_ledger_key() -> bytes:
@@ -29,25 +34,15 @@ def new_ledger_key() -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """All that is fixed when a ledger is made.
+    """All that is fixed when a ledger is made."""
 
-    Attributes:
-        identity: 32 random hexadecimal digits: this ledger and no other.
-        unit: The unit of the metric.
-        rule: How charges compose: ``sum``.
-        limits: What a user may spend.
-        salt: 32 random hexadecimal digits, for the hashes of places.
-        created: When, seconds since 1970.
-        key: The key of the hashes; empty for none.
-    """
-
-    identity: str
+    identity: str  # 32 random hexadecimal digits
     unit: str
-    rule: str
+    rule: str  # how charges compose: "sum"
     limits: tuple[Limit, ...]
-    salt: str
-    created: int
-    key: bytes = b""
+    salt: str  # 32 random hexadecimal digits, for the hashes of places
+    created: int  # seconds since 1970
+    key: bytes = b""  # of the hashes; empty for none
 
     @property
     def keyed(self) -> str:
@@ -76,11 +71,7 @@ class Terms:
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any], key: bytes) -> Terms:
-        """Return the terms of a ledger's row.
-
-        Raises:
-            ValueError: If the row is damaged.
-        """
+        """Return the terms of a ledger's row, or raise a ValueError if it is damaged."""
         if row["id"] != 1:
             raise ValueError("its row has another number")
         if row["version"] != VERSION:
@@ -92,31 +83,18 @@ class Terms:
 
 
 class ChargeRow(NamedTuple):
-    """One row of the record.
+    """One row of the record."""
 
-    Attributes:
-        number: Its place in the record, from 1.
-        time: Seconds since 1970; never before that of the row before it.
-        name: Who was charged.
-        amount: How much, in all.
-        reports: For how many reports.
-        mechanism: The fingerprint of the mechanism, hexadecimal; empty if it was not said.
-        run: The key of a run; empty for none.
-        batch: Which batch of the run.
-        places: A hash of the reports of places that were kept with it, and of its batch; empty for none.
-        report: The report itself where it may have to be repeated; otherwise empty.
-    """
-
-    number: int
-    time: int
-    name: str
-    amount: Decimal
+    number: int  # from 1
+    time: int  # seconds since 1970; never before that of the row before it
+    name: str  # of the user
+    amount: Decimal  # of all its reports
     reports: int
-    mechanism: str = ""
+    mechanism: str = ""  # the fingerprint, hexadecimal; empty if it was not given
     run: str = ""
     batch: int = 0
-    places: str = ""
-    report: str = ""
+    places: str = ""  # a hash of the reports of places that were kept with it, and of its batch
+    report: str = ""  # the report itself where it may have to be repeated
 
     def after(self, before: str, terms: Terms) -> str:
         """Return the hash of this row and of the one before it."""
@@ -136,15 +114,10 @@ class ChargeRow(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The end of the record, to be kept elsewhere: a record that was cut short or rewritten does not have it.
+    """The end of the record, to be kept elsewhere: a record that was cut short or rewritten does not have it."""
 
-    Attributes:
-        number: How many charges there are.
-        hash: The hash of the last one, and so of all.
-    """
-
-    number: int
-    hash: str
+    number: int  # of charges
+    hash: str  # of the last one, and so of all
 
     def __str__(self) -> str:
         return f"{self.number}:{self.hash}"
@@ -188,17 +161,31 @@ class LedgerCheck(CompactRepr):
             f"{counted(self.charges, 'charge')} to {counted(self.users, 'user')}, "
             f"{counted(self.places, 'place')} kept"
         )
-        found = f"The record is sound: {counts}." if self.sound else f"The record is damaged: {counts}."
-        return "\n".join([found, *self.problems, *self.notes])
+        outcome = "sound" if self.sound else "damaged"
+        return "\n".join([f"The record is {outcome}: {counts}.", *self.problems, *self.notes])
 
 
 def kept_hash(terms: Terms, places: Iterable[tuple[str, str]], contents: str = "") -> str:
-    """Return the hash of what is kept with one charge; empty for nothing.
-
-    Args:
-        terms: The ledger's terms.
-        places: The reports of places, pairs of key and report.
-        contents: The hash of the batch that the charge is of; empty for none.
-    """
+    """Return the hash of what is kept with one charge: pairs of key and report, and its batch's contents."""
     lines = sorted(f"{key}={report}" for key, report in places) + ([contents] if contents else [])
     return terms.hash("places", *lines) if lines else ""
+
+
+def stored_report(report: Report) -> str:
+    """Return the text of a report in the database."""
+    return json.dumps(report)
+
+
+def restored_report(text: str) -> Report:
+    """Return the report that `stored_report` wrote, or raise a ValueError."""
+    return checked_report(json.loads(text))
+
+
+def checked_report(value: Any) -> Report:
+    """Return a report as it was read from JSON, or raise a ValueError."""
+    if type(value) is int and 0 <= value < 2**31:
+        return value
+    pair = isinstance(value, list) and len(value) == 2
+    if pair and all(type(each) is float and math.isfinite(each) for each in value):
+        return value[0], value[1]
+    raise ValueError(f"{str(value)[:40]!r} is not a report")

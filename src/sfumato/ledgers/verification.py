@@ -1,4 +1,4 @@
-"""The check of a ledger: does the record prove every sum, and is it the record that was written?"""
+"""The checks of a ledger: of its terms and ends when it is opened, and of its whole record."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
-from ..errors import FileError
+from ..errors import FileError, InputError, argument
+from ..escaping import plain
 from .accounts import Account
 from .amounts import restored, shown
-from .books import account_of
-from .places import restored_report
-from .record import ChargeRow, Head, LedgerCheck, Terms, kept_hash
-from .schema import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, typed
+from .books import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, account_of, typed
+from .record import ChargeRow, Head, LedgerCheck, Terms, kept_hash, restored_report
 
-_MOST: Final = 20  # problems that are told
+_MOST: Final = 20  # problems that are listed
 _STREAM: Final = {"yield_per": 10_000}
 _STRAY: Final = "A place was kept with charge {}, which is not in the record."
 _SOON_S: Final = 60
@@ -25,19 +24,19 @@ _CONTENTS: Final = select(BATCHES.c.run, BATCHES.c.batch, BATCHES.c.contents)
 class _Problems:
     """The first problems that are found."""
 
-    def __init__(self, found: list[str]) -> None:
-        self.told = found[:_MOST]
+    def __init__(self, faults: list[str]) -> None:
+        self.sentences = faults[:_MOST]
 
     def add(self, problem: str) -> None:
-        if len(self.told) < _MOST:
-            self.told.append(problem)
+        if len(self.sentences) < _MOST:
+            self.sentences.append(problem)
 
 
 def verify(connection: Connection, terms: Terms, now: int, known: Head | None, faults: list[str]) -> LedgerCheck:
-    """Return the outcome of a check of a whole ledger.
+    """Return the outcome of a check of a whole ledger, in a transaction that sees one state.
 
     Args:
-        connection: Of a transaction that sees one state.
+        connection: Of the transaction.
         terms: The ledger's terms.
         now: The time, seconds since 1970.
         known: A head of the record that was kept elsewhere; None for none.
@@ -69,41 +68,42 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
     _check_batches(connection, walk.batches, problems)
     notes = []
     if known is None:
-        anew = "" if terms.key else ", or a record that was written anew as a whole,"
-        notes.append(f"No head of an earlier time was given: an older copy in its place{anew} would not be found.")
+        rewritten = "" if terms.key else ", or a record that was written anew as a whole,"
+        notes.append(
+            f"No head of an earlier time was given: an older copy in its place{rewritten} would not be found."
+        )
     if head.time > now + _SOON_S:
         notes.append(
             f"The clock is {head.time - now:,} seconds behind the latest charge: days and weeks begin anew only "
             "when it has caught up."
         )
-    return LedgerCheck(walk.head.number, users, walk.places, str(walk.head), tuple(problems.told), tuple(notes))
+    return LedgerCheck(
+        walk.head.number, users, walk.places, str(walk.head), tuple(problems.sentences), tuple(notes)
+    )
 
 
 def check_ends(connection: Connection, terms: Terms) -> None:
     """Refuse a ledger whose terms do not lead to its first charge, or whose last charge is not its head.
 
     It takes no longer in a long record than in a short one; `verify` looks at all of it.
-
-    Raises:
-        ValueError: If it is so.
     """
     head = connection.execute(select(LEDGER.c.number, LEDGER.c.hash)).one()
     ends = [1, head.number - 1, head.number] if head.number > 1 else [1]
-    found = {row.number: row for row in connection.execute(select(CHARGES).where(CHARGES.c.number.in_(ends)))}
+    rows = {row.number: row for row in connection.execute(select(CHARGES).where(CHARGES.c.number.in_(ends)))}
     if head.number < 0:
         raise ValueError("its head names no charge")
     if head.number == 0:
-        sound = not found and head.hash == terms.genesis
-    elif found.keys() != set(ends):
+        sound = not rows and head.hash == terms.genesis
+    elif rows.keys() != set(ends):
         raise ValueError("charges are missing from its record")
     else:
-        sound = _entry(found[1]).after(terms.genesis, terms) == found[1].hash
+        sound = _entry(rows[1]).after(terms.genesis, terms) == rows[1].hash
     if not sound:
         raise ValueError("its terms or its first charge were changed")
     if head.number > 1:
-        before, last = found[head.number - 1], found[head.number]
+        before, last = rows[head.number - 1], rows[head.number]
         sound = _entry(last).after(before.hash, terms) == last.hash
-    if not sound or (head.number and found[head.number].hash != head.hash):
+    if not sound or (head.number and rows[head.number].hash != head.hash):
         raise ValueError("its last charge was changed, or is not the one that its head names")
 
 
@@ -115,11 +115,7 @@ def _changed(row: Any, terms: Terms) -> bool:
 
 
 def _entry(row: Any) -> ChargeRow:
-    """Return a row of the record.
-
-    Raises:
-        ValueError: If its amount is damaged.
-    """
+    """Return a row of the record, or raise a ValueError if its amount is damaged."""
     number, time, name, amount, *rest, _ = (
         row  # in the order of the table's columns, the last of which is the hash
     )
@@ -248,3 +244,45 @@ def _check_batches(
                 problems.add(f"Batch {row.batch} of the run {row.run!r} is not what the record says.")
     for run, batch in list(proved)[:_MOST]:
         problems.add(f"Batch {batch} of the run {run!r} is missing, so that it could be charged again.")
+
+
+def read_terms(connection: Connection, name: str, key: bytes) -> Terms:
+    """Return the terms of a ledger that is opened with a key, which is empty for none.
+
+    Raises:
+        FileError: If there is no ledger, or it is not sound.
+        InputError: If the key is not its own.
+    """
+    row = connection.execute(select(LEDGER)).one_or_none()
+    if row is None:
+        raise FileError(f"there is no ledger in {name!r}.", "create it with 'sfumato ledger create'.")
+    try:
+        if not typed(row, LEDGER):
+            raise ValueError("its terms are of other types")
+        terms = Terms.of_row(row._asdict(), key)
+    except (ValueError, TypeError) as error:
+        raise _not_sound(name, error) from None
+    if row.keyed and not key:
+        raise InputError(
+            f"the ledger in {name!r} has a key.",
+            f"pass {argument('Ledger.key')} with the one that it was made with.",
+        )
+    if row.keyed != terms.keyed:
+        raise InputError(
+            f"the key is not that of the ledger in {name!r}.",
+            "use the one that it was made with."
+            if row.keyed
+            else f"it was made without a key: leave {argument('Ledger.key')} out.",
+        )
+    try:
+        check_ends(connection, terms)
+    except (ValueError, TypeError) as error:
+        raise _not_sound(name, error) from None
+    return terms
+
+
+def _not_sound(name: str, error: Exception) -> FileError:
+    return FileError(
+        f"{name!r} is not a sound ledger ({plain(str(error))}).",
+        "restore it from a copy, and check that with the head of its record.",
+    )

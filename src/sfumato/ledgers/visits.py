@@ -1,37 +1,48 @@
-"""Visits of users to places, each charged, drawn and kept once: the part of a ledger that remembers."""
+"""Visits of users to places: each place is charged, drawn and kept once, under a salted hash of its name."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from ..core.arrays import integer
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError
 from .amounts import stored, times
-from .charges import Charged
+from .charges import ExactCharge
 from .names import accepted, listed, place_of
-from .places import PlaceKeys, Report, drawn_reports
-from .record import Terms
+from .record import Report, Terms, checked_report
 
 if TYPE_CHECKING:
     from .books import Books
 
 Draw = Callable[[list[int]], Sequence[Report]]
+"""From the numbers of visits to a fresh report of each."""
+
+
+class PlaceKeys:
+    """The hashes by which the reports of users' places are found: salted, and keyed if the ledger has a key."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, salt: str, key: bytes) -> None:
+        plain = bytes.fromhex(salt)
+        self._key = hashlib.blake2b(plain, key=key, digest_size=32).digest() if key else plain
+
+    def of(self, user: str, place: str, mechanism: bytes) -> str:
+        """Return the hash of a user's place; under another mechanism's fingerprint it is another one."""
+        parts = (mechanism, user.encode(), place.encode())
+        message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+        return hashlib.blake2b(message, key=self._key, digest_size=32).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NamedVisits(CompactRepr):
-    """Visits, under names that a ledger accepts.
-
-    Attributes:
-        users: The user of each visit.
-        keys: The hash of its place; None for none.
-        mechanism: The fingerprint of the mechanism that reports it.
-    """
+    """Visits under names that a ledger accepts: of users, and of places as hashes, None for none."""
 
     users: list[str]
     keys: list[str | None]
@@ -39,25 +50,15 @@ class NamedVisits(CompactRepr):
 
     @classmethod
     def of(cls, users: Collection[str], places: Collection[str | None], keys: PlaceKeys, mechanism: bytes) -> Self:
-        """Return visits as a caller names them.
-
-        Args:
-            users: Whose visit it is.
-            places: The place of each visit; None, an empty text or NaN for none.
-            keys: The hashes of the ledger's places.
-            mechanism: The mechanism's fingerprint.
-
-        Raises:
-            InputError: If not as many places are given as users, or a name is odd.
-        """
+        """Return visits as a caller names them; refuse lists of different lengths, and odd names."""
         people, named = listed(users, "users"), listed(places, "places")
         if len(people) != len(named):
             raise InputError(
                 f"{len(people)} users and {len(named)} places were given.", "pass one of each for every visit."
             )
         names = [accepted(user, "the user") for user in people]
-        found = zip(names, map(place_of, named), strict=True)
-        return cls(names, [keys.of(user, place, mechanism) if place else None for user, place in found], mechanism)
+        pairs = zip(names, map(place_of, named), strict=True)
+        return cls(names, [keys.of(user, place, mechanism) if place else None for user, place in pairs], mechanism)
 
     @property
     def named(self) -> list[str]:
@@ -65,13 +66,13 @@ class NamedVisits(CompactRepr):
         return [key for key in self.keys if key]
 
     def hash(self, terms: Terms, epsilon: Decimal) -> str:
-        """Return a hash of the visits and of what each spends, by which a batch is known again."""
-        found = hashlib.blake2b(self.mechanism, digest_size=32)
+        """Return a hash of the visits and of what each spends, by which a batch is recognised."""
+        digest = hashlib.blake2b(self.mechanism, digest_size=32)
         for name, key in zip(self.users, self.keys, strict=True):
-            found.update(f"{name}\x1f{key or ''}\x1e".encode())
-        return terms.hash("visits", stored(epsilon), found.hexdigest())
+            digest.update(f"{name}\x1f{key or ''}\x1e".encode())
+        return terms.hash("visits", stored(epsilon), digest.hexdigest())
 
-    def settled(
+    def settle(
         self,
         books: Books,
         epsilon: Decimal,
@@ -81,7 +82,7 @@ class NamedVisits(CompactRepr):
         repeatable: bool,
         move: bool,
     ) -> list[Report]:
-        """Return one report for each visit, and write in the books what was charged and drawn for them.
+        """Return one report for each visit, and enter in the books what was charged and drawn for them.
 
         Args:
             books: The books, open for writing.
@@ -89,7 +90,7 @@ class NamedVisits(CompactRepr):
             draw: From the numbers of visits to reports.
             turn: The run, the number of the batch, and the hash of its contents.
             repeatable: Whether the last report of each user is kept.
-            move: Whether places that have a report are elsewhere now, and are drawn and charged once more.
+            move: Whether places that have a report are drawn and charged once more, because they are elsewhere.
 
         Raises:
             BudgetError: If a user has too little left.
@@ -103,7 +104,7 @@ class NamedVisits(CompactRepr):
         fresh = sorted([*anchors.values(), *(number for number, key in enumerate(self.keys) if not key)])
         counts = Counter(self.users[number] for number in fresh)
         charges = [
-            Charged(user, times(epsilon, count), count, self.mechanism.hex()) for user, count in counts.items()
+            ExactCharge(user, times(epsilon, count), count, self.mechanism.hex()) for user, count in counts.items()
         ]
         if paid and anchors:
             raise FileError(
@@ -112,7 +113,7 @@ class NamedVisits(CompactRepr):
             )
         if not paid:
             books.check(charges)
-        drawn = dict(zip(fresh, drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
+        drawn = dict(zip(fresh, _drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
         if charges and not paid:
             kept: dict[str, dict[str, Report]] = {}
             for key, number in anchors.items():
@@ -120,3 +121,24 @@ class NamedVisits(CompactRepr):
             last = {self.users[number]: drawn[number] for number in fresh} if repeatable else {}
             books.charge(charges, kept=kept, last=last, run=run, batch=batch, contents=contents)
         return [known[key] if key else drawn[number] for number, key in enumerate(self.keys)]
+
+
+def _drawn_reports(values: Any, visits: int) -> list[Report]:
+    """Return reports as a caller's function drew them for so many visits; refuse what could not be kept."""
+    if not isinstance(values, Iterable):
+        raise InputError(f"what draw= returned is of type {type(values).__name__}.", "return a list of reports.")
+    reports = []
+    for each in values:
+        position = each if type(each) is int else integer(each)
+        try:
+            reports.append(checked_report(list(each) if isinstance(each, tuple) else position))
+        except ValueError as error:
+            raise InputError(
+                f"draw= was to return reports, but {error}.",
+                "return positions of observables, or pairs of degrees.",
+            ) from None
+    if len(reports) != visits:
+        raise InputError(
+            f"draw= returned {len(reports)} reports for {visits} visits.", "return one for each, in their order."
+        )
+    return reports
