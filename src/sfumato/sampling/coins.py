@@ -49,11 +49,11 @@ class ScalarCoins:
         """Return a uniform integer from 0 to bound - 1."""
         bits = (bound - 1).bit_length()
         while bits:
-            found = self.word() >> (-bits % 64)
+            number = self.word() >> (-bits % 64)
             for _ in range((bits - 1) // 64):
-                found = found << 64 | self.word()
-            if found < bound:
-                return found
+                number = number << 64 | self.word()
+            if number < bound:
+                return number
         return 0
 
     def coin(self, numerator: int, denominator: int) -> bool:
@@ -86,9 +86,9 @@ class ScalarCoins:
     def signed(self, scale: Fraction) -> int:
         """Return an integer k with probability proportional to exp(-|k| / scale)."""
         while True:
-            found, negative = self.magnitude(scale), self.word() >> 63
-            if found or not negative:
-                return -found if negative else found
+            size, negative = self.magnitude(scale), self.word() >> 63
+            if size or not negative:
+                return -size if negative else size
 
 
 def magnitudes(scale: Fraction, tries: int, words: Words) -> Integers:
@@ -103,26 +103,26 @@ def magnitudes(scale: Fraction, tries: int, words: Words) -> Integers:
     v = successes(len(u), words)
     if max(t, s).bit_length() + int(v.max(initial=0)).bit_length() > 61:
         u, v = u.astype(object), v.astype(object)
-    found: Integers = (u + t * v) // s
-    if len(found) and int(found.max()) >= 1 << 62:
+    sizes: Integers = (u + t * v) // s
+    if len(sizes) and int(sizes.max()) >= 1 << 62:
         raise InputError("noise of more than 2**62 was drawn.", "use a coarser unit.")
-    return found.astype(np.int64)
+    return sizes.astype(np.int64)
 
 
 def stairs(epsilon: Fraction, count: int, words: Words) -> Integers:
     """Return k >= 0 with probability proportional to exp(-epsilon k), array (count,)."""
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < count:
-        more = magnitudes(1 / epsilon, 2 * (count - len(found)) + 16, words)
-        found = np.concatenate([found, more])
-    return found[:count]
+    steps = np.empty(0, dtype=np.int64)
+    while len(steps) < count:
+        more = magnitudes(1 / epsilon, 2 * (count - len(steps)) + 16, words)
+        steps = np.concatenate([steps, more])
+    return steps[:count]
 
 
 def signed(magnitude: Integers, words: Words) -> NDArray[np.int64]:
     """Return the magnitudes with random signs; of both zeros one is rejected."""
     negative = words.draw(len(magnitude)) >> np.uint64(63) == 1
-    found: NDArray[np.int64] = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
-    return found
+    numbers: NDArray[np.int64] = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
+    return numbers
 
 
 def successes(count: int, words: Words) -> NDArray[np.int64]:
@@ -130,12 +130,12 @@ def successes(count: int, words: Words) -> NDArray[np.int64]:
 
     It is `decays` for n / d = 1, whose first coin always succeeds.
     """
-    found = np.zeros(count, dtype=np.int64)
+    counts = np.zeros(count, dtype=np.int64)
     alive = np.arange(count)
     while alive.size:
         alive = alive[_first_failure_odd(np.ones(alive.size, dtype=np.int64), 1, 2, words)]
-        found[alive] += 1
-    return found
+        counts[alive] += 1
+    return counts
 
 
 def decays(numerators: Integers, denominator: int, words: Words) -> Truths:
@@ -186,12 +186,12 @@ def below(bound: int, count: int, words: Words) -> Integers:
     bits = (bound - 1).bit_length()
     if bits == 0:
         return np.zeros(count, dtype=np.int64)
-    found = _bits(bits, count, words)
-    bad = np.flatnonzero(np.asarray(found >= bound, dtype=bool))
+    numbers = _bits(bits, count, words)
+    bad = np.flatnonzero(np.asarray(numbers >= bound, dtype=bool))
     while bad.size:
-        found[bad] = _bits(bits, bad.size, words)
-        bad = bad[np.asarray(found[bad] >= bound, dtype=bool)]
-    return found
+        numbers[bad] = _bits(bits, bad.size, words)
+        bad = bad[np.asarray(numbers[bad] >= bound, dtype=bool)]
+    return numbers
 
 
 def _bits(bits: int, count: int, words: Words) -> Integers:

@@ -51,10 +51,10 @@ class SeededWords:
     __slots__ = ("_generator", "seed")
 
     def __init__(self, seed: int) -> None:
-        given = integer(seed)
-        if given is None or given < 0:
+        number = integer(seed)
+        if number is None or number < 0:
             raise InputError(f"the seed {seed!r} is not an integer of at least 0.", "use a number such as 7.")
-        self.seed = given
+        self.seed = number
         self._generator = np.random.PCG64DXSM(self.seed)
 
     def draw(self, count: int) -> Uints:
@@ -72,7 +72,7 @@ class UnevenWordsError(InputError):
 class KeyedWords:
     """Words that belong to rows: each row has a stream of its own, made of a secret and the row's key alone.
 
-    It is the one exception to randomness that nobody can repeat, for engines that run a task again when a
+    It is the one exception to randomness that cannot be repeated, for engines that run a task again when a
     machine fails. Block j of a row's stream is BLAKE2b, keyed with the secret, of the number j and the row's key.
     To whoever does not know the secret these words look like independent, uniform ones (reports are equal in law
     up to the cipher); whoever knows it can undo the noise. So draw the secret from the operating system, and
@@ -111,13 +111,10 @@ class KeyedWords:
         self._used = 0
 
     def draw(self, count: int) -> Uints:
-        """Return the next words of every row, those of one row beside each other.
-
-        Args:
-            count: A multiple of the number of rows.
+        """Return the next words of every row, those of one row next to each other.
 
         Raises:
-            UnevenWordsError: If it is not.
+            UnevenWordsError: If the count is not a multiple of the number of rows.
         """
         if count == 0:
             return np.empty(0, dtype=np.uint64)

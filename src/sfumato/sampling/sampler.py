@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..core import PointRecipe, Randomizer, Recipe, Words
-from ..core.arrays import Floats
+from ..core import PointRecipe, Randomizer, Recipe, Row, Words
+from ..core.arrays import Floats, numbers, round_degrees
 from ..core.immutable import Immutable
-from ..core.recipe import Integers
-from ..errors import InputError
-from .blurring import Outside, blurred, points_of
+from ..core.recipe import Integers, Uints
+from ..errors import InputError, argument
 from .entropy import SeededWords, SystemWords
 
 _BLOCK: Final = 1 << 17  # numbers drawn at a time: what a block needs stays in the processor's cache
 _FURTHEST: Final = 1 << 62
+Outside = Literal["error", "nearest"]
+_OUTSIDE = ("error", "nearest")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -31,9 +33,6 @@ class Sampler(Immutable):
 
     Args:
         drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
-
-    Attributes:
-        drawable: What it draws from.
 
     Raises:
         InputError: If it is for studies only, or not a mechanism.
@@ -66,7 +65,7 @@ class Sampler(Immutable):
         Raises:
             InputError: If the indices are not integers, or not positions of secrets.
         """
-        return _drawn(self._recipe, self._words, indices)
+        return _draw(self._recipe, self._words, indices)
 
     def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
         """Return reports for points on the ground, fresh and independent, as latitudes and longitudes.
@@ -88,8 +87,7 @@ class Sampler(Immutable):
         Raises:
             InputError: If secrets or reports are not places, a point is outside, or points cannot be moved.
         """
-        points = self._points or _kept(self, points_of(self.drawable, self._recipe))
-        return blurred(points, self._words, lat, lon, outside)
+        return _blur(_points_of(self), self._words, lat, lon, outside)
 
     def __repr__(self) -> str:
         return f"Sampler of a {self.drawable!r}: exact, cryptographic"
@@ -104,10 +102,6 @@ class Simulator:
     Args:
         drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
         seed: A non-negative integer.
-
-    Attributes:
-        drawable: What it draws from.
-        seed: The seed.
 
     Raises:
         InputError: If it has no exact recipe, or the seed is not a non-negative integer.
@@ -129,12 +123,11 @@ class Simulator:
 
     def draw(self, indices: ArrayLike) -> Integers:
         """Return one simulated report per secret; see `Sampler.draw`."""
-        return _drawn(self._recipe, self._words, indices)
+        return _draw(self._recipe, self._words, indices)
 
     def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
         """Return simulated reports for points on the ground; see `Sampler.blur`."""
-        points = self._points or _kept(self, points_of(self.drawable, self._recipe))
-        return blurred(points, self._words, lat, lon, outside)
+        return _blur(_points_of(self), self._words, lat, lon, outside)
 
     def __repr__(self) -> str:
         return f"Simulator(seed={self.seed}) of a {self.drawable!r}: for studies, never for release"
@@ -185,25 +178,33 @@ def _recipe(drawable: object) -> Recipe | PointRecipe:
     )
 
 
-def _kept(sampler: Sampler | Simulator, points: PointRecipe) -> PointRecipe:
-    """Return how a sampler reports points, and keep it: tables for it are made only where points are asked for."""
-    object.__setattr__(sampler, "_points", points)
+def _points_of(sampler: Sampler | Simulator) -> PointRecipe:
+    """Return how a sampler reports points, and keep it: tables are made only where points are reported."""
+    points, recipe = sampler._points, sampler._recipe
+    if points is None:
+        if isinstance(recipe, PointRecipe):
+            points = recipe
+        elif isinstance(recipe, Row):
+            points = MechanismPoints(recipe)
+        else:
+            raise _no_points(sampler.drawable)
+        object.__setattr__(sampler, "_points", points)
     return points
 
 
-def _drawn(recipe: Recipe | PointRecipe, words: Words, given: ArrayLike) -> Integers:
+def _draw(recipe: Recipe | PointRecipe, words: Words, indices: ArrayLike) -> Integers:
     if isinstance(recipe, PointRecipe):
         raise InputError(
             f"{recipe!r} has no numbered secrets to draw for.", "use blur() with latitudes and longitudes."
         )
-    rows = _positions(given, recipe.secrets) if recipe.secrets is not None else _answers(given)
+    rows = _positions(indices, recipe.secrets) if recipe.secrets is not None else _answers(indices)
     flat, step = rows.reshape(-1), max(1, _BLOCK // math.prod(recipe.shape))
     blocks = [recipe.draw(flat[start : start + step], words) for start in range(0, max(1, flat.size), step)]
     return np.concatenate(blocks).reshape((*rows.shape, *recipe.shape))
 
 
-def _positions(given: ArrayLike, secrets: int) -> Integers:
-    array = _array(given)
+def _positions(indices: ArrayLike, secrets: int) -> Integers:
+    array = _array(indices)
     if array.size == 0:
         return np.empty(array.shape, dtype=np.intp)
     if array.dtype.kind not in "iu":
@@ -220,8 +221,8 @@ def _positions(given: ArrayLike, secrets: int) -> Integers:
     return array.astype(np.intp, copy=False)
 
 
-def _answers(given: ArrayLike) -> Integers:
-    array = _array(given)
+def _answers(indices: ArrayLike) -> Integers:
+    array = _array(indices)
     if array.dtype.kind not in "iu" or (array.size and max(int(array.max()), -int(array.min())) >= _FURTHEST):
         raise InputError(
             "the answers are not integers below 2**62.", "round them to multiples of a unit, and count these."
@@ -229,10 +230,111 @@ def _answers(given: ArrayLike) -> Integers:
     return array.astype(np.int64)
 
 
-def _array(given: ArrayLike) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+def _array(indices: ArrayLike) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
     try:
-        return np.asarray(given)
+        return np.asarray(indices)
     except ValueError as error:
         raise InputError(
             "the indices are lists of different lengths.", "pass one list of integers, or an array."
         ) from error
+
+
+class _Single(Protocol):
+    def drawn(self, lat: float, lon: float, words: Callable[[int], Uints], *, nearest: bool) -> int | None: ...
+
+
+@runtime_checkable
+class _Ground(Protocol):
+    """Places that know for which secret a point is taken."""
+
+    def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
+
+    def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]: ...
+
+    def singly(self) -> _Single: ...
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismPoints(PointRecipe):
+    """Points under a mechanism on places: on a lattice they are first rounded at random, cells hold them."""
+
+    row: Row
+    _ground: _Ground = field(init=False, repr=False, compare=False)
+    _single: _Single = field(init=False, repr=False, compare=False)
+    _places: Floats = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        mechanism = self.row.mechanism
+        if not isinstance(mechanism.secrets, _Ground):
+            raise _no_points(mechanism)
+        object.__setattr__(self, "_ground", mechanism.secrets)
+        object.__setattr__(self, "_single", mechanism.secrets.singly())
+        object.__setattr__(self, "_places", round_degrees(mechanism.observables.latlon))
+
+    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
+        """Return reports for points, array (n, 2), degrees; see `PointRecipe`."""
+        if nearest:
+            lat, lon = self._ground.nearest(lat, lon)
+        secrets = self._ground.drawn(lat, lon, words.draw)
+        if (secrets < 0).any():
+            first = int(np.argmax(secrets < 0))
+            missed = (
+                f"{int((secrets < 0).sum()):,} of {secrets.size:,} points are not served by "
+                f"{self.row.mechanism.secrets!r} (the first is number {first + 1}"
+            )
+            if not (abs(lat[first]) <= 90 and np.isfinite(lon[first])):
+                raise InputError(
+                    f"{missed}, which is not a latitude and a longitude).",
+                    "pass degrees, the latitude first, and leave out points without them.",
+                )
+            swapped = self._ground.drawn(lon[first : first + 1], lat[first : first + 1], words.draw)[0] >= 0
+            raise InputError(
+                f"{missed}).",
+                "pass the latitude first: the other way round it is served" if swapped else "",
+                "" if nearest else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
+                "leave them out, or design for a wider region.",
+            )
+        reports: Floats = self._places[self.row.draw(secrets, words)]
+        return reports
+
+    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
+        """Return the report for one point, degrees; see `PointRecipe`."""
+        secret = self._single.drawn(lat, lon, words.draw, nearest=nearest)
+        if secret is None:
+            north, east = self.blurred(np.array([lat]), np.array([lon]), words, nearest=nearest)[0].tolist()
+        else:
+            report = self.row.draw_one(secret, words)
+            north, east = self._places.item(report, 0), self._places.item(report, 1)
+        return north, east
+
+
+def _no_points(drawable: object) -> InputError:
+    return InputError(
+        f"points cannot be blurred by {drawable!r}: its secrets are not places on the ground.",
+        "design a mechanism on a Lattice, a Grid or Hexagons",
+        "use draw() with positions of secrets.",
+    )
+
+
+def _blur(recipe: PointRecipe, words: Words, lat: ArrayLike, lon: ArrayLike, outside: Outside) -> Floats:
+    """Return reports for points of any shape, degrees, array (..., 2); see `Sampler.blur`."""
+    if outside not in _OUTSIDE:
+        raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(_OUTSIDE)}.")
+    nearest = outside == "nearest"
+    one = _number(lat), _number(lon)
+    if one[0] is not None and one[1] is not None:
+        return np.array(recipe.blurred_one(one[0], one[1], words, nearest=nearest))
+    north, east = numbers(lat, "the latitude"), numbers(lon, "the longitude")
+    if north.shape != east.shape:
+        raise InputError(
+            f"latitudes of shape {north.shape} and longitudes of shape {east.shape} were given.",
+            "pass as many latitudes as longitudes.",
+        )
+    return recipe.blurred(north.ravel(), east.ravel(), words, nearest=nearest).reshape(*north.shape, 2)
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(value) if isinstance(value, float | int) else None
+    except OverflowError:
+        return None
