@@ -138,7 +138,7 @@ def test_being_told_the_main_places_is_a_channel_that_never_hurts(case, share, p
     mechanism, prior = case
     places = min(places, len(prior))
     d = Metric(line(len(prior)))
-    told = attacks.told_of_main_places(prior, share, places=places)
+    told = attacks.main_place_information(prior, share, places=places)
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
     top = np.argsort(-prior.probabilities, kind="stable")[:places]
     assert set(np.flatnonzero(told[:, 1])) <= set(top)

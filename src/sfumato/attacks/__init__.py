@@ -1,4 +1,4 @@
-"""Adversaries: each sees the report, guesses the secret, and errs by an expected amount."""
+"""Adversaries: each sees the report, guesses the secret, and is off by an expected amount."""
 
 from lazy_loader import attach_stub
 

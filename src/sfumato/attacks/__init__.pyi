@@ -5,15 +5,15 @@ from .continuous_attack import PlaceAttack as PlaceAttack
 from .continuous_attack import chance_of_points as chance_of_points
 from .continuous_attack import chance_within as chance_within
 from .continuous_attack import true_place as true_place
-from .followed import followed as followed
 from .known_prior import Goals as Goals
 from .known_prior import bayes as bayes
 from .known_prior import blind as blind
 from .known_prior import goals as goals
 from .known_prior import informed as informed
+from .known_prior import main_place_information as main_place_information
 from .known_prior import misinformed as misinformed
 from .known_prior import optimal as optimal
-from .known_prior import told_of_main_places as told_of_main_places
+from .known_prior import track_beliefs as track_beliefs
 from .prior_free import per_guess as per_guess
 from .prior_free import prior_free as prior_free
 from .prior_free import unweighted as unweighted

@@ -39,8 +39,8 @@ class Minimax:
         value: The game's value, in the distance's unit. The upper bound is what the attack's
             strategy guarantees, recomputed from the strategy; the lower one is what no strategy
             can go below, recomputed from the solver's dual weights.
-        least_favourable: The prior under which no strategy errs less than
-            the lower bound on average; None where the game bounds each guess apart.
+        least_favourable: The prior under which no strategy has a lower average
+            error than the lower bound; None where the game bounds each guess apart.
     """
 
     value: Bracket
@@ -144,16 +144,16 @@ def fitting(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Loss:
         InputError: If the prior has another length, or the distance is not finite, has
             no guess, or is for other secrets.
     """
-    found = as_distance(distance)
-    guesses, columns = found.array.shape
+    loss = as_distance(distance)
+    guesses, columns = loss.array.shape
     secrets = mechanism.shape[0]
     if columns != secrets or guesses == 0:
         raise InputError(
-            f"the {found.name} is for {guesses} guesses and {columns} secrets, but there are {secrets} secrets.",
+            f"the {loss.name} is for {guesses} guesses and {columns} secrets, but there are {secrets} secrets.",
             "pass rows for the guesses and columns for the secrets: d(guess, s).",
         )
     mechanism.joint(prior)  # refuses a prior of another length
-    return found
+    return loss
 
 
 def _guesses_are_secrets(distance: Floats) -> bool:

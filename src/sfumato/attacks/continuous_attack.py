@@ -1,4 +1,4 @@
-"""The attacker who guesses where somebody truly is: any point on the map, not a cell or a vertex."""
+"""The attacker who guesses a true position: any point on the map, not a cell or a vertex."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from ..rounding import UNIT, amount, amount_at_least, amount_at_most, down, up
 _PROJECTION_M = 2e-6  # float arithmetic of the projection is off by less
 _CHUNK: Final = 64  # squares at a time: neighbours, with few points around
 _MOST: Final = 60_000  # squares in all
-_PAD_M: Final = 1e-5  # float arithmetic of projected points errs by less,
+_PAD_M: Final = 1e-5  # float arithmetic of projected points is off by less,
 _RELATIVE: Final = 1e-12  # and that of distances
 _QUARTERS: Final = np.array([(-1, -1), (1, -1), (-1, 1), (1, 1)]) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlaceAttack:
-    """The best attacker who guesses where somebody truly is, and how far they are off.
+    """The best attacker who guesses the true position, and how far they are off.
 
     Attributes:
         error: The expected distance on the ground from the true point to the guess. The lower bound is proved of
-            every attacker who knows the mechanism and the visits, wherever they guess; the upper one is what the
-            guesses here err at most.
+            every attacker who knows the mechanism and the visits, for all guesses; the upper one bounds the
+            error of the guesses here.
         blind: The same of an attacker who sees no report.
         guesses: Latitude and longitude of the guess for each report, array (observables, 2), degrees; none are
             listed for noise without numbered reports.
@@ -82,7 +82,7 @@ class PlaceNoise(Protocol):
 def true_place(
     mechanism: Mechanism | PlaceNoise, visits: Visits, *, unit: str = "km", user: Hashable | None = None
 ) -> PlaceAttack:
-    """Return the attack that errs least from where visits truly were.
+    """Return the attack with the least error from the true positions of visits.
 
     error = sum over o of min over points g of the mean over visits x of sum over s of w_s(x) p(o|s) |x - g|
 
@@ -91,7 +91,7 @@ def true_place(
 
     Args:
         mechanism: The mechanism that is attacked; its secrets are places. Of noise for coordinates the report
-            before its table is attacked: whoever sees it after the table errs by no less.
+            before its table is attacked: after the table the error is no less.
         visits: What the attacker knows of where people are, and what is true: a report is made at one of these
             visits, each equally likely. Those outside are left out.
         unit: The unit of the errors.
@@ -113,7 +113,7 @@ def true_place(
         PlaceAttack on 6 reports: errs by 558 m to 559 m from the true point
     """
     if not isinstance(mechanism, Mechanism):
-        return _behind_noise(mechanism, visits if user is None else visits.of_user(user), unit)
+        return _attack_noise(mechanism, visits if user is None else visits.of_user(user), unit)
     places = mechanism.secrets
     if not isinstance(places, Places):
         raise InputError(
@@ -121,15 +121,18 @@ def true_place(
             python("use attacks.optimal."),
         )
     points = places.true_points(visits, user)
-    found, silent = points.guesses(mechanism.matrix), points.guesses(np.ones((len(places), 1)))
-    guesses = readonly(places.projection.inverse(found.points))
-    blind = _on_ground(silent, points, places, unit)
-    error = _on_ground(found, points, places, unit)
+    best, silent = points.guesses(mechanism.matrix), points.guesses(np.ones((len(places), 1)))
+    guesses = readonly(places.projection.inverse(best.points))
+    blind, error = _on_ground(silent, points, places, unit), _on_ground(best, points, places, unit)
+    return PlaceAttack(_at_most_blind(error, blind), blind, guesses, units.canonical(unit))
+
+
+def _at_most_blind(error: Bracket, blind: Bracket) -> Bracket:
     most = min(error.upper, blind.upper)  # they may leave the report aside
-    return PlaceAttack(Bracket(error.lower, min(error.value, most), most), blind, guesses, units.canonical(unit))
+    return Bracket(error.lower, min(error.value, most), most)
 
 
-def _behind_noise(noise: PlaceNoise, visits: Visits, unit: str) -> PlaceAttack:
+def _attack_noise(noise: PlaceNoise, visits: Visits, unit: str) -> PlaceAttack:
     plane = noise.projection
     if plane is None:
         raise InputError("the noise is for points of a plane, not for visits.", "make it with a Projection.")
@@ -142,24 +145,24 @@ def _behind_noise(noise: PlaceNoise, visits: Visits, unit: str) -> PlaceAttack:
     points = plane.forward(visits.lat[inside], visits.lon[inside])
     weights, scale = np.ones(len(points)), units.factor("m", unit)
     blind, error = noise.blind(points, weights), noise.error(points, weights).attacker
-    most = min(error.upper, blind.upper)  # they may leave the report aside
-    found = Bracket(error.lower, min(error.value, most), most)
     none = readonly(np.empty((0, 2)))
-    return PlaceAttack(_in(found, scale), _in(blind, scale), none, units.canonical(unit))
+    return PlaceAttack(
+        _scaled(_at_most_blind(error, blind), scale), _scaled(blind, scale), none, units.canonical(unit)
+    )
 
 
-def _in(found: Bracket, scale: float) -> Bracket:
-    lower = down(found.lower * scale) if found.lower > 0 else 0.0
-    return Bracket(lower, found.value * scale, up(found.upper * scale))
+def _scaled(bracket: Bracket, scale: float) -> Bracket:
+    lower = down(bracket.lower * scale) if bracket.lower > 0 else 0.0
+    return Bracket(lower, bracket.value * scale, up(bracket.upper * scale))
 
 
-def _on_ground(found: Guesses, points: TruePoints, places: Places, unit: str) -> Bracket:
+def _on_ground(guesses: Guesses, points: TruePoints, places: Places, unit: str) -> Bracket:
     """Return bounds on the ground: distances there are shorter than on the plane, at most by the stretch."""
     scale = units.factor("m", unit)
     stretch = places.projection.stretch(points.reach * (1 + 1e-12) + 1.0)
-    lower = max(0.0, (found.lower - _PROJECTION_M) / stretch * scale)
-    upper = (found.value + _PROJECTION_M) * scale
-    return Bracket(down(down(lower)) if lower > 0 else 0.0, min(found.value * scale, up(upper)), up(upper))
+    lower = max(0.0, (guesses.lower - _PROJECTION_M) / stretch * scale)
+    upper = (guesses.value + _PROJECTION_M) * scale
+    return Bracket(down(down(lower)) if lower > 0 else 0.0, min(guesses.value * scale, up(upper)), up(upper))
 
 
 @checked
@@ -253,24 +256,18 @@ def chance_of_points(
         )
     least = max(0.0, reach * (1 - _RELATIVE) - _PAD_M)
     most = reach * plane.stretch(farthest) * (1 + _RELATIVE) + _PAD_M
-    lower, upper = _covered(points, channel, least, most, tolerance, squares)
+    lower, upper = _cover(points, channel, least, most, tolerance, squares)
     slack = 2 * (len(points.xy) + sum(channel.shape) + channel.shape[1] + 32) * UNIT
     high = min(1.0, up(up(upper * (1 + slack)) + off))
     return Bracket.between(min(max(0.0, down(lower * (1 - slack) - off)), high), high)
 
 
-def _covered(
+def _cover(
     points: TruePoints, matrix: Floats, least: float, most: float, tolerance: float, most_squares: int
 ) -> tuple[float, float]:
     """Return what guesses achieve within the lesser radius, and a bound of what any achieves within the larger.
 
-    Args:
-        points: The true points.
-        matrix: p(o|v), array (secrets, observables).
-        least: Metres.
-        most: Metres.
-        tolerance: The relative width at which the search ends.
-        most_squares: How many squares it may take.
+    Radii are in metres. The search ends at the tolerance, a relative width, or after ``most_squares``.
     """
     low, high = points.xy.min(axis=0), points.xy.max(axis=0)
     # Guesses outside the hull of the points are no better than the nearest inside.

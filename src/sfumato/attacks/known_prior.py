@@ -1,7 +1,8 @@
-"""Attackers who know the mechanism and the prior: optimal for each goal, Bayesian, and blind."""
+"""Attackers who know the mechanism and the prior: optimal for each goal, Bayesian, blind, and over reports."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,7 +21,7 @@ _BLOCK: Final = 2**23  # errors held at once: 64 MiB
 
 @checked
 def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
-    """Return the attack that errs least on average: no strategy does better.
+    """Return the attack of least average error: no strategy does better.
 
     error = sum over o of min over g of sum over s of prior(s) p(o|s) d(g, s)
 
@@ -72,23 +73,18 @@ def optimal_strategy(mechanism: Mechanism, belief: Prior, distance: AnyLoss) -> 
 def best_guesses(distance: Floats, joint: Floats) -> NDArray[np.intp]:
     """Return the guess of least error in each column of a joint distribution, the first among ties.
 
-    Args:
-        distance: Array (guesses, secrets).
-        joint: Array (secrets, observables).
-
-    Returns:
-        Positions of guesses, array (observables,).
+    ``distance`` is an array (guesses, secrets), ``joint`` one of (secrets, observables).
     """
     # No more than the rounding of a sum of n products, so no error is given away.
     rounding = np.finfo(float).eps * joint.shape[0] * np.abs(distance).max()
     width = max(1, _BLOCK // len(distance))
-    found = np.empty(joint.shape[1], dtype=np.intp)
+    guesses = np.empty(joint.shape[1], dtype=np.intp)
     for start in range(0, joint.shape[1], width):
         block = joint[:, start : start + width]
         errors = distance @ block
         best = errors.min(axis=0) + rounding * block.sum(axis=0)
-        found[start : start + width] = np.argmax(errors <= best, axis=0)
-    return found
+        guesses[start : start + width] = np.argmax(errors <= best, axis=0)
+    return guesses
 
 
 @checked
@@ -97,7 +93,7 @@ def bayes(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
     q(s|o) = prior(s) p(o|s) / p(o)
 
-    It never errs less than the optimal attack. For a report that is impossible
+    Its error is never below that of the optimal attack. For a report that is impossible
     under the prior, the guess is drawn from the prior.
 
     Args:
@@ -196,21 +192,21 @@ def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     mechanism = matrix_of(mechanism)
     exact = hamming(prior.space)
 
-    def measured(seen: Mechanism, aim: AnyLoss, name: str) -> Attack:
+    def attack(seen: Mechanism, aim: AnyLoss, name: str) -> Attack:
         return evaluate(seen, prior, distance, optimal_strategy(seen, prior, aim), name=name)
 
-    def right(seen: Mechanism, found: Attack) -> float:
-        return float((seen.joint(prior) * found.strategy.T).sum())
+    def hit_rate(seen: Mechanism, strategy: Floats) -> float:
+        return float((seen.joint(prior) * strategy.T).sum())
 
     silent = silence(prior)
-    hit, hit_blind = measured(mechanism, exact, "likeliest"), measured(silent, exact, "blind likeliest")
+    hit, hit_blind = attack(mechanism, exact, "likeliest"), attack(silent, exact, "blind likeliest")
     return Goals(
-        measured(mechanism, distance, "optimal"),
+        attack(mechanism, distance, "optimal"),
         hit,
-        measured(silent, distance, "blind"),
+        attack(silent, distance, "blind"),
         hit_blind,
-        right(mechanism, hit),
-        right(silent, hit_blind),
+        hit_rate(mechanism, hit.strategy),
+        hit_rate(silent, hit_blind.strategy),
     )
 
 
@@ -222,11 +218,11 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: Array
 
     What is told is true and independent of the report, given the secret. It never raises
     the error above that of `optimal`, whose attacker is told nothing. (An attacker who
-    *believes* more than is true is `misinformed`, and never errs less than the best.)
+    *believes* more than is true is `misinformed`; their error is never below the best.)
 
     Where the person's own habits are sharper than the prior of the design, and the
     attacker knows them, attack with them as the truth: ``optimal(mechanism, habits,
-    distance)``, beside ``misinformed(mechanism, habits, distance, prior)`` for the
+    distance)``, and ``misinformed(mechanism, habits, distance, prior)`` for the
     attacker whom the design expected (Privacy Games, section 9.2).
 
     Args:
@@ -235,7 +231,7 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: Array
         distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
         told: told(y|s), array (secrets, pieces of information); rows sum to one. Columns
             of zeros and ones narrow the secret down to a set;
-            `told_of_main_places` makes one.
+            `main_place_information` makes one.
 
     Returns:
         The attack. Its strategy has a row for each pair of a piece of information and an
@@ -294,7 +290,7 @@ def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: 
     return evaluate(mechanism, prior, distance, strategy, name="misinformed")
 
 
-def told_of_main_places(prior: Prior, share: float, *, places: int = 2) -> Floats:
+def main_place_information(prior: Prior, share: float, *, places: int = 2) -> Floats:
     """Return the side information of an attacker who may see whether someone is at a main place.
 
     With probability ``share`` they are told whether the secret is one of the likeliest
@@ -332,3 +328,70 @@ def _distributions(told: ArrayLike, secrets: int) -> Floats:
             "pass told(y|s): every row is a distribution over pieces of information.",
         )
     return channel
+
+
+@checked
+def track_beliefs(
+    channel: ArrayLike, prior: Prior, reports: Iterable[int], near: NDArray[np.bool_] | None = None
+) -> Floats:
+    """Return what an attacker believes before the first report, and after each one.
+
+    b_0 = prior;  b_t(s) is proportional to p(o_t|s) times the sum over r of b_(t-1)(r) k(s|r)
+
+    Without ``near`` the secret is always the same (k(s|r) = 1 where s = r), and k reports multiply their
+    likelihoods. With it the person moves between reports: from r to s with a probability proportional to
+    prior(s), among those that are near r. That is a model of the attacker's, who believes it.
+
+    Args:
+        channel: p(o|s), array (secrets, observables).
+        prior: What they believe before the first report.
+        reports: Positions of the observables that they see, in order.
+        near: Array (secrets, secrets): whether s can follow r, at ``near[r, s]``. Staying is always possible.
+
+    Returns:
+        Array (reports + 1, secrets); rows sum to one.
+
+    Raises:
+        InputError: If sizes do not fit, or a report is impossible for all that they believe.
+
+    Source:
+        Bayes' rule; with moves the forward filter of a hidden Markov model (Shokri et al., S&P 2011).
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.attacks import track_beliefs
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> track_beliefs(coin.matrix, sf.Prior.uniform(coin.secrets), [0, 0])[:, 0].tolist()
+        [0.5, 0.75, 0.9]
+    """
+    likelihoods = floats(channel, "the channel", shape=(len(prior), None))
+    beliefs = [np.array(prior.probabilities)]
+    moves = None if near is None else _moves(near, prior)
+    for number, report in enumerate(reports, 1):
+        if not 0 <= report < likelihoods.shape[1]:
+            raise InputError(
+                f"report {number} is {report}, which is no observable.",
+                f"use positions 0 to {likelihoods.shape[1] - 1}.",
+            )
+        before = beliefs[-1] if moves is None else beliefs[-1] @ moves
+        after = before * likelihoods[:, report]
+        total = float(after.sum())
+        if not total > 0:
+            raise InputError(
+                f"report {number} cannot happen for anybody whom the attacker thinks possible.",
+                "give a prior that holds the true secret possible, and moves that can be made.",
+            )
+        beliefs.append(after / total)
+    return readonly(np.stack(beliefs))
+
+
+def _moves(near: NDArray[np.bool_], prior: Prior) -> Floats:
+    """Return the probabilities k(s|r) of moves, array (secrets, secrets)."""
+    n = len(prior)
+    if np.shape(near) != (n, n):
+        raise InputError(f"near has the shape {np.shape(near)}.", f"pass {n} x {n} truth values.")
+    allowed = np.asarray(near, dtype=bool) | np.eye(n, dtype=bool)
+    weights = allowed * prior.probabilities
+    totals = weights.sum(axis=1, keepdims=True)
+    moves: Floats = np.divide(weights, totals, out=np.eye(n), where=totals > 0)
+    return moves

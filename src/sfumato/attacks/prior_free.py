@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +26,17 @@ _SECRETS: Final = 12  # that join in a round
 _ROUNDS: Final = 1000
 _ENTRIES: Final = 2**22  # products held at a time
 _LEAST: Final = 1e-12  # smaller shares are the solver's rounding
+_MORE_TIME: Final = "allow more time, or use fewer guesses; attacks.unweighted needs no solver."
+_MILDER: Final = "use a distance whose values differ less in size; attacks.unweighted needs no solver."
 
 Positions = NDArray[np.intp]
 
 
 class GameAnswer(NamedTuple):
-    """Strategies of both sides; how good they are must be found again from them.
+    """Strategies of both sides; how good they are must be recomputed from them."""
 
-    Attributes:
-        strategy: q(guess|o), array (observables, guesses).
-        prior: Array (secrets,).
-    """
-
-    strategy: Floats
-    prior: Floats
+    strategy: Floats  # q(guess|o), array (observables, guesses)
+    prior: Floats  # array (secrets,)
 
 
 class _Mixed(NamedTuple):
@@ -56,7 +53,7 @@ def solve_game(matrix: Floats, distance: Floats, gap: float, time_limit: float |
     min over q of max over s of sum over o, g of p(o|s) q(g|o) d(g, s)
 
     The linear program has few guesses for each report and few secrets at first. Its answer is held against all:
-    secrets at which the strategy errs most join, and so does the best guess for each report under the prior. It
+    secrets of the largest error join, and so does the best guess for each report under the prior. It
     ends when what the strategy guarantees is near what the prior proves.
 
     Args:
@@ -85,17 +82,17 @@ def solve_game(matrix: Floats, distance: Floats, gap: float, time_limit: float |
         if upper - lower <= gap:
             break
         left = None if time_limit is None else time_limit - (time.monotonic() - started)
-        shares, weights = _solved(matrix, distance, known, secrets, left)
-        found = np.zeros(len(matrix))
-        found[secrets] = weights
-        best, proved = _best_guesses(matrix, distance, found)
+        shares, weights = _solve_part(matrix, distance, known, secrets, left)
+        worst = np.zeros(len(matrix))
+        worst[secrets] = weights
+        best, proved = _best_guesses(matrix, distance, worst)
         used = shares > _LEAST
         tried = _Mixed(known.reports[used], known.guesses[used], shares[used])
         errors = _errors(matrix, distance, tried)
         if errors.max() < upper:
             upper, mixed = float(errors.max()), tried
         if proved > lower:
-            lower, prior = proved, found
+            lower, prior = proved, worst
         size = len(known.reports) + len(secrets)
         codes = np.union1d(known.reports * len(distance) + known.guesses, everyone * len(distance) + best)
         known = _Mixed(*np.divmod(codes, len(distance)), np.ones(0))
@@ -133,40 +130,49 @@ def _errors(matrix: Floats, distance: Floats, mixed: _Mixed) -> Floats:
     return errors
 
 
-def _solved(
+def _solve_part(
     matrix: Floats, distance: Floats, known: _Mixed, secrets: Positions, seconds: float | None
 ) -> tuple[Floats, Floats]:
     """Return the best shares of the known guesses for the known secrets, and the weights of these."""
-    if seconds is not None and seconds <= 0:
-        raise _unsolved(known, "the time is over.")
     size = len(known.reports)
-    rows = matrix[np.ix_(secrets, known.reports)] * distance[np.ix_(known.guesses, secrets)].T
+    errors = matrix[np.ix_(secrets, known.reports)] * distance[np.ix_(known.guesses, secrets)].T
+    rows = np.hstack([errors, -np.ones((len(secrets), 1))])
+    sums = csr_array((np.ones(size), (known.reports, np.arange(size))), shape=(matrix.shape[1], size))
+    what = f"the prior-free attack, with {size:,} guesses at a time, was not solved"
+    if seconds is not None and seconds <= 0:
+        raise SolverError(f"{what}: the time is over.", _MORE_TIME)
+    shares, weights = _solve_minimax(rows, sums, seconds, what)
+    shares = np.maximum(shares, 0.0)
+    shares /= np.bincount(known.reports, shares)[known.reports]
+    weights = np.maximum(weights, 0.0)
+    return shares, weights / weights.sum()
+
+
+def _solve_minimax(rows: Any, sums: csr_array, seconds: float | None, failure: str) -> tuple[Floats, Floats]:
+    """Return the x >= 0 with sums @ x = 1 that minimises v with rows @ (x, v) <= 0, and the dual weights.
+
+    Args:
+        rows: Array or sparse array (cases, variables + 1), entries of magnitude at most one; the last are -1.
+        sums: Array (distributions, variables).
+        seconds: The time limit; None for none.
+        failure: The beginning of the message where there is no optimum.
+    """
+    cases, size = rows.shape[0], sums.shape[1]
     cost = np.zeros(size + 1)
     cost[-1] = 1.0
-    shape = matrix.shape[1], size + 1
     result = linprog(
         cost,
-        A_ub=np.hstack([rows, -np.ones((len(secrets), 1))]),
-        b_ub=np.zeros(len(secrets)),
-        A_eq=csr_array((np.ones(size), (known.reports, np.arange(size))), shape=shape),
-        b_eq=np.ones(matrix.shape[1]),
+        A_ub=rows,
+        b_ub=np.zeros(cases),
+        A_eq=hstack([sums, csr_array((sums.shape[0], 1))], format="csr"),
+        b_eq=np.ones(sums.shape[0]),
         bounds=[(0.0, None)] * size + [(None, None)],
         method="highs",
         options={} if seconds is None else {"time_limit": seconds},
     )
     if result.status != 0:
-        raise _unsolved(known, str(result.message))
-    shares = np.maximum(result.x[:-1], 0.0)
-    shares /= np.bincount(known.reports, shares)[known.reports]
-    weights = np.maximum(-result.ineqlin.marginals, 0.0)
-    return shares, weights / weights.sum()
-
-
-def _unsolved(known: _Mixed, why: str) -> SolverError:
-    return SolverError(
-        f"the prior-free attack, with {len(known.reports):,} guesses at a time, was not solved: {why}",
-        "allow more time, or use fewer guesses; attacks.unweighted needs no solver.",
-    )
+        raise SolverError(f"{failure}: {result.message}", _MORE_TIME)
+    return result.x[:-1], -result.ineqlin.marginals
 
 
 @checked
@@ -228,12 +234,12 @@ def prior_free(
         strategy, weights = solve_game(mechanism.matrix, d.array / scale, _GAP / 2, time_limit)
     else:
         rows = csr_array(np.hstack([row[:, None] * mechanism.matrix for row in d.array / scale]))
-        strategy, weights = _solve(rows, mechanism.shape[1], len(d.array), time_limit)
+        strategy, weights = _solve_whole(rows, mechanism.shape[1], len(d.array), time_limit)
     attack = evaluate(mechanism, prior, d, strategy, name="prior-free")
     worst = Prior(mechanism.secrets, weights)
     upper = attack.worst_case_error
-    found = Minimax(Bracket(optimal(mechanism, worst, d).error, upper, upper), worst)
-    return replace(attack, minimax=_proved(found, scale))
+    game = Minimax(Bracket(optimal(mechanism, worst, d).error, upper, upper), worst)
+    return replace(attack, minimax=_check_gap(game, scale))
 
 
 @checked
@@ -266,80 +272,56 @@ def per_guess(
     d = fitting(mechanism, prior, distance)
     scale = _scale(d.array)
     rows = csr_array(block_diag([csr_array(row[:, None] * mechanism.matrix) for row in d.array / scale]))
-    strategy, weights = _solve(rows, mechanism.shape[1], len(d.array), time_limit)
+    strategy, weights = _solve_whole(rows, mechanism.shape[1], len(d.array), time_limit)
     attack = evaluate(mechanism, prior, d, strategy, name="prior-free per guess")
     shares = (strategy.T @ mechanism.matrix.T) * d.array
     lower = ((weights.reshape(d.array.shape) * d.array) @ mechanism.matrix).min(axis=0).sum()
     upper = float(shares.max())
-    return replace(attack, minimax=_proved(Minimax(Bracket(float(lower), upper, upper), None), scale))
+    return replace(attack, minimax=_check_gap(Minimax(Bracket(float(lower), upper, upper), None), scale))
 
 
 def _scale(distance: Floats) -> float:
     return max(float(distance.max()), -float(distance.min())) or 1.0
 
 
-def _proved(found: Minimax, scale: float) -> Minimax:
-    gap = found.value.width
-    if not gap <= _GAP * scale:
+def _check_gap(game: Minimax, scale: float) -> Minimax:
+    if not game.value.width <= _GAP * scale:
         raise SolverError(
-            f"the solver's strategy reaches {found.value.upper:.9g}, but its dual weights prove only "
-            f"{found.value.lower:.9g}.",
-            "use a distance whose values differ less in size; attacks.unweighted needs no solver.",
+            f"the solver's strategy reaches {game.value.upper:.9g}, but its dual weights prove only "
+            f"{game.value.lower:.9g}.",
+            _MILDER,
         )
-    return found
+    return game
 
 
-def _solve(rows: csr_array, observables: int, guesses: int, time_limit: float | None) -> tuple[Floats, Floats]:
-    """Return the strategy q that minimises the largest entry of rows @ q, and the dual weights.
+def _solve_whole(
+    rows: csr_array, observables: int, guesses: int, time_limit: float | None
+) -> tuple[Floats, Floats]:
+    """Return the strategy q, array (observables, guesses), that minimises rows @ q at most, and the dual weights.
 
-    Args:
-        rows: Sparse array (cases, guesses * observables), entries of magnitude at most
-            one; the variable of guess g at observable o is number g * observables + o.
-        observables: How many observables there are.
-        guesses: How many guesses there are.
-        time_limit: Seconds, or None.
-
-    Returns:
-        The strategy, array (observables, guesses), and the weights of the cases, array
-        (cases,). Both are probabilities: rounding of the solver below 1e-6 is removed,
-        so values must be recomputed from them.
+    The variable of guess g at observable o is number g * observables + o of a row. Both answers are probabilities:
+    rounding of the solver below 1e-6 is removed, so values must be recomputed from them.
 
     Raises:
         SolverError: If there is no optimum, or it is not made of probabilities.
     """
-    cases = rows.shape[0]
-    cost = np.zeros(guesses * observables + 1)
-    cost[-1] = 1.0
-    sums = kron(np.ones((1, guesses)), eye_array(observables))
-    result = linprog(
-        cost,
-        A_ub=hstack([rows, csr_array(-np.ones((cases, 1)))], format="csr"),
-        b_ub=np.zeros(cases),
-        A_eq=hstack([sums, csr_array((observables, 1))], format="csr"),
-        b_eq=np.ones(observables),
-        bounds=[(0.0, None)] * (guesses * observables) + [(None, None)],
-        method="highs",
-        options={} if time_limit is None else {"time_limit": time_limit},
+    sums = csr_array(kron(np.ones((1, guesses)), eye_array(observables)))
+    limit = "" if time_limit is None else f" within {time_limit:g} s"
+    what = f"the prior-free attack on {observables} observables with {guesses} guesses was not solved{limit}"
+    shares, weights = _solve_minimax(
+        hstack([rows, csr_array(-np.ones((rows.shape[0], 1)))], format="csr"), sums, time_limit, what
     )
-    if result.status != 0:
-        limit = "" if time_limit is None else f" within {time_limit:g} s"
-        raise SolverError(
-            f"the prior-free attack on {observables} observables with {guesses} guesses was not solved"
-            f"{limit}: {result.message}",
-            "allow more time, or use fewer guesses; attacks.unweighted needs no solver.",
-        )
-    strategy = result.x[:-1].reshape(guesses, observables).T
-    return _probabilities(strategy), _probabilities(-result.ineqlin.marginals[None, :])[0]
+    return _probabilities(shares.reshape(guesses, observables).T), _probabilities(weights[None, :])[0]
 
 
-def _probabilities(found: NDArray[np.float64]) -> Floats:
-    positive = np.maximum(found, 0.0)
+def _probabilities(answer: Floats) -> Floats:
+    positive = np.maximum(answer, 0.0)
     sums = positive.sum(axis=1, keepdims=True)
-    off = max(float((positive - found).max()), float(np.abs(sums - 1.0).max()))
+    off = max(float((positive - answer).max()), float(np.abs(sums - 1.0).max()))
     if not off <= _OFF:
         raise SolverError(
             f"the solver's answer is off by {off:.2g} from being probabilities.",
-            "use a distance whose values differ less in size; attacks.unweighted needs no solver.",
+            _MILDER,
         )
     probabilities: Floats = positive / sums
     return probabilities

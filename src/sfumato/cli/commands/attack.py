@@ -169,7 +169,7 @@ def _print_attacks(
     from ...rounding import percent
 
     main = min(_MAIN, len(prior))
-    told = attacks.told_of_main_places(prior, informed, places=main)
+    told = attacks.main_place_information(prior, informed, places=main)
     belief = prior.sharpened(misinformed, places=main)
     told_when = f"told in {percent(informed)} of cases whether it is one of the two likeliest"
     mistaken = f"overconfident by {percent(misinformed)} of the two likeliest"

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Query
 
-from sfumato.attacks import followed
+from sfumato.attacks import track_beliefs
 from sfumato.core.arrays import Floats
 from sfumato.optimal import likeliest
 
@@ -124,7 +124,7 @@ def _preview(
         report = ground.checked_index(report)
         before, rows = ground.prior.probabilities, blend.rows
         possible = bool(before @ rows[:, report] > 0)
-        after = followed(rows, ground.prior, [report])[-1] if possible else before
+        after = track_beliefs(rows, ground.prior, [report])[-1] if possible else before
         guess = int(np.argmax(after))
         belief = BeliefAnswer(
             report=report,

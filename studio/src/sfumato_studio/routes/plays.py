@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 from fastapi import APIRouter
 
-from sfumato.attacks import followed
+from sfumato.attacks import track_beliefs
 from sfumato.core import Mechanism, Prior
 from sfumato.sampling import sampler
 
@@ -71,7 +71,7 @@ def walk(studio: AStudio, workspace: AWorkspace, wish: WalkBody) -> WalkedAnswer
     moving = len(stops) > 1
     reports = [report for stop in stops for report in _drawn(ground, chosen, stop, wish.repeat)]
     try:
-        beliefs = followed(chosen.blend.rows, ground.prior, reports, ground.near(limit) if moving else None)[1:]
+        beliefs = track_beliefs(chosen.blend.rows, ground.prior, reports, ground.near(limit) if moving else None)
     except ValueError as error:
         raise RefusedError(
             422,
@@ -81,7 +81,7 @@ def walk(studio: AStudio, workspace: AWorkspace, wish: WalkBody) -> WalkedAnswer
         ) from error
     told = []
     for number, report in enumerate(reports):
-        stop, belief = number // wish.repeat, beliefs[number]
+        stop, belief = number // wish.repeat, beliefs[number + 1]
         guess = int(np.argmax(belief))
         chance, off = float(belief[truths[stop]]), float(ground.metric.array[guess, truths[stop]])
         told.append(

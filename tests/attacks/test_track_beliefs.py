@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attacks import followed
+from sfumato.attacks import track_beliefs
 from sfumato.errors import InputError
 
 SPACE = sf.Space(["a", "b", "c"])
@@ -39,7 +39,7 @@ def move(start, end, near):
 @given(reports=st.lists(st.integers(0, 2), min_size=1, max_size=4), moving=st.booleans())
 def test_beliefs_are_those_of_all_paths(reports, moving):
     near = NEAR if moving else None
-    found = followed(CHANNEL, PRIOR, reports, near)
+    found = track_beliefs(CHANNEL, PRIOR, reports, near)
     assert found.shape == (len(reports) + 1, 3)
     np.testing.assert_allclose(found[-1], by_paths(reports, near), atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=1), 1)
@@ -47,10 +47,10 @@ def test_beliefs_are_those_of_all_paths(reports, moving):
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match="no observable"):
-        followed(CHANNEL, PRIOR, [3])
+        track_beliefs(CHANNEL, PRIOR, [3])
     with pytest.raises(InputError, match="cannot happen"):
-        followed(np.eye(3), PRIOR, [2])
+        track_beliefs(np.eye(3), PRIOR, [2])
     with pytest.raises(InputError, match="near has the shape"):
-        followed(CHANNEL, PRIOR, [0], np.ones((2, 2), dtype=bool))
+        track_beliefs(CHANNEL, PRIOR, [0], np.ones((2, 2), dtype=bool))
     with pytest.raises(InputError, match=r"the channel"):
-        followed(CHANNEL[:2], PRIOR, [0])
+        track_beliefs(CHANNEL[:2], PRIOR, [0])

@@ -1,0 +1,535 @@
+"""Adversaries who learn from examples: nearest neighbours, random forests, gradient boosting."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Mechanism, Prior, Space
+from ..core.arrays import Floats, floats, numbers, readonly
+from ..errors import InputError, MissingExtraError
+from ..leakage import joint_information_bits
+
+__all__ = [
+    "Classifier",
+    "Confusion",
+    "Examples",
+    "Fitted",
+    "GradientBoosting",
+    "LearnedAttack",
+    "NearestNeighbours",
+    "RandomForest",
+    "learned",
+]
+
+_CHUNK: Final = 4096  # outputs looked up at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Examples:
+    """Pairs of a secret and a report, the report as numbers.
+
+    Args:
+        secrets: Array (k,) of positions in the space.
+        points: Array (k, features), or (k,), the reports.
+        space: The secrets.
+
+    Raises:
+        InputError: If sizes differ, or a position is outside the space.
+    """
+
+    secrets: NDArray[np.intp]
+    points: Floats
+    space: Space
+
+    def __init__(self, secrets: ArrayLike, points: ArrayLike, space: Space) -> None:
+        positions = floats(secrets, "the secrets", shape=(None,))
+        wrong = (positions != np.rint(positions)) | (positions < 0) | (positions >= len(space))
+        if wrong.any():
+            raise InputError(
+                f"a secret is not a position from 0 to {len(space) - 1}.", "for labels, use Examples.of."
+            )
+        reports = numbers(points, "the reports")
+        reports = reports[:, None] if reports.ndim == 1 else reports
+        array = floats(reports, "the reports", shape=(len(positions), None))
+        if len(positions) < 2 or array.shape[1] == 0:
+            raise InputError(
+                f"there are {len(positions)} examples of {array.shape[1]} numbers each.", "collect at least two."
+            )
+        object.__setattr__(self, "secrets", readonly(positions.astype(np.intp)))
+        object.__setattr__(self, "points", array)
+        object.__setattr__(self, "space", space)
+
+    @classmethod
+    def of(cls, secrets: Iterable[Hashable], outputs: Any, space: Space | None = None) -> Examples:
+        """Return the examples of labels: the i-th output was seen for the i-th secret.
+
+        Args:
+            secrets: The secret of each example.
+            outputs: Array (k,) or (k, features) of numbers.
+            space: All secrets; by default those that occur.
+        """
+        labels = list(secrets)
+        secrets_space = space if space is not None else Space(dict.fromkeys(labels))
+        return cls(secrets_space.positions(labels), outputs, secrets_space)
+
+    @classmethod
+    def of_mechanism(cls, mechanism: Mechanism, prior: Prior, size: int, *, seed: int | None = None) -> Examples:
+        """Return simulated examples of a mechanism: secrets drawn from the prior, and their reports.
+
+        A report becomes the coordinates of its observable, where there are coordinates;
+        else a unit vector, so that different observables are equally far apart.
+
+        Args:
+            mechanism: The mechanism.
+            prior: The prior on its secrets.
+            size: How many examples.
+            seed: For studies: makes the draws the same each time.
+
+        Raises:
+            InputError: If the prior does not fit.
+        """
+        joint = mechanism.joint(prior)
+        rng = np.random.default_rng(seed)
+        cells = rng.choice(joint.size, size=_positive(size), p=joint.ravel() / joint.sum())
+        secrets, reports = np.unravel_index(cells, joint.shape)
+        places = mechanism.observables.coordinates
+        return cls(
+            secrets, np.eye(joint.shape[1])[reports] if places is None else places[reports], mechanism.secrets
+        )
+
+    @classmethod
+    def of_black_box(
+        cls, ask: Callable[[Hashable], Any], prior: Prior, size: int, *, seed: int | None = None
+    ) -> Examples:
+        """Return what a function answers for secrets drawn from the prior.
+
+        Args:
+            ask: From a label to a number or a row of numbers; called ``size`` times.
+            prior: The prior on the secrets.
+            size: How many examples.
+            seed: Of the choice of the secrets; the function has its own randomness.
+        """
+        rng = np.random.default_rng(seed)
+        p = prior.probabilities / prior.probabilities.sum()
+        chosen = rng.choice(len(prior), size=_positive(size), p=p)
+        answers = [np.atleast_1d(numbers(ask(prior.space.labels[s]), "the answer")) for s in chosen]
+        if len({answer.shape for answer in answers}) > 1:
+            raise InputError("the answers differ in shape.", "return as many numbers for every secret.")
+        return cls(chosen, np.stack(answers), prior.space)
+
+    def __len__(self) -> int:
+        return len(self.secrets)
+
+    def __repr__(self) -> str:
+        k = self.points.shape[1]
+        return f"Examples: {len(self)} reports of {k} number{'s' if k > 1 else ''}, {len(self.space)} secrets"
+
+    @property
+    def shares(self) -> Floats:
+        """Frequency of each secret, as a share, array (secrets,)."""
+        shares: Floats = np.bincount(self.secrets, minlength=len(self.space)) / len(self)
+        return shares
+
+    def split(self, share: float, *, seed: int | None = None) -> tuple[Examples, Examples]:
+        """Return a random part and the rest.
+
+        Args:
+            share: The share of the first part, between 0 and 1.
+            seed: For studies.
+
+        Raises:
+            InputError: If a part would have fewer than two examples.
+        """
+        first = round(share * len(self)) if 0 < share < 1 else 0
+        if not 2 <= first <= len(self) - 2:
+            raise InputError(
+                f"a share of {share} of {len(self)} examples leaves a part without two of them.",
+                "use a share between 0 and 1, such as 0.5, or more examples.",
+            )
+        order = np.random.default_rng(seed).permutation(len(self))
+        one, two = (
+            Examples(self.secrets[part], self.points[part], self.space) for part in (order[:first], order[first:])
+        )
+        return one, two
+
+
+def _positive(size: int) -> int:
+    if size < 2:
+        raise InputError(f"{size} examples were asked for.", "ask for at least two.")
+    return size
+
+
+class Fitted(ABC):
+    """A rule that has learned."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def probabilities(self, points: Floats) -> Floats:
+        """Return the believed posterior of each report, array (k, secrets), for points (k, features)."""
+
+    def guesses(self, points: Floats) -> NDArray[np.intp]:
+        """Return the position of the likeliest secret of each report, array (k,)."""
+        best: NDArray[np.intp] = self.probabilities(points).argmax(axis=1)
+        return best
+
+
+class Classifier(ABC):
+    """A rule that can learn from examples."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
+        """Learn from examples.
+
+        Args:
+            examples: The examples.
+            seed: For studies: makes what is random in the rule the same each time.
+
+        Raises:
+            MissingExtraError: If the library that the rule comes from is not installed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class NearestNeighbours(Classifier):
+    """The secret that is most frequent among the k nearest examples, with all that are as near as the last.
+
+    Equal outputs are thus counted together, and where each was seen k times it is the
+    frequentist's guess. With k = 1 and outputs that never repeat, its error tends to at most
+    R (2 - R n / (n - 1)), R being the Bayes error and n the number of secrets (Cover and
+    Hart, 1967). With k growing, and k / examples tending to 0, it tends to the Bayes error
+    itself, for every distribution (Stone, 1977); at no rate that holds for all.
+
+    Attributes:
+        k: How many neighbours; None for the natural logarithm of the number of examples.
+
+    Source:
+        Cherubin, Chatzikokolakis and Palamidessi, "F-BLEAU", S&P 2019.
+    """
+
+    name: ClassVar[str] = "nearest neighbours"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise InputError(f"{self.k} neighbours were asked for.", "ask for at least one.")
+
+    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:  # noqa: ARG002 - nothing is random
+        """Learn from examples; nothing is random in it."""
+        from scipy.spatial import cKDTree
+
+        k = max(1, round(math.log(len(examples)))) if self.k is None else self.k
+        distinct, where = np.unique(examples.points, axis=0, return_inverse=True)
+        counts = np.zeros((len(distinct), len(examples.space)))
+        np.add.at(counts, (where.ravel(), examples.secrets), 1)
+        return _Neighbours(cKDTree(distinct), counts, k)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomForest(Classifier):
+    """Many trees on random parts of the examples, each asking about random features.
+
+    Attributes:
+        trees: How many.
+        leaf: The least number of examples in a leaf.
+    """
+
+    name: ClassVar[str] = "random forest"
+    trees: int = 100
+    leaf: int = 5
+
+    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
+        """Learn from examples."""
+        kind = _ensemble("The attack by a random forest").RandomForestClassifier
+        return _fit(kind(self.trees, min_samples_leaf=self.leaf, random_state=seed), examples)
+
+
+@dataclass(frozen=True, slots=True)
+class GradientBoosting(Classifier):
+    """Small trees, each correcting the errors of the ones before it.
+
+    Attributes:
+        rounds: How many trees per secret.
+        rate: By how much each corrects, from 0 to 1.
+    """
+
+    name: ClassVar[str] = "gradient boosting"
+    rounds: int = 100
+    rate: float = 0.1
+
+    def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
+        """Learn from examples."""
+        kind = _ensemble("The attack by gradient boosting").HistGradientBoostingClassifier
+        return _fit(kind(max_iter=self.rounds, learning_rate=self.rate, random_state=seed), examples)
+
+
+@dataclass(frozen=True, slots=True)
+class _Neighbours(Fitted):
+    tree: Any
+    counts: Floats
+    k: int
+
+    def probabilities(self, points: Floats) -> Floats:
+        nearest = np.arange(1, min(self.k, len(self.counts)) + 1)
+        beliefs = np.empty((len(points), self.counts.shape[1]))
+        for start in range(0, len(points), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            near = self.counts[self.tree.query(points[part], k=nearest)[1]]
+            sizes = near.sum(axis=2)
+            wanted = np.cumsum(sizes, axis=1) - sizes < self.k
+            seen = (near * wanted[:, :, None]).sum(axis=1)
+            beliefs[part] = seen / seen.sum(axis=1, keepdims=True)
+        return beliefs
+
+
+@dataclass(frozen=True, slots=True)
+class _Model(Fitted):
+    model: Any
+    seen: NDArray[np.intp]
+    size: int
+
+    def probabilities(self, points: Floats) -> Floats:
+        beliefs = np.zeros((len(points), self.size))
+        beliefs[:, self.seen] = self.model.predict_proba(points)
+        return beliefs
+
+
+@dataclass(frozen=True, slots=True)
+class _Single(Fitted):
+    """The rule learned from examples of one secret only: it is always this one."""
+
+    secret: int
+    size: int
+
+    def probabilities(self, points: Floats) -> Floats:
+        beliefs = np.zeros((len(points), self.size))
+        beliefs[:, self.secret] = 1.0
+        return beliefs
+
+
+def _ensemble(feature: str) -> Any:
+    """Return scikit-learn's rules of many trees, or raise a `MissingExtraError`."""
+    try:
+        import sklearn.ensemble
+    except ImportError:
+        raise MissingExtraError(feature, "learn") from None
+    return sklearn.ensemble
+
+
+def _fit(model: Any, examples: Examples) -> Fitted:
+    seen = np.unique(examples.secrets)
+    if len(seen) == 1:
+        return _Single(int(seen[0]), len(examples.space))
+    model.fit(examples.points, examples.secrets)
+    return _Model(model, np.asarray(model.classes_, dtype=np.intp), len(examples.space))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Confusion:
+    """Number of guesses of each secret for each true one.
+
+    Args:
+        counts: Array (secrets, guesses) of whole numbers; row x, column y counts the guesses
+            y where x was true.
+
+    Raises:
+        InputError: If the array is not square, empty of counts, or has an entry that is
+            negative or not whole.
+
+    Source:
+        Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 18 to 22.
+
+    Example:
+        >>> from sfumato.attacks.learned import Confusion
+        >>> Confusion([[8, 2], [4, 6]])
+        Confusion of 20 guesses among 2 secrets: accuracy 0.7, F1 0.697
+    """
+
+    counts: NDArray[np.int64]
+
+    def __init__(self, counts: ArrayLike) -> None:
+        array = floats(counts, "the counts", shape=(None, None))
+        if array.shape[0] != array.shape[1]:
+            raise InputError(
+                f"the counts are {array.shape[0]} x {array.shape[1]}.", "pass a row and a column for each secret."
+            )
+        if (array < 0).any() or (array != np.rint(array)).any() or not array.sum() > 0:
+            raise InputError(
+                "the counts are negative, not whole, or all zero.", "pass how often each guess was made."
+            )
+        object.__setattr__(self, "counts", readonly(array.astype(np.int64)))
+
+    @classmethod
+    def of(cls, secrets: NDArray[np.intp], guesses: NDArray[np.intp], size: int) -> Confusion:
+        """Return the counts of pairs: the i-th guess was made for the i-th secret.
+
+        Args:
+            secrets: Array (k,) of positions of the true secrets.
+            guesses: Array (k,) of positions of the guesses.
+            size: How many secrets there are.
+        """
+        counts = np.zeros((size, size))
+        np.add.at(counts, (secrets, guesses), 1)
+        return cls(counts)
+
+    def __len__(self) -> int:
+        return int(self.counts.sum())
+
+    def __repr__(self) -> str:
+        return (
+            f"Confusion of {len(self)} guesses among {len(self.counts)} secrets: "
+            f"accuracy {self.accuracy:.3g}, F1 {self.f1:.3g}"
+        )
+
+    @property
+    def hits(self) -> int:
+        """Number of right guesses."""
+        return int(np.trace(self.counts))
+
+    @property
+    def accuracy(self) -> float:
+        """The share of right guesses."""
+        return self.hits / len(self)
+
+    @property
+    def recall(self) -> Floats:
+        """The share of right guesses where each secret was true, array (secrets,); 0 if it never was."""
+        return _shares(np.diagonal(self.counts), self.counts.sum(axis=1))
+
+    @property
+    def precision(self) -> Floats:
+        """The share of right guesses where each secret was guessed, array (secrets,); 0 if it never was."""
+        return _shares(np.diagonal(self.counts), self.counts.sum(axis=0))
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean recall of the secrets that occur: the accuracy if all were equally frequent."""
+        return float(self.recall[self.counts.any(axis=1)].mean())
+
+    @property
+    def f1(self) -> float:
+        """The mean over the secrets that occur of 2 P R / (P + R), with P precision and R recall."""
+        rows, columns = self.counts.sum(axis=1), self.counts.sum(axis=0)
+        each = _shares(2 * np.diagonal(self.counts), rows + columns)
+        return float(each[rows > 0].mean())
+
+    @property
+    def information_bits(self) -> float:
+        """The mutual information of secret and guess in these counts, in bits: a plug-in, too large."""
+        return joint_information_bits(self.counts / len(self))
+
+    @property
+    def bayes_error(self) -> float:
+        """The error of the best guess from the guess, 1 - sum over y of max over x of p(x, y).
+
+        At most 1 - `accuracy`: consistent errors of an attacker can be corrected.
+        """
+        return 1.0 - int(self.counts.max(axis=0).sum()) / len(self)
+
+
+def _shares(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> Floats:
+    shares: Floats = np.divide(hits, trials, out=np.zeros(len(hits)), where=trials > 0)
+    return shares
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LearnedAttack:
+    """A learned attack and what it achieved on examples that it had not seen.
+
+    Its error is that of one attacker. Others may do better: on average it is never below
+    the Bayes error of the mechanism, and it proves no privacy.
+
+    Attributes:
+        name: What the rule is called in texts.
+        rule: The rule that has learned.
+        confusion: What it guessed for the held-out examples.
+        space: The secrets.
+        learned_from: How many examples it learned from.
+        blind_hits: How many held-out examples were of the secret most frequent among those
+            that it learned from: what a guess without the report would have got right.
+    """
+
+    name: str
+    rule: Fitted
+    confusion: Confusion
+    space: Space
+    learned_from: int
+    blind_hits: int
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of right guesses among the held-out examples."""
+        return self.confusion.accuracy
+
+    @property
+    def error(self) -> float:
+        """The share of wrong guesses among the held-out examples."""
+        return 1.0 - self.hit_rate
+
+    @property
+    def advantage(self) -> float:
+        """Gain in the share of right guesses over a guess without the report; negative if less often."""
+        return self.confusion.accuracy - self.blind_hits / len(self.confusion)
+
+    def __repr__(self) -> str:
+        return (
+            f"LearnedAttack by {self.name}: error {self.error:.4g} on {len(self.confusion)} held-out examples, "
+            f"{1 - self.blind_hits / len(self.confusion):.4g} without the report"
+        )
+
+
+def learned(
+    examples: Examples,
+    rule: Classifier,
+    held_out: Examples | None = None,
+    *,
+    share: float = 0.5,
+    seed: int | None = None,
+) -> LearnedAttack:
+    """Learn an attack from examples and judge it on others.
+
+    Args:
+        examples: Secrets and their reports.
+        rule: How to learn.
+        held_out: The examples that judge; by default a random part of those given.
+        share: The part that learns, where none are held out.
+        seed: For studies: makes the split and the rule the same each time.
+
+    Raises:
+        InputError: If there are too few examples.
+        MissingExtraError: If the rule's library is not installed.
+
+    Source:
+        Cherubin, Chatzikokolakis and Palamidessi, S&P 2019.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.attacks.learned import Examples, NearestNeighbours, learned
+        >>> truth = sf.Mechanism([[1.0, 0.0], [0.0, 1.0]])
+        >>> examples = Examples.of_mechanism(truth, sf.Prior.uniform(truth.secrets), 100, seed=1)
+        >>> learned(examples, NearestNeighbours(), seed=1).error
+        0.0
+    """
+    learning, judging = examples.split(share, seed=seed) if held_out is None else (examples, held_out)
+    fitted = rule.fit(learning, seed=seed)
+    guesses = fitted.guesses(judging.points)
+    usual = int(np.argmax(learning.shares))
+    return LearnedAttack(
+        rule.name,
+        fitted,
+        Confusion.of(judging.secrets, guesses, len(judging.space)),
+        judging.space,
+        len(learning),
+        int(np.count_nonzero(judging.secrets == usual)),
+    )
