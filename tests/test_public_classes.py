@@ -63,7 +63,7 @@ def _objects() -> Iterator[tuple[str, Any]]:
         "side": Side.AT_MOST,
         "audit": audited,
         "entry": audited.entries[0],
-        "plan of an audit": audits.planned(MECHANISM, audits.AuditInputs(prior=PRIOR, metric=METRIC), []),
+        "plan of an audit": audits.plan_audit(MECHANISM, audits.AuditInputs(prior=PRIOR, metric=METRIC), []),
         "inputs of an audit": audits.AuditInputs(prior=PRIOR, metric=METRIC),
         "verdict": audits.Requirement.parse("epsilon <= 9").hold_against(audited),
         "black box": audits.audit_black_box(lambda s: s, ["a", "b"], 1.0, limit=2000),

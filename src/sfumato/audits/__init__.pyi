@@ -1,13 +1,13 @@
 from .audit import audit as audit
-from .black_box import BlackBoxAudit as BlackBoxAudit
-from .black_box import audit_black_box as audit_black_box
-from .choice import AuditInputs as AuditInputs
 from .findings import Audit as Audit
 from .findings import Entry as Entry
 from .plan import AuditPlan as AuditPlan
-from .plan import planned as planned
+from .plan import plan_audit as plan_audit
+from .request import AuditInputs as AuditInputs
 from .request import Request as Request
 from .requirement import Outcome as Outcome
 from .requirement import Requirement as Requirement
 from .requirement import Verdict as Verdict
+from .samples import BlackBoxAudit as BlackBoxAudit
+from .samples import audit_black_box as audit_black_box
 from .samples import audit_sample as audit_sample

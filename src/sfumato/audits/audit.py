@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Capability, Mechanism, Metric, Prior, Randomizer
+from ..core import Bracket, Capability, Mechanism, Metric, Prior, Randomizer, Side, units
 from ..core.arguments import checked
 from ..core.randomizer import check_known
 from ..divergences import Divergence
 from ..errors import InputError
+from ..geo import Cells
+from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
 from ..privacy import Curve, Events, Family, Relation, Rivals
+from ..proofs import NoiseProof, prove_planar_noise
+from ..rounding import amount_at_most, down
 from ..statistics import Sample
-from .choice import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs
 from .findings import Audit, Entry
-from .noise import audit_noise
-from .plan import planned
-from .request import Request
+from .measures import COORDINATE_PRIVACY
+from .plan import plan_audit
+from .request import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs, Request
 from .samples import SHOWN, audit_sample
+
+_REPLACED: Final = ("metric-privacy", COORDINATE_PRIVACY)  # which a promise covers better than any coarsening
+_ONE_REPORT: Final = (
+    "The promise is for one report. Over k reports of one person, its epsilon is at most k times as large, with "
+    "the same slack."
+)
+_ROUNDING: Final = 1e-9  # of probabilities, distances and logarithms
 
 
 @checked
@@ -56,7 +69,7 @@ def audit(
             and reports.
         prior: What the attacker believes before the report; without it, notions about
             beliefs are measured against every prior.
-        metric: The distance that epsilon counts per, and in which the attacker errs.
+        metric: The distance that epsilon counts per, and that the attacker's error counts in.
         relation: The pairs of secrets that must look alike; all if left out.
         events: The facts that must stay hidden; every single secret if left out.
         rivals: Pairs of facts that must look alike.
@@ -100,29 +113,25 @@ def audit(
     )
     requests = [each if isinstance(each, Request) else Request.parse(each) for each in also]
     if isinstance(subject, Sample):
-        looked = _of_sample(inputs, requests)
+        levels = _levels_of_sample(inputs, requests)
         return audit_sample(
-            subject, prior=prior, metric=metric, deltas=looked[0], delta_at=looked[1], failure=failure
+            subject, prior=prior, metric=metric, deltas=levels[0], delta_at=levels[1], failure=failure
         )
     if isinstance(subject, Randomizer):
         check_known(subject)
         if subject.supports(Capability.POINTS):
             noise: Any = subject  # a CoordinateNoise: no other known kind serves points
-            return audit_noise(noise, inputs, requests, progress)
+            return _audit_noise(noise, inputs, requests, progress)
     mechanism = subject if isinstance(subject, Randomizer) else Mechanism(subject)
     if prior is not None and mechanism.secrets is not None:
         mechanism.secrets.check_order(prior.space, "the prior")
-    return planned(mechanism, inputs, requests).measured(progress)
+    return plan_audit(mechanism, inputs, requests).measure(progress)
 
 
-def _of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
-    """Return the deltas and epsilons at which samples are measured.
-
-    Raises:
-        InputError: If something was given that only a matrix can use.
-    """
-    for name, given in inputs.context.items():
-        if given is not None and name not in ("priors", "metric"):
+def _levels_of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple[list[float], list[float]]:
+    """Return the deltas and epsilons at which samples are measured; refuse inputs that only a matrix can use."""
+    for name, value in inputs.context.items():
+        if value is not None and name not in ("priors", "metric"):
             raise InputError(f"{name} was given for samples.", f"leave {name} out; only a matrix can use it.")
     deltas, delta_at = list(inputs.deltas), list(inputs.delta_at[:1])
     for request in requests:
@@ -131,3 +140,81 @@ def _of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple[list[f
         deltas += [float(value) for name, value in request.given.items() if name == "delta"]
         delta_at += [float(value) for name, value in request.given.items() if name == "epsilon"]
     return list(dict.fromkeys(deltas)), list(dict.fromkeys(delta_at))
+
+
+def _audit_noise(
+    noise: CoordinateNoise,
+    inputs: AuditInputs,
+    also: Iterable[Request],
+    progress: Callable[[Entry], None] | None = None,
+) -> Audit:
+    """Return what is proved of noise for coordinates, and what is measured on cells.
+
+    The cells are those of the prior, by default about a hundred over the places of the noise's table.
+
+    Raises:
+        InputError: If the prior is not on cells, a request cannot be measured, or the noise has no projection.
+    """
+    cells = None if inputs.prior is None else inputs.prior.space
+    if cells is not None and not isinstance(cells, Cells):
+        raise InputError(f"the prior is on {cells!r}, which are not cells on the ground.", "use one on a Grid.")
+    proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
+    if cells is None and noise.remap is None:
+        note = "Nothing says where people are: give a prior on cells to measure what leaks, too."
+        return Audit(repr(noise), (_promise(proof, None),), (_ONE_REPORT, note))
+    coarse = coarsened(noise, cells)
+    promise = _promise(proof, coarse)
+    if progress is not None:
+        progress(promise)
+    if inputs.metric is None:
+        inputs = replace(inputs, metric=coarse.cells.metric("euclidean", unit="km"))
+    wanted = [each for each in also if each.name not in _REPLACED]
+    measured = plan_audit(coarse.mechanism, inputs, wanted).measure(progress)
+    entries = [_as_estimate(entry) for entry in measured.entries if entry.key not in _REPLACED]
+    return Audit(repr(noise), (promise, *entries), (_ONE_REPORT, coarse.sentence))
+
+
+def _promise(proof: NoiseProof, coarse: Coarsening | None) -> Entry:
+    lower, witness = (0.0, "") if coarse is None else _at_least(proof, coarse)
+    upper = proof.upper
+    return Entry(
+        COORDINATE_PRIVACY,
+        "Coordinate privacy",
+        "epsilon",
+        Bracket(min(lower, upper), upper, upper),
+        unit=proof.promise.unit,
+        per=True,
+        proved=True,
+        witness=witness,
+        sentence=f"{proof.sentence} {proof.proof}",
+        source="Andres et al., CCS 2013, definition 3.3; docs/proofs/planar-noise.md",
+        slack=amount_at_most(proof.slack_m, "m"),
+    )
+
+
+def _at_least(proof: NoiseProof, coarse: Coarsening) -> tuple[float, str]:
+    """Return an epsilon that is needed between two middles of cells, and which they are."""
+    p = coarse.mechanism.matrix
+    cells, unit = coarse.cells, proof.promise.unit
+    distance = cells.metric("great-circle", unit=unit).array
+    slack = proof.slack_m * units.factor("m", unit)
+    best, witness = 0.0, ""
+    for s in range(len(p)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log((p[s] - coarse.off) * (1 - _ROUNDING) / (p + coarse.off))
+        # Great circles are within 0.6 % of the ellipsoid's distances.
+        needed = np.where(p[s] > coarse.off, logs, -math.inf) / (1.006 * distance[s][:, None] + slack)
+        needed[s] = -math.inf
+        t, o = np.unravel_index(int(np.argmax(needed)), needed.shape)
+        if needed[t, o] > best:
+            best = float(needed[t, o])
+            names = cells.labels
+            witness = f"the middles of {names[s]} and {names[int(t)]}, reports in {names[int(o)]}"
+    return max(0.0, down(best * (1 - _ROUNDING))), witness
+
+
+def _as_estimate(entry: Entry) -> Entry:
+    """Return an entry as an estimate: it is about cells, and nothing follows from it for points."""
+    bracket = Bracket(-math.inf, entry.bracket.value, math.inf)
+    sentence = f"Estimate on cells: {entry.sentence}" if entry.sentence else ""
+    return replace(entry, bracket=bracket, side=Side.ESTIMATE, proved=False, sentence=sentence)

@@ -199,19 +199,19 @@ def _typed(value: float | str) -> str:
 
 def _fits(entry: Entry, given: dict[str, float | str]) -> bool:
     """Return whether an entry holds fixed just what was given; priors and defaults may be left out."""
-    unsaid = {"delta": 0.0, "order": math.inf}
-    wanted = {name: value for name, value in given.items() if name in entry.given or unsaid.get(name) != value}
-    held = {name: value for name, value in entry.given.items() if name != PRIOR or PRIOR in wanted}
-    return set(held) == set(wanted) and all(_same(held[name], value) for name, value in wanted.items())
+    defaults = {"delta": 0.0, "order": math.inf}
+    wanted = {name: value for name, value in given.items() if name in entry.given or defaults.get(name) != value}
+    fixed = {name: value for name, value in entry.given.items() if name != PRIOR or PRIOR in wanted}
+    return set(fixed) == set(wanted) and all(_same(fixed[name], value) for name, value in wanted.items())
 
 
-def _same(held: float | str, wanted: float | str) -> bool:
-    if isinstance(held, str) or isinstance(wanted, str):
-        return _spelt(held) == _spelt(wanted)
-    return held == wanted or math.isclose(held, wanted, rel_tol=1e-9)
+def _same(one: float | str, other: float | str) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return _spelling(one) == _spelling(other)
+    return one == other or math.isclose(one, other, rel_tol=1e-9)
 
 
-def _spelt(value: float | str) -> str:
+def _spelling(value: float | str) -> str:
     text = slug(str(value))
     return next((key for key, each in NAMED.items() if text in (key, slug(each.name))), text)
 

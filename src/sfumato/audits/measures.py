@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ..attacks import blind, optimal
-from ..core import Bracket, Mechanism, Metric, Prior, Side
+from ..core import Bracket, Mechanism, Metric, Prior, Side, Space
 from ..errors import InputError, argument
-from ..geo import Lattice
+from ..geo import Cells, Lattice
 from ..leakage import (
     bayes_vulnerability,
     min_entropy_capacity_bits,
@@ -25,7 +25,6 @@ from ..privacy import VOCABULARY
 from ..proofs import VertexPrivacy, epsilon_between_points, prove_coordinate_privacy, steepest
 from ..rounding import about, amount_at_most, at_least, at_most
 from .findings import Entry
-from .subjects import error_between, what_is_found
 
 COORDINATE_PRIVACY: Final = "coordinate-privacy"
 
@@ -58,14 +57,21 @@ _OTHER_NAMES: Final = {
     )
     for other in others.split()
 }
+_CELLS: Final = (
+    "The secrets are cells. What is said of any two secrets holds for any two people in them. Distances are "
+    "between the centres of cells: two people a metre apart, on the two sides of a border, count as far apart as "
+    "these centres, and an attacker's error counts from the centre of your cell, not from where you are."
+)
+_VERTICES: Final = (
+    "The secrets are the vertices that points are rounded to at random. What is said of any two secrets holds for "
+    "any two points that the lattice serves, except for probabilistic differential privacy, and a report tells no "
+    "more bits of the point than of the vertex. What counts per distance, what is said under a prior, and how an "
+    "attacker fares are about vertices: of points, coordinate privacy alone counts per distance."
+)
 
 
 def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None:
-    """Check that a name is that of a measure, or its parameter, and that what it needs was given.
-
-    Raises:
-        InputError: If it is not.
-    """
+    """Refuse a name that is not that of a measure or its parameter, or a measure whose inputs are missing."""
     key = _PARAMETERS.get(name, name)
     if key not in NEEDS:
         known = (*VOCABULARY, *(each for each in NEEDS if each not in VOCABULARY))
@@ -86,12 +92,9 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
 def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -> Iterator[Entry]:
     """Yield the measures of leakage, the error of the best attack, and on a lattice the epsilon between points.
 
-    Args:
-        mechanism: The mechanism.
-        prior: What the attacker knows; without it only capacities are measured.
-        metric: How errors count.
+    Without a prior only capacities are measured. Errors count in the metric.
     """
-    n, m = mechanism.shape
+    (n, m), words = mechanism.shape, secret_words(mechanism.secrets)
     sums = (n + m + 8) * 2.0**-52  # relative error of sums of products that are not negative
     logs = (n + m + 16) * 2.0**-51 * (1 + math.log2(n * m))
     if prior is not None:
@@ -103,7 +106,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "probability",
             hit,
             sums * hit,
-            f"The best attacker finds {what_is_found(mechanism.secrets)} with probability at most "
+            f"The best attacker finds {words.target} with probability at most "
             f"{at_most(min(1.0, hit * (1 + sums)))}; without seeing a report, with {about(before)}.",
             "Smith, FoSSaCS 2009",
             most=1.0,
@@ -119,15 +122,15 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "Smith, FoSSaCS 2009",
         )
         bits = mutual_information_bits(mechanism, prior)
-        told, whole = at_most(bits + logs), about(prior.entropy_bits)
+        most_bits, whole = at_most(bits + logs), about(prior.entropy_bits)
         yield _entry(
             "mutual-information",
             "Mutual information",
             "bits",
             bits,
             logs,
-            f"A report tells at most {told} of the {whole} bits of the secret on average."
-            if float(told) <= float(whole)
+            f"A report tells at most {most_bits} of the {whole} bits of the secret on average."
+            if float(most_bits) <= float(whole)
             else f"A report may tell all of the secret, about {whole} bits.",
             "Shannon, 1948",
         )
@@ -141,7 +144,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
                 error,
                 sums * error,
                 f"The best attacker errs by at least {at_least(error * (1 - sums))}{unit} on average"
-                f"{error_between(mechanism.secrets)}; without seeing a report, by {about(before)}{unit}.",
+                f"{words.error}; without seeing a report, by {about(before)}{unit}.",
                 VOCABULARY["distortion"].source,
                 unit=metric.unit,
                 side=Side.AT_LEAST,
@@ -172,13 +175,13 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
 
 
 def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
-    found = steepest(mechanism)
-    least = _no_more_than_promised(mechanism, epsilon_between_points(mechanism, found), found.unit)
-    lat, lon = found.point
-    report = mechanism.observables.labels[found.observable]
+    slope = steepest(mechanism)
+    least = _no_more_than_promised(mechanism, epsilon_between_points(mechanism, slope), slope.unit)
+    lat, lon = slope.point
+    report = mechanism.observables.labels[slope.observable]
     added = amount_at_most(1000 * lattice.slack_m, "mm")
     sentence = (
-        f"No report is more than e^({at_most(least.upper)} x distance in {found.unit}) times likelier from one "
+        f"No report is more than e^({at_most(least.upper)} x distance in {slope.unit}) times likelier from one "
         "point than from another, for any two points that the lattice serves; snapping adds at most "
         f"{added} to a distance."
         if math.isfinite(least.upper)
@@ -189,7 +192,7 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
         "Coordinate privacy",
         "epsilon",
         least,
-        unit=found.unit,
+        unit=slope.unit,
         per=True,
         witness=f"points near {lat:.5f}, {lon:.5f}, report {report}",
         sentence=sentence,
@@ -230,3 +233,23 @@ def _entry(
         sentence=sentence,
         source=source,
     )
+
+
+class SecretWords(NamedTuple):
+    """Words for the secrets of an audit: values, cells or vertices."""
+
+    note: str  # what the values of an audit say of people who are somewhere; empty of secrets that are no places
+    target: str  # of an attacker who guesses a secret
+    error: str  # between which places an attacker's error is counted, as the end of a clause
+
+
+def secret_words(secrets: Space) -> SecretWords:
+    """Return the words for secrets of a kind."""
+    if isinstance(secrets, Lattice):
+        vertex = "the vertex that you are rounded to"
+        return SecretWords(_VERTICES, vertex, f" about {vertex}, if they guess a vertex")
+    circle = f", counted {secrets.circle}" if secrets.circle else ""
+    if isinstance(secrets, Cells):
+        centres = ", counted between centres of cells, if they guess a centre"
+        return SecretWords(_CELLS, "your cell", circle or centres)
+    return SecretWords("", "the secret", circle)

@@ -14,11 +14,9 @@ from ..divergences import Divergence
 from ..privacy import Notion, Priors
 from ..proofs import prove_metric_privacy
 from ..rounding import counted, exactly
-from .choice import AuditInputs, asked, chosen, fixed
 from .findings import Audit, Entry
-from .measures import check_measure, measures
-from .request import Request
-from .subjects import note_on
+from .measures import check_measure, measures, secret_words
+from .request import AuditInputs, Request, fixed_options, requested_notion, supported_notions
 
 _LISTED: Final = (
     "The numbers are of a matrix that lists all reports, with probabilities rounded to integers. Reports are "
@@ -43,12 +41,8 @@ class AuditPlan(CompactRepr):
     notions: tuple[Notion, ...]
     listed: str = ""
 
-    def measured(self, progress: Callable[[Entry], None] | None = None) -> Audit:
-        """Return what the notions and measures find.
-
-        Args:
-            progress: Called with each entry as it is found.
-        """
+    def measure(self, progress: Callable[[Entry], None] | None = None) -> Audit:
+        """Return what the notions and measures find; ``progress`` is called with each entry."""
         prior, metric = self.inputs.prior, self.inputs.metric
         notions = (_entry(notion, self.mechanism) for notion in self.notions)
         entries = []
@@ -61,7 +55,7 @@ class AuditPlan(CompactRepr):
             "The values are for one report. Over k reports of one person, the epsilon of differential, metric and "
             "coordinate privacy is at most k times as large; what is promised under a prior may grow by more."
         ]
-        if note := note_on(self.mechanism.secrets):
+        if note := secret_words(self.mechanism.secrets).note:
             notes.append(note)
         if prior is None:
             notes.append("No prior was given: what an attacker gains under one was not measured.")
@@ -69,12 +63,9 @@ class AuditPlan(CompactRepr):
             notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
         if self.listed:
             notes.append(_LISTED)
-        return Audit(self.listed or _words(self.mechanism), tuple(entries), tuple(notes))
-
-
-def _words(mechanism: Mechanism) -> str:
-    secrets, reports = mechanism.shape
-    return f"a mechanism of {counted(secrets, 'secret')} and {counted(reports, 'report')}"
+        secrets, reports = self.mechanism.shape
+        size = f"a mechanism of {counted(secrets, 'secret')} and {counted(reports, 'report')}"
+        return Audit(self.listed or size, tuple(entries), tuple(notes))
 
 
 def _draws_rows(mechanism: Randomizer, matrix: Mechanism) -> bool:
@@ -85,7 +76,7 @@ def _draws_rows(mechanism: Randomizer, matrix: Mechanism) -> bool:
     return isinstance(recipe, Row) and recipe.mechanism == matrix
 
 
-def planned(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
+def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
     """Settle what an audit measures.
 
     Args:
@@ -97,30 +88,26 @@ def planned(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request])
         InputError: If the matrix is too large to list, a request names nothing that can be measured, or something
             that it needs was not given.
     """
-    named = [_named(each, inputs) for each in also]
-    wanted = chain(chosen(inputs), (notion for notion in named if notion is not None))
+    named = [_notion(each, inputs) for each in also]
+    wanted = chain(supported_notions(inputs), (notion for notion in named if notion is not None))
     matrix: Mechanism = mechanism.channel()
     listed = "" if _draws_rows(mechanism, matrix) else repr(mechanism)
     return AuditPlan(matrix, inputs, tuple(_distinct(wanted)), listed)
 
 
-def _named(request: Request, inputs: AuditInputs) -> Notion | None:
-    """Return the notion of a request; None if it names a measure, which is measured anyway.
-
-    Raises:
-        InputError: If it names neither, or something that it needs was not given.
-    """
-    found = asked(request, inputs)
-    if found is None:
+def _notion(request: Request, inputs: AuditInputs) -> Notion | None:
+    """Return the notion of a request; None if it names a measure, which is measured anyway. Refuse other names."""
+    notion = requested_notion(request, inputs)
+    if notion is None:
         check_measure(request.name, inputs.prior, inputs.metric)
-    return found
+    return notion
 
 
 def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:
     """Yield the notions without those whose entry would be a second one of the same name."""
     seen = set()
     for notion in notions:
-        name = (notion.key, notion.parameter, *sorted(fixed(notion).items()))
+        name = (notion.key, notion.parameter, *sorted(fixed_options(notion).items()))
         if name not in seen:
             seen.add(name)
             yield notion
@@ -141,7 +128,7 @@ def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
         bracket=Bracket(finding.lower, finding.value, upper),
         unit=notion.unit,
         per=bool(notion.unit),
-        given=fixed(notion),
+        given=fixed_options(notion),
         proved=proved,
         witness=finding.witness.describe(mechanism.secrets, mechanism.observables),
         sentence=notion.sentence(upper),
@@ -158,6 +145,6 @@ def _title(notion: Notion) -> str:
             parts.insert(0, value.name)
         elif isinstance(value, Priors):
             parts.append(f"under {value}")
-        elif isinstance(value, int | float) and name in fixed(notion):
+        elif isinstance(value, int | float) and name in fixed_options(notion):
             parts.append(f"{name} {exactly(value)}")
     return f"{notion.heading} ({', '.join(parts)})" if parts else notion.heading

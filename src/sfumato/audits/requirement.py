@@ -26,7 +26,7 @@ _PER_DISTANCE: Final = frozenset(
     )
 )
 _STATED: Final = "distances that the file states and nothing confirms."
-_APART: Final = 1e-6  # of the value: bounds that are farther apart are both told
+_APART: Final = 1e-6  # of the value: bounds that are farther apart are both stated
 _HINT: Final = (
     'write it as "epsilon <= 0.7/km", "epsilon(delta=1e-6) <= 1", "renyi-privacy(order=8) <= 1" or '
     '"error >= 500 m".'
@@ -109,33 +109,33 @@ class Requirement(CompactRepr):
             InputError: If the audit has no such entry, or the unit does not fit.
         """
         entry = self._entry(audit)
-        bound, found = self._value(entry), entry.bracket
+        bound, bracket = self._value(entry), entry.bracket
         shown = _quantity(bound, entry)
         if stated and entry.key in _PER_DISTANCE:
             return Verdict(self, Outcome.UNDECIDED, entry, f"{entry.parameter} counts in {_STATED}")
         if entry.vacuous:
             return Verdict(self, Outcome.UNDECIDED, entry, entry.sentence)
-        kept, broken = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
-        holds = found.upper <= bound if self.at_most else found.lower >= bound
-        fails = found.lower > bound if self.at_most else found.upper < bound
+        meets, breaks = (Side.AT_MOST, Side.AT_LEAST) if self.at_most else (Side.AT_LEAST, Side.AT_MOST)
+        holds = bracket.upper <= bound if self.at_most else bracket.lower >= bound
+        fails = bracket.lower > bound if self.at_most else bracket.upper < bound
         if holds:
-            return Verdict(self, Outcome.HOLDS, entry, f"{entry.parameter} is {_bound(entry, kept, bound)}.")
+            return Verdict(self, Outcome.HOLDS, entry, f"{entry.parameter} is {_bound(entry, meets, bound)}.")
         if fails:
             where = f", attained by {entry.witness}" if entry.witness else ""
-            reason = f"{entry.parameter} is {_bound(entry, broken, bound)}{where}."
+            reason = f"{entry.parameter} is {_bound(entry, breaks, bound)}{where}."
             return Verdict(self, Outcome.FAILS, entry, reason)
-        if entry.failure and not found.knows(kept):
+        if entry.failure and not bracket.knows(meets):
             reason = f"nothing seen contradicts {shown}, but samples cannot prove it"
-            reason += f" ({entry.parameter} is {_bound(entry, broken, bound)})." if found.knows(broken) else "."
-        elif not found.knows(kept):
+            reason += f" ({entry.parameter} is {_bound(entry, breaks, bound)})." if bracket.knows(breaks) else "."
+        elif not bracket.knows(meets):
             reason = (
-                f"{entry.parameter} is about {_quantity(found.value, entry)}, an estimate that proves nothing."
+                f"{entry.parameter} is about {_quantity(bracket.value, entry)}, an estimate that proves nothing."
             )
-        elif found.width > _APART * abs(found.value):
+        elif bracket.width > _APART * abs(bracket.value):
             low, high = (_bound(entry, side, bound) for side in (Side.AT_LEAST, Side.AT_MOST))
             reason = f"{entry.parameter} is {low} and {high}."
         else:
-            reason = f"{shown} lies within the rounding of the value, {_quantity(found.value, entry)}."
+            reason = f"{shown} lies within the rounding of the value, {_quantity(bracket.value, entry)}."
         return Verdict(self, Outcome.UNDECIDED, entry, reason)
 
     def _entry(self, audit: Audit) -> Entry:

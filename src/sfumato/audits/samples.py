@@ -1,23 +1,31 @@
-"""The audit of samples: what secrets and their reports show of a mechanism."""
+"""The audit of samples, and of a black box, which is called until its claim is refuted or a limit is reached."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from typing import Final
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, final
 
 from ..core import Bracket, Metric, Prior, Side
+from ..errors import InputError
 from ..privacy import DeltaOfDifferentialPrivacy, DifferentialPrivacy, MetricDifferentialPrivacy
 from ..rounding import exactly
 from ..statistics import (
+    Decision,
     EpsilonFinding,
+    PermutationTest,
     Sample,
+    decide,
     delta_lower,
+    dependence_test,
     epsilon_lower,
     estimate_guessing,
     estimate_information,
     zero_leakage_test,
 )
+from ..statistics.binomial import check_failure
+from ..statistics.decide import least_calls
 from .findings import Audit, Entry
 
 _MOST_ORDERS: Final = 20_000
@@ -28,7 +36,9 @@ SHOWN: Final = (
 )
 """What requests about samples may name."""
 
-LIMITED: Final = "Samples prove no promise: every epsilon and delta here is a lower bound of the true one."
+_LIMITED: Final = "Samples prove no promise: every epsilon and delta here is a lower bound of the true one."
+_SERIES: Final = 2000  # calls in a row whose dependence is tested
+_LEAST: Final = 64  # a shorter series shows nothing
 
 
 def audit_sample(
@@ -58,8 +68,8 @@ def audit_sample(
     wanted = [0.0, *(delta for delta in deltas if delta > 0)]
     for each in (None,) if metric is None else (metric, None):
         for delta in wanted:
-            found = epsilon_lower(sample, each, failure=failure, delta=delta, seed=seed)
-            entries.append(epsilon_entry(found, each, delta))
+            lower = epsilon_lower(sample, each, failure=failure, delta=delta, seed=seed)
+            entries.append(_epsilon_entry(lower, each, delta))
     for epsilon in delta_at:
         spread = delta_lower(sample, epsilon, failure=failure, seed=seed)
         entries.append(
@@ -101,34 +111,34 @@ def audit_sample(
             source="Grassberger, 2003",
         )
     )
-    notes = [LIMITED]
-    orders = permutations_for(failure)
+    notes = [_LIMITED]
+    orders = _permutations_for(failure)
     if orders is not None:
         notes.append(str(zero_leakage_test(sample, failure=failure, permutations=orders, seed=seed)))
     return Audit(repr(sample), tuple(entries), tuple(notes))
 
 
-def permutations_for(failure: float) -> int | None:
+def _permutations_for(failure: float) -> int | None:
     """Return how many random orders a permutation test needs for a probability of failure; None if too many."""
     needed = max(999, math.ceil(2 / failure))
     return needed if needed <= _MOST_ORDERS else None
 
 
-def epsilon_entry(found: EpsilonFinding, metric: Metric | None, delta: float) -> Entry:
+def _epsilon_entry(lower: EpsilonFinding, metric: Metric | None, delta: float) -> Entry:
     """Return the entry of an observed lower bound of epsilon."""
     kind = DifferentialPrivacy if metric is None else MetricDifferentialPrivacy
     return Entry(
         kind.description.key,
         kind.description.heading + (f" (delta {exactly(delta)})" if delta else ""),
         kind.parameter,
-        Bracket(found.value, found.value, math.inf),
+        Bracket(lower.value, lower.value, math.inf),
         Side.AT_LEAST,
         unit="" if metric is None else metric.unit,
         per=metric is not None and bool(metric.unit),
         given={"delta": delta} if delta else {},
-        failure=found.failure,
-        witness=f"{found.pair[0]} against {found.pair[1]}, {_listed(found.event)}",
-        sentence=str(found),
+        failure=lower.failure,
+        witness=f"{lower.pair[0]} against {lower.pair[1]}, {_listed(lower.event)}",
+        sentence=str(lower),
         source="Clopper and Pearson, Biometrika 1934",
     )
 
@@ -136,3 +146,104 @@ def epsilon_entry(found: EpsilonFinding, metric: Metric | None, delta: float) ->
 def _listed(event: tuple[Hashable, ...], most: int = 6) -> str:
     names = ", ".join(map(str, event[:most]))
     return f"reports {{{names}{', ...' if len(event) > most else ''}}}"
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class BlackBoxAudit:
+    """Results of calling a function to test its claim.
+
+    Attributes:
+        audit: The lower bound of epsilon, with notes.
+        decision: Whether the claim is refuted.
+        dependence: Whether successive calls depend on each other; None if too few calls were
+            left for it, or the failure probability is too small for a permutation test.
+        failure: The probability of refuting a true claim.
+    """
+
+    audit: Audit
+    decision: Decision
+    dependence: PermutationTest | None
+    failure: float
+
+    def __str__(self) -> str:
+        return str(self.audit)
+
+    def __repr__(self) -> str:
+        return f"BlackBoxAudit({self.audit!r}, {'refuted' if self.refuted else 'not refuted'})"
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing contradicts fresh noise at every call."""
+        seen = self.decision.repetition
+        memo = seen is not None and bool(seen.constant) and (seen.probability or 0.0) <= self.failure / 3
+        return not memo and not (self.dependence is not None and self.dependence.rejected)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted, or the noise is not fresh."""
+        return self.decision.violated or not self.fresh
+
+
+def audit_black_box(
+    black_box: Callable[[Any], Any],
+    secrets: Iterable[Hashable],
+    epsilon: float | str,
+    *,
+    metric: Metric | None = None,
+    delta: float = 0.0,
+    failure: float = 0.05,
+    limit: int = 100_000,
+    bins: int | None = None,
+) -> BlackBoxAudit:
+    """Call a mechanism until its claim is refuted or the limit is reached.
+
+    A third of the failure probability goes to each question: whether the claim holds,
+    whether outputs repeat more than fresh noise would, and whether successive calls
+    depend on each other.
+
+    Args:
+        black_box: Takes a secret, returns a report.
+        secrets: The secrets to try, in the order of the metric.
+        epsilon: The claim; per unit of the metric where one is given.
+        metric: The metric that epsilon counts per.
+        delta: The claimed delta.
+        failure: The probability with which a true claim may be called refuted.
+        limit: The most calls.
+        bins: How many bins to count reports in that are numbers; None for labels.
+
+    Raises:
+        InputError: If an argument is out of range, or fewer than two secrets are given.
+    """
+    check_failure(failure)
+    labels = list(secrets)
+    if limit < 1:
+        raise InputError(f"a limit of {limit} calls is too small.", "allow at least a few thousand calls.")
+    orders = _permutations_for(failure / 3)
+    spare = max(0, limit - least_calls(len(labels)))
+    series = min(_SERIES, limit // 4, spare) if orders is not None else 0
+    decision = decide(
+        black_box,
+        labels,
+        epsilon,
+        metric,
+        failure=failure / 3,
+        delta=delta,
+        limit=limit - series,
+        bins=bins,
+    )
+    dependence = None
+    if series >= _LEAST and orders is not None:
+        turns = [labels[i % len(labels)] for i in range(series)]
+        dependence = dependence_test(
+            [black_box(secret) for secret in turns], turns, permutations=orders, failure=failure / 3
+        )
+    notes = str(decision).splitlines()
+    if dependence is not None:
+        notes.append(f"{series:,} further calls ask whether successive outputs depend on each other. {dependence}")
+    notes.append(_LIMITED)
+    entries = () if decision.finding is None else (_epsilon_entry(decision.finding, metric, delta),)
+    calls = decision.calls + (series if dependence is not None else 0)
+    return BlackBoxAudit(
+        Audit(f"a black box called {calls:,} times", entries, tuple(notes)), decision, dependence, failure
+    )
