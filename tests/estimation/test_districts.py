@@ -15,7 +15,7 @@ from sfumato.estimation import (
     expected_districts,
     settled_districts,
 )
-from sfumato.estimation.fit import chance_beyond, distance_within
+from sfumato.estimation.goodness_of_fit import chance_beyond, distance_within
 from sfumato.leakage.likelihood import maximise
 
 REPETITIONS = 200

@@ -114,7 +114,7 @@ def test_many_fits_at_once_are_each_as_if_alone():
     pool = pooled(reports)
     rng = np.random.default_rng(1)
     many = rng.multinomial(400, pool.frequencies, size=5) / 400
-    together = likelihood.fitted(pool, many, 1e-9, 2_000)
+    together = likelihood.fit_pool(pool, many, 1e-9, 2_000)
     assert (together.gaps <= 1e-9).all()
     for row, p in zip(many, together.probabilities, strict=True):
         alone = maximum_likelihood(Reports(reports.mechanism, np.rint(row * 400)))

@@ -16,7 +16,7 @@ from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, argument
 from ..mechanisms.frequency_oracles import bit_probabilities
 from ..rounding import about, at_least, at_most
-from .result import check_failure
+from .estimate import check_failure
 
 By = Literal["randomised-response", "optimised-unary", "symmetric-unary"]
 
@@ -33,8 +33,6 @@ _IN_WORDS: Final[dict[By, str]] = {
     "optimised-unary": "optimised unary encoding",
     "symmetric-unary": "symmetric unary encoding",
 }
-
-
 _SHORT: Final[dict[str, By]] = {
     "grr": "randomised-response",
     "rr": "randomised-response",
@@ -49,11 +47,7 @@ _SHORT: Final[dict[str, By]] = {
 def mechanism_named(name: str) -> By:
     """Return the mechanism of answers that a name stands for: its own, or that of the literature, such as OUE.
 
-    Args:
-        name: In any case, with blanks, hyphens or underscores, in British or American spelling.
-
-    Raises:
-        InputError: If it is unknown.
+    Case, blanks, hyphens, underscores, and British or American spelling do not matter.
     """
     plain_name = "-".join(name.casefold().replace("_", " ").replace("-", " ").split())
     plain_name = plain_name.replace("optimized", "optimised").replace("randomized", "randomised")
@@ -223,13 +217,13 @@ def accuracy(
         epsilon = _epsilon_for(oracle, answers, margin, missed)
     if epsilon is None or answers is None:
         raise AssertionError  # two of three were given
-    found = _margin_of(oracle, epsilon, answers, missed, oracle.apart)
+    every = _margin_of(oracle, epsilon, answers, missed, oracle.apart)
     return Accuracy(
         categories,
         kind,
         float(epsilon),
         int(answers),
-        found if margin is None else min(found, float(margin)),
+        every if margin is None else min(every, float(margin)),
         _margin_of(oracle, epsilon, answers, missed, 1),
         _typical(oracle, epsilon, answers, missed),
         missed,
@@ -239,28 +233,28 @@ def accuracy(
 def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, counted: int) -> float:
     """Return a margin that the failure suffices for; 1 where none below 1 was found."""
 
-    def held(margin: float) -> bool:
+    def suffices(margin: float) -> bool:
         return _missed(oracle, epsilon, answers, margin, counted) <= failure
 
     guess = min(0.999, _typical(oracle, epsilon, answers, failure / counted))
-    if not held(0.999999):
+    if not suffices(0.999999):
         return 1.0
     low, high = 0.0, guess
-    while not held(high):
+    while not suffices(high):
         low, high = high, min(0.999999, 1.1 * high)
     while not low:
-        low, high = (0.0, 0.5 * high) if held(0.5 * high) else (0.5 * high, high)
-    return _halved(held, low, high)
+        low, high = (0.0, 0.5 * high) if suffices(0.5 * high) else (0.5 * high, high)
+    return _halve(suffices, low, high)
 
 
 def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float) -> int:
 
-    def held(n: float) -> bool:
+    def suffices(n: float) -> bool:
         return _missed(oracle, epsilon, int(n), margin, oracle.apart) <= failure
 
     high = max(1, math.ceil((_typical(oracle, epsilon, 1, failure / oracle.categories) / margin) ** 2))
     low = 0
-    while not (high <= MOST_ANSWERS and held(high)):
+    while not (high <= MOST_ANSWERS and suffices(high)):
         if high > MOST_ANSWERS:
             raise InfeasibleError(
                 f"not even {MOST_ANSWERS:,} answers are enough for a margin of {100 * margin:g} points at epsilon "
@@ -269,19 +263,19 @@ def _answers_for(oracle: _Oracle, epsilon: float, margin: float, failure: float)
             )
         low, high = high, max(high + 1, math.ceil(1.1 * high))
     while not low and high > 1:
-        low, high = (0, high // 2) if held(high // 2) else (high // 2, high)
+        low, high = (0, high // 2) if suffices(high // 2) else (high // 2, high)
     while high - low > max(1, int(_NEAR * high)):
         middle = (low + high) // 2
-        low, high = (low, middle) if held(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
 
 
 def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -> float:
 
-    def held(epsilon: float) -> bool:
+    def suffices(epsilon: float) -> bool:
         return _missed(oracle, epsilon, answers, margin, oracle.apart) <= failure
 
-    if not held(_LARGEST_EPSILON):
+    if not suffices(_LARGEST_EPSILON):
         without = "without privacy" if oracle.by == "randomised-response" else f"at epsilon {_LARGEST_EPSILON:g}"
         try:
             enough = f"{_answers_for(oracle, _LARGEST_EPSILON, margin, failure):,}"
@@ -293,16 +287,16 @@ def _epsilon_for(oracle: _Oracle, answers: int, margin: float, failure: float) -
             f"raise {argument('margin')}.",
         )
     low, high = 0.0, _SMALLEST_EPSILON
-    while not held(high):
+    while not suffices(high):
         low, high = high, min(_LARGEST_EPSILON, 2 * high)
-    return _halved(held, low, high) if low else high
+    return _halve(suffices, low, high) if low else high
 
 
-def _halved(held: Callable[[float], bool], low: float, high: float) -> float:
-    """Return a number that is held to be enough, near one below it that is not."""
+def _halve(suffices: Callable[[float], bool], low: float, high: float) -> float:
+    """Return a number that suffices, near one below it that does not."""
     while high - low > _NEAR * high:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if held(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
 
 
@@ -336,10 +330,10 @@ def _tails(answers: int, reach: float, low: Floats, high: Floats) -> Floats:
     """Return, for every mean in each interval, an upper bound of P(X >= n (mean + reach)), X binomial."""
     least = np.ceil(answers * (low + reach) * (1 - _OUTWARD))
     possible = least <= answers
-    found = np.zeros(len(low))
+    tails = np.zeros(len(low))
     c = np.maximum(least[possible], 1.0)
-    found[possible] = betainc(c, answers - c + 1, high[possible])
-    return found
+    tails[possible] = betainc(c, answers - c + 1, high[possible])
+    return tails
 
 
 def _typical(oracle: _Oracle, epsilon: float, answers: int, failure: float) -> float:

@@ -14,10 +14,10 @@ from ..core import Mechanism, Prior
 from ..core.arrays import Floats, readonly
 from ..geo import Places
 from ..leakage.likelihood import maximise
-from .fit import distance_within
-from .profile import LikelihoodSet
+from .estimate import ConfidenceIntervals, Districts, check_failure
+from .goodness_of_fit import distance_within
+from .intervals import LikelihoodSet
 from .reports import AnyReports, Pooled, Reports, pooled
-from .result import ConfidenceIntervals, Districts, check_failure
 
 MOST_PLACES: Final = 2_000
 """The most places for which districts are looked for: two thousand take half a minute."""
@@ -63,13 +63,7 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
 
 
 def expected_districts(mechanism: Mechanism, prior: Prior, reports: int) -> Districts | None:
-    """Return the districts that so many reports of a population like the prior settle, before there is any.
-
-    Args:
-        mechanism: The mechanism.
-        prior: The population.
-        reports: How many reports.
-    """
+    """Return the districts that so many reports of a population like the prior settle, before there is any."""
     expected = np.rint(reports * (prior.probabilities @ mechanism.matrix))
     return settled_districts(Reports(mechanism, expected)) if expected.any() else None
 
@@ -134,8 +128,8 @@ def _blocks(coordinates: Floats, side: float) -> tuple[Floats, Floats]:
     around, district = np.unique((base + steps[:, None])[..., ::-1].reshape(-1, 2), axis=0, return_inverse=True)
     weights = np.zeros((len(around), len(coordinates)))
     np.add.at(weights, (district.ravel(), np.tile(np.arange(len(coordinates)), len(steps))), shares.ravel())
-    held = weights.any(axis=1)
-    return first + side * around[held][:, ::-1], weights[held]
+    used = weights.any(axis=1)
+    return first + side * around[used][:, ::-1], weights[used]
 
 
 def _lower_ends(likely: LikelihoodSet, parts: Floats, shares: Floats) -> Floats | None:

@@ -1,4 +1,4 @@
-"""Identifiability: what reports can say of the population, apart from those that are hardly ever made."""
+"""Identifiability: which of the population's probabilities the reports that are made in practice determine."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import JointSpace, Mechanism, Space
+from ..core import JointSpace, Mechanism, Randomizer, Space
 from ..core.arrays import Floats, floats, readonly
+from ..core.mechanism import matrix_of
 from ..errors import InputError
 from ..geo import Places
 from ..rounding import about, counted
+from .estimate import Estimate
 from .reports import Reports
-from .result import Estimate
 
 _EXACT: Final = ("maximum likelihood", "least squares")  # invent what the reports do not settle
 _RARE: Final = 1e-9  # no secret makes such a report even once in a billion times
@@ -24,12 +25,11 @@ _RARE: Final = 1e-9  # no secret makes such a report even once in a billion time
 def right_inverse(matrix: Floats, rounding: float) -> Floats:
     """Return R with C R = I and R 1 = 1, of least squares: f R is nearest to f among the p C with sum one.
 
-    Args:
-        matrix: The channel C, array (secrets, columns), of full rank.
-        rounding: Below which share of the largest a singular value counts as zero.
+    The channel C, array (secrets, columns), has full rank. A singular value below the share ``rounding`` of the
+    largest counts as zero.
     """
     free: Floats = np.linalg.pinv(matrix, rcond=rounding).astype(np.float64, copy=False)
-    weights = (free.T @ free).sum(axis=1)  # (C C')^-1 1, along which the sum is mended
+    weights = (free.T @ free).sum(axis=1)  # (C C')^-1 1, along which the sum is corrected
     return free + np.outer(1.0 - free.sum(axis=1), weights / weights.sum())
 
 
@@ -50,11 +50,11 @@ def least_reports(matrix: Floats, right: Floats, weights: Floats) -> Floats:
     low, high = weights.min(axis=1), weights.max(axis=1)
     squares = matrix @ (right @ weights.T - (low + high) / 2) ** 2
     guess = ((high - low) / 2) ** 2
-    found: Floats = np.divide(squares.max(axis=0), guess, out=np.zeros(len(weights)), where=guess > 0)
-    return found
+    least: Floats = np.divide(squares.max(axis=0), guess, out=np.zeros(len(weights)), where=guess > 0)
+    return least
 
 
-Channels = Mechanism | Reports | Sequence[Reports]
+Channels = Randomizer | Reports | Sequence[Reports]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -73,7 +73,7 @@ class Identifiability:
         condition: The largest singular value over the smallest; ``inf`` if some are zero.
             The larger it is, the more the noise of frequencies is magnified.
         least_reports: From about how many reports on (in equal batches) inversion knows each
-            probability to a standard error of 1/2 or less, whatever the population is. A
+            probability to a standard error of 1/2 or less, for every population. A
             guess of 1/2 is never off by more, so fewer reports can tell less than no
             report. 1 without noise, 0 for a single secret; ``inf`` if the rank is not full.
         hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution
@@ -102,11 +102,7 @@ class Identifiability:
         return self.rank == len(self.secrets)
 
     def identifies(self, functional: ArrayLike) -> bool:
-        """Return whether a . p is identified: no hidden change alters it (up to rounding).
-
-        Args:
-            functional: The weights a, array (secrets,).
-        """
+        """Return whether a . p is identified, array a (secrets,): no hidden change alters it (up to rounding)."""
         weights = floats(functional, "the functional", shape=(len(self.secrets),))
         size = float(np.linalg.norm(weights))
         return bool((np.abs(self.hidden @ weights) <= 1e-8 * size).all())
@@ -135,11 +131,7 @@ class Identifiability:
         return frozenset(self.secrets.positions(self.unidentified).tolist())
 
     def unsettled_margins(self, estimate: Estimate) -> dict[str, frozenset[int]]:
-        """Return for each column of a `JointSpace` the positions of its shares that the reports do not settle.
-
-        Args:
-            estimate: The estimate of the combinations.
-        """
+        """Return for each column of a `JointSpace` the positions of its shares that the reports do not settle."""
         space = self.secrets
         if not isinstance(space, JointSpace):
             return {}
@@ -154,11 +146,7 @@ class Identifiability:
         return self.doubt(estimate.reports if estimate.effective is None else int(estimate.effective))
 
     def doubt(self, reports: int) -> str:
-        """Return why some single probabilities cannot be told from so many reports, or an empty text.
-
-        Args:
-            reports: How many reports there are.
-        """
+        """Return why some single probabilities cannot be told from so many reports, or an empty text."""
         if not self.complete or reports >= self.least_reports:
             return ""
         return (
@@ -167,7 +155,7 @@ class Identifiability:
         )
 
     def __str__(self) -> str:
-        """The finding in words."""
+        """The result in words."""
         n = len(self.secrets)
         rare = self.reports - self.seen
         used = (
@@ -212,8 +200,8 @@ def identifiability(channels: Channels) -> Identifiability:
         >>> found.rank, found.unidentified, found.twins, found.identifies([0, 1, 1])
         (2, (1, 2), ((1, 2),), True)
     """
-    parts = [channels] if isinstance(channels, Mechanism | Reports) else list(channels)
-    mechanisms = [part if isinstance(part, Mechanism) else part.mechanism for part in parts]
+    parts = list(channels) if isinstance(channels, Sequence) else [channels]
+    mechanisms = [part.mechanism if isinstance(part, Reports) else matrix_of(part) for part in parts]
     if not mechanisms or len({mechanism.secrets.labels for mechanism in mechanisms}) > 1:
         raise InputError(
             "the mechanisms have different secrets, or there is none.", "pass mechanisms on the same secrets."

@@ -16,9 +16,9 @@ from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError
 from ..mechanisms import FrequencyOracle
 from ..statistics.binomial import lower, upper
+from .estimate import ConfidenceIntervals, Estimate, check_failure, rows_of
 from .identifiability import identifiability, least_reports, right_inverse
 from .reports import AnyReports, Pooled, pooled
-from .result import ConfidenceIntervals, Estimate, check_failure, rows_of
 
 _TOLERANCE: Final = 1e-12  # of squared frequency; sampling noise is of the order 1 / reports
 
@@ -33,7 +33,7 @@ class Inverse(CompactRepr):
         channel: Array (secrets, columns), the pool's channel.
         right: Array (columns, secrets), its right inverse.
         effective: How many reports of equal weight vary as much as these.
-        rounding: By which share of its length the estimate can be off because doubles are rounded, to first order.
+        rounding: The share of its length by which rounded doubles can move the estimate, to first order.
     """
 
     estimate: Estimate
@@ -109,16 +109,7 @@ def unbiased(reports: AnyReports) -> Inverse:
             f"the channel cannot be inverted: {known}", "estimate by maximum likelihood or least squares instead."
         )
     right = right_inverse(pool.matrix, known.rounding)
-    p = pool.frequencies @ right
-    estimate = Estimate(
-        space=pool.secrets,
-        probabilities=readonly(p),
-        method="matrix inversion",
-        reports=pool.total,
-        log_likelihood=pool.log_likelihood(p),
-        gap=0.0,
-        effective=pool.effective if pool.weighted else None,
-    )
+    estimate = pool.estimate(pool.frequencies @ right, "matrix inversion", 0.0)
     rounding = 2 * known.rounding * float(np.linalg.norm(right, 2))
     return Inverse(
         estimate, readonly(_covariance(pool, right)), pool.matrix, readonly(right), pool.effective, rounding
@@ -170,18 +161,10 @@ def least_squares(reports: AnyReports) -> Estimate:
         array([0.7, 0.3])
     """
     pool = pooled(reports)
-    p = readonly(nearest(pool, pool.frequencies))
-    gap = _gap(pool.matrix, pool.frequencies, p)
-    return Estimate(
-        space=pool.secrets,
-        probabilities=p,
-        method="least squares",
-        reports=pool.total,
-        log_likelihood=pool.log_likelihood(p),
-        gap=gap,
-        converged=gap <= _TOLERANCE,
-        effective=pool.effective if pool.weighted else None,
-    )
+    p = nearest(pool, pool.frequencies)
+    gradient = 2 * pool.matrix @ (p @ pool.matrix - pool.frequencies)
+    gap = max(float(p @ gradient - gradient.min()), 0.0)
+    return pool.estimate(p, "least squares", gap, converged=gap <= _TOLERANCE)
 
 
 def nearest(pool: Pooled, frequencies: Floats) -> Floats:
@@ -199,11 +182,6 @@ def nearest(pool: Pooled, frequencies: Floats) -> Floats:
         ) from error
     p: Floats = x / x.sum()
     return p
-
-
-def _gap(matrix: Floats, frequencies: Floats, p: Floats) -> float:
-    gradient = 2 * matrix @ (p @ matrix - frequencies)
-    return max(float(p @ gradient - gradient.min()), 0.0)
 
 
 def support_estimate(

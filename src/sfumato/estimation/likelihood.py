@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core import Mechanism, Prior
-from ..core.arrays import Floats, readonly
+from ..core.arrays import Floats
 from ..errors import InputError
 from ..leakage.likelihood import maximise
+from .estimate import Estimate
 from .reports import AnyReports, Pooled, Reports, pooled
-from .result import Estimate
 
 RESOLVED: Final = 1e-13  # gaps per report below this are the rounding of doubles
 _NEWTON: Final = 3000  # the most secrets for which Newton's method is affordable
@@ -24,15 +23,10 @@ LEAST: Final = 1e-250  # no probability gets below, so that every secret can com
 _KEPT: Final = 0.01  # of a probability stays in an extrapolation that would make it negative
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fits:
-    """Fits of many vectors of counts.
+class Fits(NamedTuple):
+    """Fits of many vectors of counts: arrays (fits, secrets) and (fits,), after so many updates.
 
-    Attributes:
-        probabilities: Array (fits, secrets).
-        gaps: Array (fits,), per report: no distribution has a larger mean log-likelihood
-            by more than this.
-        iterations: How many updates were made.
+    No distribution has a larger mean log-likelihood per report by more than the gap.
     """
 
     probabilities: Floats
@@ -40,21 +34,13 @@ class Fits:
     iterations: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Point:
-    """Distributions, with the results of one evaluation.
-
-    Attributes:
-        p: Array (fits, secrets).
-        value: Array (fits,), the mean log-likelihood.
-        updated: Array (fits, secrets), the next Bayesian update.
-        gap: Array (fits,), max over s of the gradient, minus 1.
-    """
+class _Point(NamedTuple):
+    """Distributions p, array (fits, secrets), with the results of one evaluation."""
 
     p: Floats
-    value: Floats
-    updated: Floats
-    gap: Floats
+    value: Floats  # the mean log-likelihood, array (fits,)
+    updated: Floats  # the next Bayesian update, array (fits, secrets)
+    gap: Floats  # max over s of the gradient, minus 1, array (fits,)
 
 
 def fit(matrix: Floats, frequencies: Floats, start: Floats, tolerances: Floats, budget: int) -> Fits:
@@ -86,9 +72,9 @@ def fit(matrix: Floats, frequencies: Floats, start: Floats, tolerances: Floats, 
         used += 1
         if not open_.any() or used + 2 > budget:
             return Fits(p, gaps, used)
-        active, first = active[open_], _some(first, open_)
+        active, first = active[open_], _Point(*(part[open_] for part in first))
         second = _at(matrix, frequencies[active], first.updated)
-        third = _at(matrix, frequencies[active], _extrapolated(first.p, second.p, second.updated))
+        third = _at(matrix, frequencies[active], _extrapolate(first.p, second.p, second.updated))
         used += 2
         better = third.value >= second.value
         p[active] = np.where(better[:, None], third.updated, second.updated)
@@ -111,11 +97,7 @@ def _at(matrix: Floats, frequencies: Floats, p: Floats) -> _Point:
     return _Point(p, value, updated, gradient.max(axis=1) - 1.0)
 
 
-def _some(point: _Point, chosen: NDArray[np.bool_]) -> _Point:
-    return _Point(point.p[chosen], point.value[chosen], point.updated[chosen], point.gap[chosen])
-
-
-def _extrapolated(p0: Floats, p1: Floats, p2: Floats) -> Floats:
+def _extrapolate(p0: Floats, p1: Floats, p2: Floats) -> Floats:
     """Return the point to which two updates lead if they go on, step length -|r| / |v|, at least 1."""
     r, v = p1 - p0, p2 - 2 * p1 + p0
     length = np.sqrt((r**2).sum(axis=1) / np.maximum((v**2).sum(axis=1), 1e-300))
@@ -168,7 +150,7 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
             f"a tolerance of {tolerance} nats and {max_updates} updates give no estimate.",
             "use a positive tolerance, such as 1e-6, and at least one update.",
         )
-    fits = fitted(pool, pool.frequencies[None], tolerance / pool.total, max_updates)
+    fits = fit_pool(pool, pool.frequencies[None], tolerance / pool.total, max_updates)
     return _estimate(pool, fits, "maximum likelihood", tolerance)
 
 
@@ -203,18 +185,14 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
         )
     begin = np.full(n, 1.0 / n) if start is None else start.probabilities
     seen = pool.counts > 0
-    found = updates(pool.matrix[:, seen], pool.frequencies[None, seen], begin[None], iterations)
-    return _estimate(pool, found, "iterative Bayesian update", math.inf)
+    fits = updates(pool.matrix[:, seen], pool.frequencies[None, seen], begin[None], iterations)
+    return _estimate(pool, fits, "iterative Bayesian update", math.inf)
 
 
-def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int) -> Fits:
-    """Return maximum-likelihood fits to rows of frequencies of a pool's columns.
+def fit_pool(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int) -> Fits:
+    """Return maximum-likelihood fits to rows of frequencies of a pool's columns, array (fits, columns).
 
-    Args:
-        pool: What the columns are.
-        frequencies: Array (fits, columns); positive only where some secret reaches.
-        tolerance: The gap per report at which to stop.
-        max_updates: The most Bayesian updates.
+    Updates end at the tolerance, a gap per report, or after ``max_updates``.
     """
     n = len(pool.secrets)
     seen = frequencies.any(axis=0)
@@ -222,43 +200,33 @@ def fitted(pool: Pooled, frequencies: Floats, tolerance: float, max_updates: int
     goal = max(tolerance, RESOLVED)
     finishing = n <= _NEWTON
     budget = min(max_updates, _BEFORE_NEWTON) if finishing else max_updates
-    found = fit(matrix, shares, np.full((len(shares), n), 1.0 / n), np.full(len(shares), goal), budget)
+    fits = fit(matrix, shares, np.full((len(shares), n), 1.0 / n), np.full(len(shares), goal), budget)
     if not finishing:
-        return found
-    p, gaps, steps = found.probabilities, found.gaps.copy(), found.iterations
-    for i in np.flatnonzero(found.gaps > goal):
+        return fits
+    p, gaps, steps = fits.probabilities, fits.gaps.copy(), fits.iterations
+    for i in np.flatnonzero(fits.gaps > goal):
         used = shares[i] > 0
         best = maximise(matrix[:, used], shares[i, used], np.zeros(n), np.full(n, 1.0 / n), goal)
         if best.gap < gaps[i]:
             p[i], gaps[i] = best.probabilities, best.gap
-        steps = max(steps, found.iterations + best.steps)
+        steps = max(steps, fits.iterations + best.steps)
     return Fits(p, gaps, steps)
 
 
 def _estimate(pool: Pooled, fits: Fits, method: str, tolerance: float) -> Estimate:
-    p = readonly(fits.probabilities[0].copy())
     gap = max(float(fits.gaps[0]), 0.0) * pool.total
-    return Estimate(
-        space=pool.secrets,
-        probabilities=p,
-        method=method,
-        reports=pool.total,
-        log_likelihood=pool.log_likelihood(p),
-        gap=gap,
+    return pool.estimate(
+        fits.probabilities[0].copy(),
+        method,
+        gap,
         iterations=fits.iterations,
         converged=gap <= max(tolerance, RESOLVED * pool.total),
-        effective=pool.effective if pool.weighted else None,
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CollectionRound:
-    """One round of an incremental collection.
-
-    Attributes:
-        reports: What was collected, with the mechanism that the users ran.
-        estimate: The estimate after this round.
-    """
+    """One round of an incremental collection: its reports, and the estimate after it."""
 
     reports: Reports
     estimate: Estimate

@@ -12,14 +12,13 @@ from ..core import JointSpace
 from ..core.arrays import Floats, readonly
 from ..errors import InputError, argument
 from ..geo import Places
-from .bootstrap import bootstrap_intervals
 from .districts import MOST_PLACES, settled_districts
+from .estimate import ConfidenceIntervals, Estimate
 from .identifiability import identifiability
+from .intervals import Resampled, bootstrap_intervals, profile_intervals
 from .inversion import least_squares, unbiased
 from .likelihood import bayesian_updates, maximum_likelihood, updates
-from .profile import profile_intervals
-from .reports import AnyReports, Pooled, Reports, pooled
-from .result import ConfidenceIntervals, Estimate
+from .reports import AnyReports, Pooled, pooled
 
 _FITTING: Final[dict[str, tuple[str, ...]]] = {
     "maximum-likelihood": ("profile", "bootstrap"),
@@ -62,17 +61,17 @@ def cross_validated_updates(
             f"{folds} folds of {pool.total} reports and {most} updates choose nothing.",
             "use at least 2 folds, at most as many as reports, patience above 1, and a non-negative seed.",
         )
-    held = _dealt(pool, folds, np.random.default_rng(seed))
+    held_out = _deal(pool, folds, np.random.default_rng(seed))
     seen = pool.counts > 0
-    kept = (pool.counts - held)[:, seen].astype(np.float64)
-    kept /= kept.sum(axis=1, keepdims=True)
+    rest = (pool.counts - held_out)[:, seen].astype(np.float64)
+    rest /= rest.sum(axis=1, keepdims=True)
     matrix = pool.matrix[:, seen]
     p = np.full((folds, len(matrix)), 1.0 / len(matrix))
     best, best_value, done, goal = 1, -np.inf, 0, 1
     while True:
-        p = updates(matrix, kept, p, goal - done).probabilities
+        p = updates(matrix, rest, p, goal - done).probabilities
         done = goal
-        value = float((held[:, seen] * np.log(p @ matrix)).sum())
+        value = float((held_out[:, seen] * np.log(p @ matrix)).sum())
         if value > best_value:
             best, best_value = done, value
         if done >= most or done > patience * best + 10:
@@ -80,7 +79,7 @@ def cross_validated_updates(
         goal = min(most, max(done + 1, int(done * _GROWTH)))
 
 
-def _dealt(pool: Pooled, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _deal(pool: Pooled, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the counts of each fold, array (folds, columns); folds differ by at most one report."""
     columns = np.repeat(np.arange(len(pool.counts)), pool.integers("held-out reports"))
     rng.shuffle(columns)
@@ -149,20 +148,21 @@ def estimate_population(
         )
     if method == "early-stopped":
         return bayesian_updates(reports, cross_validated_updates(reports, seed=seed or 0))
-    found = maximum_likelihood(reports) if method == "maximum-likelihood" else least_squares(reports)
+    estimate = maximum_likelihood(reports) if method == "maximum-likelihood" else least_squares(reports)
     if intervals == "profile":
-        return found.with_intervals(profile_intervals(reports, failure=failure))
+        return estimate.with_intervals(profile_intervals(reports, failure=failure))
     if intervals == "bootstrap":
-        return found.with_intervals(bootstrap_intervals(reports, method=method, failure=failure, seed=seed or 0))
-    if method == "maximum-likelihood" and isinstance(found.space, Places) and len(found.space) <= MOST_PLACES:
-        channels = [reports] if isinstance(reports, Reports) else reports
-        if identifiability(channels).unsettled(found):
-            return replace(found, districts=settled_districts(reports, failure=failure))
-    return found
+        return estimate.with_intervals(
+            bootstrap_intervals(reports, method=method, failure=failure, seed=seed or 0)
+        )
+    places = isinstance(estimate.space, Places) and len(estimate.space) <= MOST_PLACES
+    if method == "maximum-likelihood" and places and identifiability(reports).unsettled(estimate):
+        return replace(estimate, districts=settled_districts(reports, failure=failure))
+    return estimate
 
 
-def estimated_margins(
-    found: Estimate,
+def estimate_margins(
+    estimate: Estimate,
     reports: AnyReports,
     *,
     intervals: Kind | None = None,
@@ -172,7 +172,7 @@ def estimated_margins(
     """Return the shares of each column's values: sums of the estimated shares of combinations.
 
     Args:
-        found: The estimate on a `JointSpace`; on another space there are no margins.
+        estimate: The estimate on a `JointSpace`; on another space there are no margins.
         reports: The reports that it was made from.
         intervals: As for `estimate_population`: intervals of the sums themselves, not sums of intervals.
         failure: The probability that an interval misses.
@@ -181,40 +181,39 @@ def estimated_margins(
     Returns:
         An estimate for each column, by its name.
     """
-    space = found.space
+    space = estimate.space
     if not isinstance(space, JointSpace):
         return {}
     rows = {name: space.margin(name) for name in space.names}
-    sure = (
-        None
-        if intervals is None
-        else _intervals(found, reports, np.vstack(list(rows.values())), intervals, failure, seed)
-    )
+    every = None
+    if intervals is not None:
+        every = _intervals(estimate, reports, np.vstack(list(rows.values())), intervals, failure, seed)
     margins = {}
     start = 0
     for name, part in zip(space.names, space.parts, strict=True):
         stop = start + len(part)
-        mine = None
-        if sure is not None:
-            mine = replace(
-                sure,
-                lower=readonly(sure.lower[start:stop].copy()),
-                upper=readonly(sure.upper[start:stop].copy()),
+        ends = (
+            every
+            if every is None
+            else replace(
+                every,
+                lower=readonly(every.lower[start:stop].copy()),
+                upper=readonly(every.upper[start:stop].copy()),
                 names=part.labels,
             )
-        shares = readonly(rows[name] @ found.probabilities)
-        margins[name] = replace(found, space=part, probabilities=shares, intervals=mine)
+        )
+        shares = readonly(rows[name] @ estimate.probabilities)
+        margins[name] = replace(estimate, space=part, probabilities=shares, intervals=ends)
         start = stop
     return margins
 
 
 def _intervals(
-    found: Estimate, reports: AnyReports, rows: Floats, kind: Kind, failure: float, seed: int | None
+    estimate: Estimate, reports: AnyReports, rows: Floats, kind: Kind, failure: float, seed: int | None
 ) -> ConfidenceIntervals:
     if kind == "normal":
         return unbiased(reports).intervals(rows, failure)
     if kind == "profile":
         return profile_intervals(reports, rows, failure=failure)
-    if found.method == "least squares":
-        return bootstrap_intervals(reports, rows, method="least-squares", failure=failure, seed=seed or 0)
-    return bootstrap_intervals(reports, rows, failure=failure, seed=seed or 0)
+    method: Resampled = "least-squares" if estimate.method == "least squares" else "maximum-likelihood"
+    return bootstrap_intervals(reports, rows, method=method, failure=failure, seed=seed or 0)

@@ -21,7 +21,7 @@ from ..releases.frames import kind_of
 from ..releases.marks import Mark, mark_in, read_mark
 from ..rounding import counted
 from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
-from .fit import reports_fit
+from .goodness_of_fit import reports_fit
 from .reports import Reports
 
 _LARGEST: Final = 4_000_000  # entries of a joint matrix
@@ -41,7 +41,7 @@ def read_reports(
     """Return the reports in a column of a table, such as `release` writes or returns.
 
     A table of another mechanism is refused by its mark: the metadata of Arrow and Parquet, ``attrs`` of pandas
-    and geopandas, the small file beside a CSV. A table without one, such as a frame of Polars or DuckDB, is
+    and geopandas, the small file next to a CSV. A table without one, such as a frame of Polars or DuckDB, is
     refused unless the caller answers for it, because reports of another mechanism can look alike; even then its
     reports must fit.
 
@@ -72,7 +72,7 @@ def read_reports(
             f"name as many with {argument('column')}.",
         )
     check_kind(source)
-    table, mark = _opened(source)
+    table, mark = _open(source)
     _check(mark, mechanism, source, names[0] if joint is None else None, unmarked=unmarked)
     positions, weighed = _positions(table, dict(zip(names, parts, strict=True)), weights)
     reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), weighed)
@@ -116,7 +116,7 @@ def read_joint_reports(
         for what in ("secrets", "observables")
     )
     check_kind(source)
-    table, mark = _opened(source)
+    table, mark = _open(source)
     for name, each in mechanisms.items():
         _check(mark, each, source, name, unmarked=unmarked)
     spaces = {name: each.observables for name, each in mechanisms.items()}
@@ -142,7 +142,7 @@ def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) ->
         DataError: If the table cannot be read, bears the mark of another mechanism, or has none and is not to be
             taken.
     """
-    table, mark = _opened(source)
+    table, mark = _open(source)
     _check(mark, coarse.noise, source, None, unmarked=unmarked)
     points = read_visits(table)
     return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
@@ -189,18 +189,18 @@ def _positions(
             f"the column {weights!r} holds the reports.", f"name another one with {argument('weights')}."
         )
     named = {} if weights is None else {weights: "weights"}
-    held = read_columns(table, [*spaces, *named], as_text=texts, option=named)
-    found = [find(space, held[name]) for name, space in spaces.items()]
-    for (name, space), positions in zip(spaces.items(), found, strict=True):
+    columns = read_columns(table, [*spaces, *named], as_text=texts, option=named)
+    every = [find(space, columns[name]) for name, space in spaces.items()]
+    for (name, space), positions in zip(spaces.items(), every, strict=True):
         unknown = positions < 0
         if unknown.any():
             of, first = "" if len(spaces) == 1 else f" in {name!r}", int(unknown.argmax())
             raise DataError(
                 f"{int(unknown.sum()):,} of {len(positions):,} rows do not hold any of the mechanism's observables"
-                f"{of} (the first is number {first + 1}{row_value(f': {held[name][first]}', '')}).",
+                f"{of} (the first is number {first + 1}{row_value(f': {columns[name][first]}', '')}).",
                 f"they look like {space.labels[0]!r}; check that table and mechanism belong together.",
             )
-    return found, None if weights is None else _weights(held[weights], weights)
+    return every, None if weights is None else _weights(columns[weights], weights)
 
 
 def _weights(column: Any, name: str) -> Floats:
@@ -224,7 +224,7 @@ def _weights(column: Any, name: str) -> Floats:
         ) from None
 
 
-def _opened(source: Table) -> tuple[Any, Mark | None]:
+def _open(source: Table) -> tuple[Any, Mark | None]:
     """Return what is read, and its mark; a table in memory is read once, because it may be a stream."""
     if isinstance(source, str | os.PathLike):
         return source, _mark(source, {})

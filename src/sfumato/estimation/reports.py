@@ -15,6 +15,7 @@ from ..core.mechanism import matrix_of
 from ..core.randomizer import check_known
 from ..errors import InputError, argument, python
 from ..rounding import counted
+from .estimate import Estimate
 
 Counts = NDArray[np.int64]
 
@@ -31,8 +32,6 @@ class Reports:
         counts: Array (observables,) of whole numbers.
 
     Attributes:
-        mechanism: The mechanism.
-        counts: Array (observables,) of integers.
         sums: Array (observables,), the sums of the reports' weights; the counts where all weigh the same.
         squares: Array (observables,), the sums of the squares of the weights; likewise.
 
@@ -104,17 +103,17 @@ class Reports:
             InputError: If a position is none, or a weight is negative, not finite, or all are zero.
         """
         mechanism = _matrix_of(mechanism)
-        found = np.asarray(positions).reshape(-1)
-        if found.size and (found.dtype.kind not in "iu" or found.min() < 0 or found.max() >= mechanism.shape[1]):
+        at = np.asarray(positions).reshape(-1)
+        if at.size and (at.dtype.kind not in "iu" or at.min() < 0 or at.max() >= mechanism.shape[1]):
             raise InputError(
                 "the positions are not those of observables.", f"use integers from 0 to {mechanism.shape[1] - 1}."
             )
-        found = found.astype(np.intp)
-        reports = cls(mechanism, np.bincount(found, minlength=mechanism.shape[1]))
-        checked = None if weights is None else _checked_weights(weights, len(found))
-        if checked is not None and (checked != checked[0]).any():
-            for name, values in (("sums", checked), ("squares", checked**2)):
-                totals = np.bincount(found, weights=values, minlength=mechanism.shape[1])
+        at = at.astype(np.intp)
+        reports = cls(mechanism, np.bincount(at, minlength=mechanism.shape[1]))
+        scaled = None if weights is None else _scaled_weights(weights, len(at))
+        if scaled is not None and (scaled != scaled[0]).any():
+            for name, values in (("sums", scaled), ("squares", scaled**2)):
+                totals = np.bincount(at, weights=values, minlength=mechanism.shape[1])
                 object.__setattr__(reports, name, readonly(totals))
         return reports
 
@@ -131,7 +130,7 @@ class Reports:
         return f"{len(self):,} reports of {len(self.counts):,} observables, {received:,} of them received"
 
 
-def _checked_weights(weights: ArrayLike, size: int) -> Floats:
+def _scaled_weights(weights: ArrayLike, size: int) -> Floats:
     """Return the weights of reports, the largest 1; refuse what are none."""
     array = np.asarray(numbers(weights, "the weights"), dtype=np.float64)
     if array.shape != (size,):
@@ -193,11 +192,7 @@ class Pooled:
         return self.counts.dtype.kind == "f"
 
     def integers(self, what: str) -> Counts:
-        """Return the counts of reports of equal weight.
-
-        Raises:
-            InputError: If they have weights, for which ``what`` does not hold.
-        """
+        """Return the counts of reports; refuse those with weights, for which ``what`` does not hold."""
         if self.weighted:
             raise InputError(
                 f"{what} do not hold for weighted reports.",
@@ -219,6 +214,22 @@ class Pooled:
             return float("-inf")
         return float(self.counts[seen] @ np.log(received))
 
+    def estimate(
+        self, probabilities: Floats, method: str, gap: float, *, iterations: int = 0, converged: bool = True
+    ) -> Estimate:
+        """Return the estimate that a method makes of these reports."""
+        return Estimate(
+            space=self.secrets,
+            probabilities=readonly(probabilities),
+            method=method,
+            reports=self.total,
+            log_likelihood=self.log_likelihood(probabilities),
+            gap=gap,
+            iterations=iterations,
+            converged=converged,
+            effective=self.effective if self.weighted else None,
+        )
+
 
 def pooled(reports: AnyReports) -> Pooled:
     """Return reports through one or several mechanisms as one pool.
@@ -226,13 +237,13 @@ def pooled(reports: AnyReports) -> Pooled:
     Raises:
         InputError: If there are none, they have not been read, or the mechanisms have different secrets.
     """
-    given: Any = [reports] if isinstance(reports, Reports) else reports
-    if not isinstance(given, Sequence) or not all(isinstance(part, Reports) for part in given):
+    batches: Any = [reports] if isinstance(reports, Reports) else reports
+    if not isinstance(batches, Sequence) or not all(isinstance(part, Reports) for part in batches):
         raise InputError(
             f"a {type(reports).__name__} does not say which mechanism its reports came through.",
             python("read them with sfumato.estimation.read_reports(mechanism, table) first."),
         )
-    parts: list[Reports] = list(given)
+    parts: list[Reports] = list(batches)
     if not parts:
         raise InputError("there are no reports.", "pass at least one batch.")
     secrets = parts[0].mechanism.secrets
@@ -259,11 +270,7 @@ def pooled(reports: AnyReports) -> Pooled:
 
 
 def _matrix_of(mechanism: Randomizer) -> Mechanism:
-    """Return the matrix by which reports are counted.
-
-    Raises:
-        InputError: If the mechanism is of an unknown kind, or its reports are not one observable each.
-    """
+    """Return the matrix by which reports are counted; refuse mechanisms whose reports are not one observable."""
     check_known(mechanism)
     if mechanism.supports(Capability.TUPLES) or not mechanism.supports(Capability.MATRIX):
         raise InputError(

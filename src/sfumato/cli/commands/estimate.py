@@ -105,8 +105,8 @@ def command(
     from ...estimation import (
         Reports,
         check_mark,
+        estimate_margins,
         estimate_population,
-        estimated_margins,
         identifiability,
         points_fit,
         read_joint_reports,
@@ -201,7 +201,7 @@ def command(
     with working("Estimating shares, and the districts that the reports settle"):
         found = estimate_population(received, method.value, intervals=kind, failure=failure, seed=seed)
         known = identifiability(received.mechanism)
-        margins = estimated_margins(found, received, intervals=kind, failure=failure, seed=seed)
+        margins = estimate_margins(found, received, intervals=kind, failure=failure, seed=seed)
     if held is not None and not held.has_matrix and (found.intervals or found.districts):
         note += " The intervals hold for people who are spread so."
     if weights is not None:

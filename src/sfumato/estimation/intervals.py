@@ -1,9 +1,9 @@
-"""Profile-likelihood intervals, their ends bounded outward by duality."""
+"""Confidence intervals: of the profile likelihood, their ends bounded outward by duality, and of the bootstrap."""
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,16 +12,22 @@ from threadpoolctl import threadpool_limits
 
 from ..core.arrays import Floats, readonly
 from ..core.bisection import bisect, geometric_mean
+from ..errors import InputError, argument
 from ..leakage.likelihood import Maximum, maximise
-from .likelihood import fitted
-from .reports import AnyReports, pooled
-from .result import ConfidenceIntervals, check_failure, rows_of
+from .estimate import ConfidenceIntervals, check_failure, rows_of
+from .identifiability import identifiability, least_reports, right_inverse
+from .inversion import nearest
+from .likelihood import fit_pool
+from .reports import AnyReports, Pooled, pooled
 
 _FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far
 _GAP: Final = 0.1  # of that share of the permitted loss: how near each solve must come to its optimum
 _CLOSE: Final = 1e-6  # of the functional's range
 _TRIES: Final = 60
 _UPDATES: Final = 2_000
+_REPLICATE_GAP: Final = 1e-3  # nats; the likelihood of a replicate need not be better than this
+
+Resampled = Literal["maximum-likelihood", "least-squares"]
 
 
 def profile_intervals(
@@ -64,7 +70,7 @@ def profile_intervals(
     weights, names = rows_of(functionals, pool.secrets)
     pool.integers("profile-likelihood intervals")
     allowed = float(ndtri(1 - missed / 2) ** 2) / 2 / pool.total
-    best = fitted(pool, pool.frequencies[None], _GAP * _FINE * allowed, _UPDATES).probabilities[0]
+    best = fit_pool(pool, pool.frequencies[None], _GAP * _FINE * allowed, _UPDATES).probabilities[0]
     seen = pool.counts > 0
     likely = LikelihoodSet(pool.matrix[:, seen], pool.frequencies[seen], best, allowed)
     with threadpool_limits(1, user_api="blas"):  # on a busy machine threads wait for each other in small products
@@ -134,10 +140,10 @@ class _End:
 
     def permits(self, price: float) -> bool:
         """Solve at a price: keep its bound of the end, and return whether its solution is permitted."""
-        found = self.program.solve(self.weights, price)
-        value = float(self.weights @ found.probabilities)
-        left = found.value - price * value - self.program.floor
-        self.upper = min(self.upper, value + (left + found.gap) / price)
+        best = self.program.solve(self.weights, price)
+        value = float(self.weights @ best.probabilities)
+        left = best.value - price * value - self.program.floor
+        self.upper = min(self.upper, value + (left + best.gap) / price)
         share = left / self.program.allowed
         if share >= 0:
             self.inside = max(self.inside, (value, share))
@@ -159,3 +165,74 @@ class _End:
         # The likelihood is concave, so on the way from inside to outside this much is permitted.
         reached = value + share / (share - lacking) * (beyond - value)
         return self.upper - reached <= max(self.program.fine * (self.upper - self.base), _CLOSE)
+
+
+def bootstrap_intervals(
+    reports: AnyReports,
+    functionals: ArrayLike | None = None,
+    *,
+    method: Resampled = "maximum-likelihood",
+    failure: float = 0.05,
+    replicates: int = 500,
+    seed: int,
+) -> ConfidenceIntervals:
+    """Return percentile intervals of estimates from resampled reports.
+
+    Each replicate draws as many reports from the observed frequencies, batch by batch,
+    and estimates again; all replicates are fitted at once. The ends are quantiles of the
+    replicates. Near zero probabilities the bootstrap is known to be off, on either side:
+    `profile_intervals` are the better choice there. Where the reports are too few to know a number
+    better than by a guess (see `Identifiability.least_reports`), its interval is all that is possible.
+
+    Args:
+        reports: Reports through one mechanism, or batches through several.
+        functionals: Array (k, secrets) of weights a, for the numbers a . p; by default the
+            probabilities.
+        method: The estimator.
+        failure: The probability that an interval misses, as the reports become many.
+        replicates: How many times to resample, at least 20.
+        seed: Of the resampling, a non-negative integer.
+
+    Raises:
+        InputError: If an option is unknown or out of range.
+
+    Source:
+        Efron, "Bootstrap methods: another look at the jackknife", 1979; Andrews,
+        Econometrica 68, 2000 (inconsistent on the boundary).
+    """
+    missed = check_failure(failure)
+    if method not in get_args(Resampled):
+        raise InputError(
+            f"{argument('method', method)} is unknown.", f"use one of {', '.join(map(str, get_args(Resampled)))}."
+        )
+    if replicates < 20 or seed < 0:
+        raise InputError(
+            f"{replicates} replicates from the seed {seed} give no interval.",
+            "use at least 20 replicates, such as 500, and a non-negative seed.",
+        )
+    pool = pooled(reports)
+    weights, names = rows_of(functionals, pool.secrets)
+    frequencies = _resample(pool, replicates, np.random.default_rng(seed))
+    if method == "least-squares":
+        estimates = np.array([nearest(pool, row) for row in frequencies])
+    else:
+        estimates = fit_pool(pool, frequencies, _REPLICATE_GAP / pool.total, _UPDATES).probabilities
+    tail = missed / 2
+    lower, upper = np.quantile(estimates @ weights.T, [tail, 1 - tail], axis=0)
+    known = identifiability(reports)
+    if known.complete:
+        few = least_reports(pool.matrix, right_inverse(pool.matrix, known.rounding), weights) > pool.total
+        lower = np.where(few, weights.min(axis=1), lower)
+        upper = np.where(few, weights.max(axis=1), upper)
+    return ConfidenceIntervals(readonly(lower), readonly(upper), missed, f"bootstrap ({method})", False, names)
+
+
+def _resample(pool: Pooled, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return frequencies of resampled reports, array (replicates, columns)."""
+    integers = pool.integers("bootstrap intervals")
+    drawn = []
+    for number in range(int(pool.batch[-1]) + 1):
+        counts = integers[pool.batch == number]
+        drawn.append(rng.multinomial(counts.sum(), counts / counts.sum(), size=replicates))
+    frequencies: Floats = np.hstack(drawn) / pool.total
+    return frequencies

@@ -21,7 +21,7 @@ from ..transport import Wasserstein, wasserstein
 class ConfidenceIntervals:
     """Intervals for several numbers, each of which misses its own number with the stated probability.
 
-    They hold one by one, unless ``together`` is set: of 20 intervals of 95 % one misses on average.
+    Each holds by itself, unless ``together`` is set: of 20 intervals of 95 % one misses on average.
 
     Attributes:
         lower: Array (k,).
@@ -129,7 +129,7 @@ class Estimate:
         method: How it was found.
         reports: From how many reports.
         log_likelihood: The sum of ln p(report) in nats; ``-inf`` where the estimate calls
-            a received report impossible, NaN where reports are not kept one by one.
+            a received report impossible, NaN where only counts are kept.
         gap: How far the method's own objective can be from its optimum: for maximum
             likelihood in nats, for least squares in squared frequency. The bound holds for
             every estimate, however it was found, up to the rounding of doubles.
@@ -196,11 +196,7 @@ class Estimate:
 
 
 def check_failure(failure: float) -> float:
-    """Return the probability that an interval misses, or refuse it.
-
-    Raises:
-        InputError: If it is not between 0 and 1.
-    """
+    """Return the probability that an interval misses; refuse one that is not between 0 and 1."""
     if not 0 < failure < 1:
         raise InputError(
             f"the probability {failure} that an interval misses is not between 0 and 1.",

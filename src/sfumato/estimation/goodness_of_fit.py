@@ -1,4 +1,4 @@
-"""Tests whether reports, or points, can come from a mechanism at all, whatever the population is."""
+"""Goodness of fit: whether reports, or points, can come from a mechanism, for some population."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import at_most, counted
+from .estimate import Estimate
 from .likelihood import maximum_likelihood
 from .reports import Reports
-from .result import Estimate
 
 RARE: Final = 1e-6
 """Reports that fit a mechanism worse than this are taken for those of another one."""
@@ -48,13 +48,12 @@ class ReportsFit(CompactRepr):
 
     @property
     def sentence(self) -> str:
-        """The finding, in words."""
+        """The fit, in words."""
         if self.failure >= 1:
             return "The reports fit the mechanism: nothing speaks against it."
         return (
             "Whatever the population is, independent reports through this mechanism are as far off as these "
-            "with a "
-            f"probability of at most {at_most(self.failure, 2)}."
+            f"with a probability of at most {at_most(self.failure, 2)}."
         )
 
     def check(self) -> None:
@@ -81,25 +80,26 @@ def reports_fit(reports: Reports, estimate: Estimate | None = None) -> ReportsFi
 
     Args:
         reports: The reports, taken to be independent.
-        estimate: Their estimate by maximum likelihood, where it is at hand.
+        estimate: Their estimate by maximum likelihood, if there is one.
 
     Source:
         Agrawal, "Finite-sample concentration of the multinomial in relative entropy", IEEE Transactions on
         Information Theory 66 (2020), theorem 1.2.
     """
-    found = estimate if estimate is not None and math.isfinite(estimate.gap) else maximum_likelihood(reports)
+    if estimate is None or not math.isfinite(estimate.gap):
+        estimate = maximum_likelihood(reports)
     mechanism = reports.mechanism
     total = int(reports.counts.sum())
     seen = reports.counts > 0
-    expected = np.maximum(found.probabilities, 0.0) @ mechanism.matrix
+    expected = np.maximum(estimate.probabilities, 0.0) @ mechanism.matrix
     counts = reports.counts[seen]
-    nats = float((counts * np.log(counts / (total * expected[seen]))).sum()) - found.gap
+    nats = float((counts * np.log(counts / (total * expected[seen]))).sum()) - estimate.gap
     free = int(np.count_nonzero(np.asarray(mechanism.weights != 0, dtype=bool).any(axis=0))) - 1
     return ReportsFit(max(0.0, nats), chance_beyond(nats, free))
 
 
 def chance_beyond(nats: float, free: int) -> float:
-    """Return how likely frequencies of independent reports are so far from their distribution, at most.
+    """Return an upper bound of the probability that frequencies of independent reports are so far off.
 
     Args:
         nats: The relative entropy of the frequencies from the distribution, times the number of reports.
@@ -141,7 +141,7 @@ class PointsFit(CompactRepr):
 
     @property
     def sentence(self) -> str:
-        """The finding, in words."""
+        """The fit, in words."""
         if self.impossible:
             of = "none of its table's places" if self.table else "no point of its lattice"
             return (
@@ -218,8 +218,8 @@ def points_fit(noise: CoordinateNoise, lat: ArrayLike, lon: ArrayLike) -> Points
     waves = _waves(rate)
     spots, times = np.unique(steps, axis=0, return_counts=True)
     share = times / len(steps)
-    found = np.array([abs((share * np.exp(1j * (spots @ wave))).sum()) for wave in waves])
-    excess = float((found - characteristic_most(rate, waves)).max())
+    moduli = np.array([abs((share * np.exp(1j * (spots @ wave))).sum()) for wave in waves])
+    excess = float((moduli - characteristic_most(rate, waves)).max())
     beyond = excess - 1 / math.sqrt(len(steps)) - _ROUNDING
     failure = 1.0
     if beyond > 0:
@@ -241,8 +241,8 @@ def characteristic_most(rate: float, waves: Floats) -> Floats:
 
     def shares(t: Floats) -> Floats:
         along = (t[:, 0, None] + k)[:, :, None] ** 2 + (t[:, 1, None] + k)[:, None, :] ** 2
-        found: Floats = ((rate**2 + along) ** -1.5).sum(axis=(1, 2))
-        return found
+        sums: Floats = ((rate**2 + along) ** -1.5).sum(axis=(1, 2))
+        return sums
 
     # beyond: 8 m vectors k of size m, each at least 2 pi (m - 1/2) away
     tail = 8 * (_IMAGES + 1) / (_IMAGES + 0.5) / (2 * math.pi) ** 3 / (_IMAGES - 0.5)
