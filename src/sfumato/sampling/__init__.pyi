@@ -1,9 +1,9 @@
+from .coins import SECRET_BYTES as SECRET_BYTES
+from .coins import KeyedWords as KeyedWords
 from .coins import ScalarCoins as ScalarCoins
-from .entropy import SECRET_BYTES as SECRET_BYTES
-from .entropy import KeyedWords as KeyedWords
-from .entropy import SeededWords as SeededWords
-from .entropy import SystemWords as SystemWords
-from .entropy import UnevenWordsError as UnevenWordsError
+from .coins import SeededWords as SeededWords
+from .coins import SystemWords as SystemWords
+from .coins import UnevenWordsError as UnevenWordsError
 from .sampler import Sampler as Sampler
 from .sampler import Simulator as Simulator
 from .sampler import sampler as sampler

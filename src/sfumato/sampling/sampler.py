@@ -15,7 +15,7 @@ from ..core.arrays import Floats, numbers, round_degrees
 from ..core.immutable import Immutable
 from ..core.recipe import Integers, Uints
 from ..errors import InputError, argument
-from .entropy import SeededWords, SystemWords
+from .coins import SeededWords, SystemWords
 
 _BLOCK: Final = 1 << 17  # numbers drawn at a time: what a block needs stays in the processor's cache
 _FURTHEST: Final = 1 << 62
