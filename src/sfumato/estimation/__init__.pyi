@@ -1,7 +1,5 @@
 from .accuracy import Accuracy as Accuracy
 from .accuracy import accuracy as accuracy
-from .districts import expected_districts as expected_districts
-from .districts import settled_districts as settled_districts
 from .estimate import ConfidenceIntervals as ConfidenceIntervals
 from .estimate import Districts as Districts
 from .estimate import Estimate as Estimate
@@ -25,6 +23,8 @@ from .likelihood import maximum_likelihood as maximum_likelihood
 from .population import cross_validated_updates as cross_validated_updates
 from .population import estimate_margins as estimate_margins
 from .population import estimate_population as estimate_population
+from .population import expected_districts as expected_districts
+from .population import settled_districts as settled_districts
 from .reading import check_mark as check_mark
 from .reading import read_joint_reports as read_joint_reports
 from .reading import read_points as read_points
