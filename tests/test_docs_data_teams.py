@@ -14,8 +14,8 @@ import pytest
 PAGE = Path(__file__).parents[1] / "docs" / "data-teams.md"
 KILLED = """
 import os, signal, sys
-from sfumato.releases.local import Workplace
-Workplace.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from sfumato.releases.work_folder import WorkFolder
+WorkFolder.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 from sfumato.cli import main
 main()
 """

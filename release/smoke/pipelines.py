@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sfumato.pipelines import PlaceRandomizer
+from sfumato.releases.transformers import PlaceRandomizer
 
 places = np.array([40.0, -30.0]) + 0.01 * np.random.default_rng(1).standard_normal((200, 2))
 pipeline = make_pipeline(PlaceRandomizer("1/km", n_vertices=16, outside="nearest", allow=1.0), StandardScaler())

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from sfumato.errors import InputError
-from sfumato.pipelines import LocalRandomizer
+from sfumato.releases.transformers import LocalRandomizer
 from tests.sampling.mechanisms import fix_seeds
 from tests.sampling.test_sampler import BY_CHANCE, chance
 

@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
-from sfumato.pipelines import PlaceRandomizer
+from sfumato.releases.transformers import PlaceRandomizer
 from tests.sampling.mechanisms import fix_seeds
 from tests.sampling.test_sampler import BY_CHANCE, chance
 

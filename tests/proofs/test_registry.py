@@ -34,10 +34,10 @@ from sfumato.mechanisms import (
     randomised_response,
 )
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.pipelines import PlaceRandomizer
 from sfumato.proofs import Proved, Stated, prove
 from sfumato.releases import prepare
-from sfumato.releases.frames import create_duckdb_function
+from sfumato.releases.duckdb_function import create_duckdb_function
+from sfumato.releases.transformers import PlaceRandomizer
 from sfumato.reports.document import report
 from tests.catalogue import families
 

@@ -13,7 +13,7 @@ from sfumato.geo import Lattice
 from sfumato.ledgers import Blur, BudgetError, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
-from sfumato.releases.charged import ChargedDraw
+from sfumato.releases.draws import ChargedDraw
 from sfumato.releases.kernel import PrivateBatch
 
 LATTICE = Lattice.covering("6 km x 6 km around 48.85,2.35", "1 km")
@@ -123,10 +123,10 @@ def cut_off(tmp_path, ledger, monkeypatch):
 
     draw = ChargedDraw.draw
 
-    def stop(self: ChargedDraw, batch: Any, start: int, run: str) -> PrivateBatch:
+    def stop(self: ChargedDraw, batch: Any, start: int, *rest: Any) -> PrivateBatch:
         if start:
             raise KeyboardInterrupt
-        return draw(self, batch, start, run)
+        return draw(self, batch, start, *rest)
 
     with monkeypatch.context() as patch:
         patch.setattr(ChargedDraw, "draw", stop)

@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.releases.kernel.positions import check_kept
+from sfumato.releases.kept_columns.positions import check_kept
 from sfumato.tables import python_values
 
 DEGREE_M = 111_200

@@ -16,7 +16,7 @@ from sfumato.errors import InputError, MissingExtraError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
-from sfumato.releases.kernel import maps
+from sfumato.releases.kept_columns import other_places as maps
 
 NOISE = CoordinateNoise("1/km", "2 m", Projection(53.8, -1.5), "30 km")
 RNG = np.random.default_rng(3)

@@ -9,7 +9,7 @@ from sfumato.errors import DataError, InputError
 from sfumato.mechanisms import DiscreteLaplace, LocalHashing, SubsetSelection, UnaryEncoding
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
-from sfumato.releases import Kernel, Wishes
+from sfumato.releases import Kernel, ReleaseOptions
 from sfumato.sampling import SeededWords
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 
@@ -28,14 +28,14 @@ def places(n, spread=0.02):
 
 def of_labels(drawable, values, **wishes):
     batch = pa.record_batch({"answer": values})
-    kernel = Kernel(drawable, batch.schema, Wishes(column="answer", **wishes))
+    kernel = Kernel(drawable, batch.schema, ReleaseOptions(column="answer", **wishes))
     return kernel, kernel.release(batch, SeededWords(2)).batch
 
 
 def test_a_batch_is_what_the_sampler_draws_from_the_same_words():
     blur = mechanism(CITY)
     batch = places(5000)
-    kernel = Kernel(blur, batch.schema, Wishes(outside="drop", keep=("id",)))
+    kernel = Kernel(blur, batch.schema, ReleaseOptions(outside="drop", keep=("id",)))
     found = kernel.release(batch, SeededWords(1))
     rows = np.array(found.batch["id"])
     lat, lon = np.array(batch["lat"])[rows], np.array(batch["lon"])[rows]
@@ -63,7 +63,7 @@ def test_several_mechanisms_each_for_its_rows():
     spaces = {"north": sf.Space("abc"), "south": sf.Space("xyz")}
     identity = {name: sf.Mechanism(np.eye(3), space) for name, space in spaces.items()}
     batch = pa.record_batch({"what": list("axbyczzz"), "where": ["north", "south"] * 3 + ["south", "south"]})
-    kernel = Kernel(identity, batch.schema, Wishes(column="what", by="where"))
+    kernel = Kernel(identity, batch.schema, ReleaseOptions(column="what", by="where"))
     assert kernel.release(batch).batch["label"].to_pylist() == list("axbyczzz")
     swapped = pa.record_batch({"what": ["x"], "where": ["north"]})
     with pytest.raises(DataError, match="1 of 1 rows"):
@@ -72,9 +72,9 @@ def test_several_mechanisms_each_for_its_rows():
     with pytest.raises(DataError, match="names a mechanism which is not among"):
         kernel.release(unknown)
     with pytest.raises(InputError, match="by='user'"):
-        Kernel(identity, batch.schema, Wishes(column="what"))
+        Kernel(identity, batch.schema, ReleaseOptions(column="what"))
     with pytest.raises(InputError, match="with one mechanism"):
-        Kernel(identity["north"], batch.schema, Wishes(column="what", by="where"))
+        Kernel(identity["north"], batch.schema, ReleaseOptions(column="what", by="where"))
 
 
 def test_several_mechanisms_on_places_keep_the_order_of_rows():
@@ -84,16 +84,16 @@ def test_several_mechanisms_on_places_keep_the_order_of_rows():
     fine = sf.Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m")
     half = pa.array([str(k % 2) for k in range(300)])
     batch = pa.record_batch([*batch.columns, half], names=[*batch.schema.names, "half"])
-    kernel = Kernel(halves, batch.schema, Wishes(by="half", keep=("id",)))
+    kernel = Kernel(halves, batch.schema, ReleaseOptions(by="half", keep=("id",)))
     assert kernel.schema.names == ["latitude", "longitude", "id"]  # noise has no labels
     assert "no labels" in kernel.notes[-1]
     check_order(kernel.release(batch, SeededWords(2)).batch, batch, 600)
     both = {"0": halves["0"], "1": sf.Mechanism(np.eye(len(fine)), fine)}
-    kernel = Kernel(both, batch.schema, Wishes(by="half", keep=("id",)))
+    kernel = Kernel(both, batch.schema, ReleaseOptions(by="half", keep=("id",)))
     check_order(kernel.release(batch, SeededWords(2)).batch, batch, 750)
     tuples = {"0": still, "1": Tupling(still, 1, np.full(len(CITY), 1 / len(CITY)))}
     with pytest.raises(InputError, match="different kinds"):
-        Kernel(tuples, batch.schema, Wishes(by="half"))
+        Kernel(tuples, batch.schema, ReleaseOptions(by="half"))
 
 
 def check_order(found, batch, fine_m):
@@ -158,7 +158,7 @@ def test_nothing_of_the_source_survives_in_memory_or_metadata():
         metadata={b"pandas": b"secret index"},
     )
     batch = pa.record_batch([*base.columns, shops], schema=schema)
-    kernel = Kernel(mechanism(CITY), schema, Wishes(outside="drop", keep=("shop",)))
+    kernel = Kernel(mechanism(CITY), schema, ReleaseOptions(outside="drop", keep=("shop",)))
     found = kernel.release(batch).batch
     assert found.schema.metadata is None
     assert found.schema.field("shop") == pa.field("shop", pa.string())
@@ -190,7 +190,9 @@ def test_nothing_of_the_source_survives_in_memory_or_metadata():
 def test_kept_columns_of_every_type_keep_their_values(column):
     batch = pa.record_batch([pa.array([0, 1, 5, 1]), column], names=["answer", "kept"])
     kernel = Kernel(
-        mechanism(sf.Space(range(3))), batch.schema, Wishes(column="answer", outside="drop", keep=("kept",))
+        mechanism(sf.Space(range(3))),
+        batch.schema,
+        ReleaseOptions(column="answer", outside="drop", keep=("kept",)),
     )
     found = kernel.release(batch).batch
     expected = column.to_pylist()
@@ -201,10 +203,10 @@ def test_true_positions_are_never_kept():
     batch = places(3)
     for name in ("lat", "lon"):
         with pytest.raises(InputError, match="holds what the reports hide"):
-            Kernel(mechanism(CITY), batch.schema, Wishes(keep=(name,)))
-    kernel = Kernel(mechanism(CITY), batch.schema, Wishes(keep=("user",)))
-    assert kernel.disclosed.left_out == ("lat", "lon", "id")
-    said = " ".join(kernel.disclosed.sentences)
+            Kernel(mechanism(CITY), batch.schema, ReleaseOptions(keep=(name,)))
+    kernel = Kernel(mechanism(CITY), batch.schema, ReleaseOptions(keep=("user",)))
+    assert kernel.kept_columns.left_out == ("lat", "lon", "id")
+    said = " ".join(kernel.kept_columns.sentences)
     assert "Carried over unchanged, because you named it: user." in said
     assert "Left out: lat, lon, id." in said
 
@@ -214,10 +216,10 @@ def test_rows_outside_are_moved_within_a_distance():
     inside = CITY.projection.inverse([[0.0, 0.0], [3600.0, 0.0], [9000.0, 0.0]])
     batch = pa.record_batch({"lat": inside[:, 0], "lon": inside[:, 1]})
     with pytest.raises(DataError, match=r"1 row is more than 1 km outside .the first is number 3"):
-        Kernel(lattice, batch.schema, Wishes(outside="nearest")).release(batch)
+        Kernel(lattice, batch.schema, ReleaseOptions(outside="nearest")).release(batch)
     with pytest.raises(DataError, match="number 103"):
-        Kernel(lattice, batch.schema, Wishes(outside="nearest")).release(batch, start=100)
-    found = Kernel(lattice, batch.schema, Wishes(outside="nearest", within="10 km")).release(batch)
+        Kernel(lattice, batch.schema, ReleaseOptions(outside="nearest")).release(batch, start=100)
+    found = Kernel(lattice, batch.schema, ReleaseOptions(outside="nearest", within="10 km")).release(batch)
     assert (found.moved, found.dropped, found.batch.num_rows) == (2, 0, 3)
     assert found.farthest_m == pytest.approx(9000 - 3500, rel=0.01)
     nowhere = pa.record_batch({"lat": [48.85, None, 91.0, np.nan], "lon": [2.35, 2.35, 2.35, 2.35]})
@@ -225,5 +227,5 @@ def test_rows_outside_are_moved_within_a_distance():
         DataError,
         match=r"3 of 4 rows .*the first is number 2.; 2 of these have no position. .* of number 3 are no degrees",
     ):
-        Kernel(lattice, batch.schema, Wishes(outside="nearest", within="30000 km")).release(nowhere)
-    assert Kernel(lattice, batch.schema, Wishes(outside="drop")).release(nowhere).dropped == 3
+        Kernel(lattice, batch.schema, ReleaseOptions(outside="nearest", within="30000 km")).release(nowhere)
+    assert Kernel(lattice, batch.schema, ReleaseOptions(outside="drop")).release(nowhere).dropped == 3

@@ -11,8 +11,8 @@ from sfumato.errors import DataError
 from sfumato.mechanisms import DiscreteLaplace, LocalHashing, SubsetSelection, UnaryEncoding
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
-from sfumato.releases import Kernel, Wishes
-from sfumato.releases.keyed import KeyedDraw, row_names
+from sfumato.releases import Kernel, ReleaseOptions
+from sfumato.releases.spark.tasks import KeyedDraw, row_names
 from tests.releases.test_kernel import CITY, mechanism, places
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 
@@ -59,7 +59,7 @@ CASES = {
 
 
 def drawn(drawable, batch, wishes, secret=SECRET):
-    kernel = Kernel(drawable, batch.schema, Wishes(**wishes, keep=("id",)))
+    kernel = Kernel(drawable, batch.schema, ReleaseOptions(**wishes, keep=("id",)))
     return KeyedDraw(kernel, secret, ("id",)).release(batch).batch
 
 

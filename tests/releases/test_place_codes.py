@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import InputError
-from sfumato.releases.kernel.place_codes import positions_of
-from sfumato.releases.kernel.positions import check_kept
+from sfumato.releases.kept_columns.place_codes import positions_of
+from sfumato.releases.kept_columns.positions import check_kept
 
 
 @pytest.mark.parametrize(

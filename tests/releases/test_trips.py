@@ -18,7 +18,7 @@ from sfumato.geo import Lattice, Projection
 from sfumato.ledgers import Blur, BudgetError, Ledger
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
-from sfumato.releases import Kernel, Wishes, prepare, prepare_frame
+from sfumato.releases import Kernel, ReleaseOptions, prepare, prepare_frame
 from sfumato.sampling import SeededWords
 from tests.releases.test_kernel import CITY, mechanism
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
@@ -53,7 +53,9 @@ def written(path, table):
 
 def test_each_end_has_a_report_of_its_own_in_the_place_of_its_columns():
     table = trips(200)
-    kernel = Kernel(sf.Mechanism(np.eye(len(CELLS)), CELLS), table.schema, Wishes(also=(("end_lat", "end_lng"),)))
+    kernel = Kernel(
+        sf.Mechanism(np.eye(len(CELLS)), CELLS), table.schema, ReleaseOptions(also=(("end_lat", "end_lng"),))
+    )
     found = kernel.release(table.to_batches()[0]).batch
     assert found.schema.names == ["latitude", "longitude", "label", "end_lat", "end_lng", "end_lat_label"]
     for end, (lat, lon, label) in (
@@ -68,7 +70,7 @@ def test_each_end_has_a_report_of_its_own_in_the_place_of_its_columns():
 def test_both_ends_are_what_the_sampler_draws_from_the_same_words():
     blur, table = mechanism(CITY), trips(3000)
     batch = table.combine_chunks().to_batches()[0]
-    kernel = Kernel(blur, batch.schema, Wishes(also=(("end_lat", "end_lng"),)))
+    kernel = Kernel(blur, batch.schema, ReleaseOptions(also=(("end_lat", "end_lng"),)))
     found = kernel.release(batch, SeededWords(1)).batch
     words = SeededWords(1)
     ends = [(table[f"{end}_lat"].to_numpy(), table[f"{end}_lng"].to_numpy()) for end in ("start", "end")]
@@ -84,7 +86,11 @@ def test_reports_of_both_ends_follow_the_rows_of_their_places():
     (lat, lon), (end_lat, end_lng) = CELLS.latlon[list(secrets)]
     columns = {"lat": lat, "lon": lon, "end_lat": end_lat, "end_lng": end_lng}
     table = pa.record_batch({name: np.full(60_000, value) for name, value in columns.items()})
-    found = Kernel(blur, table.schema, Wishes(also=(("end_lat", "end_lng"),))).release(table, SeededWords(5)).batch
+    found = (
+        Kernel(blur, table.schema, ReleaseOptions(also=(("end_lat", "end_lng"),)))
+        .release(table, SeededWords(5))
+        .batch
+    )
     drawn = [CELLS.positions(found[name].to_pylist()) for name in ("label", "end_lat_label")]
     for secret, reports in zip(secrets, drawn, strict=True):
         assert p_value(blur, secret, np.bincount(reports, minlength=len(CELLS))) > FALSE_ALARM

@@ -17,8 +17,8 @@ from ..core.randomizer import check_known
 from ..errors import DataError, InputError, argument, row_value
 from ..geo import read_visits
 from ..mechanisms.planar import Coarsening
-from ..releases.frames import kind_of
-from ..releases.marks import Mark, mark_in, read_mark
+from ..releases.frame_kinds import kind_of
+from ..releases.provenance import Mark, mark_in, read_mark
 from ..rounding import counted
 from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
 from .goodness_of_fit import reports_fit

@@ -1,48 +1,38 @@
-"""Releases of which everything is known but the reports: read what they promise, then run them."""
+"""Releases of files: proved and counted, then drawn in a work folder and published whole."""
 
 from __future__ import annotations
 
+import json
 import os
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from .._system import check_writable
+from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, SfumatoError, argument
-from ..proofs import ReportBound
+from ..geo import Visits
+from ..ledgers import Blur
 from ..rounding import counted
-from ..tables import TableStream
-from .charged import ChargedDraw
-from .gate import PersonLimits
-from .kernel import Kernel, PrivateBatch
-from .local import (
-    DrawnPart,
-    Engine,
-    Identity,
-    RowsDone,
-    Tally,
-    Workplace,
-    check_released,
-    keep_record,
-    releases_before,
-    same_mechanism,
-    times_before,
-    unreadable,
-    unwritable,
-)
-from .local.runs import facts_of, work_folder
-from .marks import KEY, Mark
-from .outcome import Release
-from .place_memo import PlaceMemo
-from .promises import People
-from .receipt import FileMark, Receipt, state_of
-from .remembered import Remembered
-from .stopped import stopped
+from ..tables import BATCH_ROWS, check_streamed, is_pipe
+from .draws import Tally, check_affordable, stop_run
+from .engine import Progress, draw_table
+from .frame_kinds import kind_of
+from .memo_store import PlaceMemo
+from .options import ALLOWED, Mechanisms, Outside, check_options
+from .person_limits import People, PersonLimits
+from .plan import ReleasePlan, make_draw, plan_release
+from .provenance import KEY, mark_beside
+from .receipt import FileMark, Receipt, Release, state_of
+from .records import check_released, keep_record, releases_before, same_mechanism, times_before
+from .sources import AnySource, Identity, identity, open_source, unreadable
+from .work_folder import WorkFolder, facts_of, unwritable, work_folder
 
-Progress = Callable[[RowsDone], None]
+_PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more memory than numbers
 
 
 @dataclass(slots=True, repr=False)
@@ -59,20 +49,13 @@ class PreparedRelease(CompactRepr):
     target: Path
     promises: tuple[str, ...]
     people: People
-    _kernel: Kernel
-    _stream: TableStream
-    _mark: Mark
+    _plan: ReleasePlan
+    _source: Path | None
     _known: Identity | None
-    _allowed: float
+    _facts: dict[str, str]
+    _size: int
     _resume: bool
     _again: bool
-    _limits: PersonLimits
-    _bounds: tuple[ReportBound, ...]
-    _source: Path | None
-    _facts: dict[str, str]
-    _remembered: Remembered | None
-    _charged: ChargedDraw | None
-    _size: int
     _ran: bool = field(init=False, default=False)
     _state: Any = field(init=False)
 
@@ -84,6 +67,10 @@ class PreparedRelease(CompactRepr):
         """Whether a run to this target was begun, and can be gone on with."""
         return bool(facts_of(work_folder(self.target)))
 
+    @property
+    def _metered(self) -> bool:
+        return self._plan.draw.blur is not None  # a ledger counts for itself
+
     def check_limits(self) -> None:
         """Refuse a release that asks too much of a person, also together with earlier releases of the source.
 
@@ -92,14 +79,14 @@ class PreparedRelease(CompactRepr):
             InputError: If the limit on epsilon cannot be checked.
         """
         earlier = (0, True, 0)
-        if self._known is not None and not self._metered:  # a ledger counts for itself
+        if self._known is not None and not self._metered:
             run = facts_of(work_folder(self.target)).get("run", "") if self._resume else ""
             earlier = (
                 times_before(self._known, self.target, run=run),
-                same_mechanism(self._known, self.target, self._mark, run=run),
+                same_mechanism(self._known, self.target, self._plan.mark, run=run),
                 releases_before(self._known, self.target, run=run),
             )
-        self._limits.check(self._bounds, self.people, *earlier)
+        self._plan.limits.check(self._plan.bounds, self.people, *earlier)
 
     def receipt(self, outcome: Release, files: Sequence[str | os.PathLike[str]] = ()) -> Receipt:
         """Return the receipt of this release; source and table are read once more, for their hashes.
@@ -120,18 +107,18 @@ class PreparedRelease(CompactRepr):
                     f"it. The table {str(self.target)!r} is complete.",
                     "compare the table with the source that was meant.",
                 )
-            mark = FileMark.of(self._source, self._stream.files)
-        disclosed = self._kernel.disclosed
+            mark = FileMark.of(self._source, self._plan.stream.files)
+        columns = self._plan.kernel.kept_columns
         return Receipt.of(
             outcome,
             self.people,
-            self._bounds,
-            self._limits,
+            self._plan.bounds,
+            self._plan.limits,
             source=mark,
             target=FileMark.of(self.target),
             mechanism_files=[FileMark.of(each) for each in files],
-            carried_over=tuple(disclosed.kept),
-            left_out=disclosed.left_out,
+            carried_over=tuple(columns.kept),
+            left_out=columns.left_out,
             ledger=self._metered,
         )
 
@@ -150,19 +137,19 @@ class PreparedRelease(CompactRepr):
         """
         import pyarrow as pa
 
-        begun = clock.monotonic()
+        begun, kernel = clock.monotonic(), self._plan.kernel
         self._check_run()
-        place = self._opened()
+        place = self._open()
         before = place.before
         releases = releases_before(self._known, self.target, run=place.run) if before and self._known else 0
         try:
             tally, places, cost = self._run(place, progress)
         except (SfumatoError, OSError, pa.ArrowException) as error:
-            raise self._stopped(error, place) from None
+            raise self._stop(error, place) from None
         finally:
             place.close()
         self._ran = True
-        notes = [*self._kernel.notes]
+        notes = [*kernel.notes]
         if place.removed:
             notes.append(f"{place.removed:,} parts of an interrupted release were removed unread")
         if tally.resumed:
@@ -171,30 +158,14 @@ class PreparedRelease(CompactRepr):
             )
         if before:
             adds = f"{releases + 1:,} releases add up"
-            if before + self._kernel.places > releases + 1:
-                adds += f", with {before + self._kernel.places:,} reports of a row"
-            if self._remembered is not None and self._remembered.metered is not None:
+            if before + kernel.places > releases + 1:
+                adds += f", with {before + kernel.places:,} reports of a row"
+            if self._metered and self._plan.draw.memoizes:
                 adds = (
                     "places that the ledger remembers have the reports that they had, and all other reports add up"
                 )
             notes.append(f"this source had been released {counted(releases, 'time')} before: {adds}")
-        return Release(
-            tally.rows,
-            tally.dropped,
-            tally.moved,
-            tuple(self._kernel.schema.names),
-            tuple(notes),
-            places=places,
-            cost=cost,
-            farthest_m=tally.farthest_m,
-            without_position=tally.without_position,
-            resumed=tally.resumed,
-            earlier=releases,
-            promises=self.promises,
-            mark=self._mark.mechanisms,
-            seconds=clock.monotonic() - begun,
-            row_reports=self._kernel.places,
-        )
+        return self._plan.outcome(tally, places, cost, clock.monotonic() - begun, notes, earlier=releases)
 
     def _check_run(self) -> None:
         """Refuse a second run of the same object, which `prepare` has not looked at."""
@@ -205,7 +176,7 @@ class PreparedRelease(CompactRepr):
             f"prepare it again with {argument('again', True)} if this is what you want.",
         )
 
-    def _opened(self) -> Workplace:
+    def _open(self) -> WorkFolder:
         """Return the work folder, where the source was not released elsewhere since it was prepared."""
         known, free, before = self._known, self._metered or self._again, 0
         if known is not None and not self._resume:
@@ -213,7 +184,7 @@ class PreparedRelease(CompactRepr):
                 check_released(known, self.target)  # before anything of an earlier run is removed
             self.check_limits()
             before = times_before(known, self.target)
-        place = Workplace.open(self.target, self._facts, resume=self._resume, again=self._again, before=before)
+        place = WorkFolder.open(self.target, self._facts, resume=self._resume, again=self._again, before=before)
         try:
             if known is not None and not free:  # once more: now others see that this one is being made
                 check_released(known, self.target, run=place.run, known=place.before)
@@ -224,62 +195,136 @@ class PreparedRelease(CompactRepr):
             raise
         return place
 
-    def _stopped(self, error: SfumatoError | OSError, place: Workplace) -> SfumatoError:
+    def _stop(self, error: SfumatoError | OSError, place: WorkFolder) -> SfumatoError:
         """Return the error that a caller sees of a run that stopped."""
         import pyarrow as pa
 
         if isinstance(error, pa.ArrowException):
-            error = unreadable(self._stream, error)
+            error = unreadable(self._plan.stream, error)
         elif not isinstance(error, SfumatoError):
             error = unwritable(self.target, error)
-        draw = self._charged or self._remembered
-        paid: bool | None = draw is not None and draw.paid
+        paid: bool | None = self._plan.draw.paid
         if self._metered and self._resume and not paid:
             paid = None  # the run that goes on may have charged, too
         self._ran = self._ran or paid is not False
-        return stopped(
-            error,
-            place,
-            lasting=self._known is not None,
-            paid=paid,
-            places=self._remembered is not None,
-        )
+        lasting = self._known is not None
+        return stop_run(error, place, lasting=lasting, paid=paid, places=self._plan.draw.memoizes)
 
-    @property
-    def _metered(self) -> bool:
-        """Whether users are charged."""
-        return self._charged is not None or (self._remembered is not None and self._remembered.metered is not None)
-
-    def _run(self, place: Workplace, progress: Progress | None) -> tuple[Tally, int, str]:
+    def _run(self, place: WorkFolder, progress: Progress | None) -> tuple[Tally, int, str]:
         """Draw and publish; return the counts of rows, and of places, and what they cost in words."""
-        suffix = self.target.suffix.lower()
-        schema = self._kernel.schema.with_metadata({KEY: self._mark.text.encode()})
-        remembered, charged = self._remembered, self._charged
-        with PlaceMemo(None if remembered is None else place.memo, place.run) as memo:
-            draw: Callable[[Any, DrawnPart], PrivateBatch] | None = None
-            if remembered is not None:
-                draw = lambda batch, part: remembered.draw(batch, part.start, memo, place.run)  # noqa: E731
-            elif charged is not None:
-                draw = lambda batch, part: charged.draw(batch, part.start, place.run)  # noqa: E731
-            engine = Engine(
-                self._kernel,
-                self._stream,
-                self._allowed,
-                size=self._size,
-                draw=draw,
-                in_turn=draw is not None,
-                extra=() if remembered is None else (remembered.place_column,),
-                progress=progress,
-            )
+        plan, suffix = self._plan, self.target.suffix.lower()
+        schema = plan.kernel.schema.with_metadata({KEY: plan.mark.text.encode()})
+        with PlaceMemo(place.memo if plan.draw.memoizes else None, place.run) as memo:
             table = place.table
-            tally = engine.run(place, table, schema, suffix, self.people.rows)
-            places = memo.counts[1]
-            cost = "" if remembered is None else remembered.cost(memo)
-        if charged is not None:
-            cost = charged.blur.sentence
+            tally = draw_table(plan, place, memo, table, schema, suffix=suffix, size=self._size, progress=progress)
+            places, cost = memo.counts[1], plan.draw.cost(memo)
         if self._known is not None:  # first: a table without a record could be released again by mistake
-            keep_record(self._known, self.target, self._mark, place.run, self._kernel.places)
-        place.publish(table, self.target, self._mark if suffix == ".csv" else None)
+            keep_record(self._known, self.target, plan.mark, place.run, plan.kernel.places)
+        place.publish(table, self.target, plan.mark if suffix == ".csv" else None)
         with suppress(OSError):  # the table is there
             place.remove()
         return tally, places, cost
+
+
+@checked
+def prepare(
+    mechanism: Mechanisms,
+    source: AnySource,
+    target: str | os.PathLike[str],
+    *,
+    place_column: str | None = None,
+    outside: Outside | None = None,
+    allow: float = ALLOWED,
+    max_reports_per_person: int | None = None,
+    max_epsilon_per_person: float | str | None = None,
+    resume: bool = False,
+    again: bool = False,
+    batch_rows: int | None = None,
+    **options: Any,
+) -> PreparedRelease:
+    """Return a release that has been proved and counted, before anything is drawn.
+
+    Args:
+        mechanism: As for `release`, and so are all other arguments.
+        source: What to release.
+        target: The file to write.
+        place_column: The column that names a user's places.
+        outside: What to do with rows outside.
+        allow: The share of rows that may be moved or dropped.
+        max_reports_per_person: The largest number of reports of one person.
+        max_epsilon_per_person: The largest total epsilon of one person.
+        resume: Go on with a release that was interrupted.
+        again: Release a source again, or charge once more for what was interrupted.
+        batch_rows: Rows that are drawn and kept at a time; by default a million, with places fewer.
+        options: The others.
+
+    Raises:
+        InputError: If the options do not fit the mechanism, its promise does not hold, or the source was released
+            before.
+        DataError: If the source cannot be read, or a person exceeds a limit; with a ledger also if rows are
+            outside, and this is refused.
+        BudgetError: If a user has too little left.
+        FileError: If the target is of no known kind, or cannot be written.
+    """
+    limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
+    suffix = check_streamed(target)
+    size = batch_rows if batch_rows is not None else BATCH_ROWS if place_column is None else _PLACE_ROWS
+    if size < 1:
+        raise InputError(f"batches of {size} rows were asked for.", "use at least one row, such as 100,000.")
+    path = Path(os.path.realpath(target))
+    if isinstance(source, str | os.PathLike) and is_pipe(source):
+        raise InputError(
+            "the source is a pipe, which can be read only once, and a release reads its source twice.",
+            "write it to a file first, and name that.",
+        )
+    if isinstance(source, str | os.PathLike) and os.path.realpath(source) == str(path):
+        raise InputError("the release would replace its own source.", "choose another target.")
+    folder = os.path.realpath(source) if isinstance(source, str | os.PathLike) and os.path.isdir(source) else None
+    if folder is not None and path.is_relative_to(folder):
+        raise InputError("the target lies in the folder that is read.", "choose another folder for it.")
+    check_writable(target)
+    if suffix == ".csv":
+        check_writable(mark_beside(path))
+    request = check_options(mechanism, place_column, outside, allow, options, lists=suffix != ".csv")
+    kind, given = None, source
+    if not isinstance(given, str | os.PathLike | Visits):
+        kind = kind_of(given)
+        given = kind.arrow()
+    stream, source_options = open_source(given, request)
+    draw = make_draw(mechanism, stream, source_options, place_column, kind)
+    known = identity(stream, *request.named)
+    if resume and known is None:
+        raise InputError(
+            "only a release of a file can be gone on with: what was in memory may have changed.",
+            f"leave out {argument('resume')}.",
+        )
+    if known is not None and not (draw.blur is not None or resume or again):
+        check_released(known, path)
+    plan = plan_release(draw, stream, limits, allow, size=size)
+    facts = {
+        "source": "" if known is None else known.place,
+        "mechanism": plan.mark.text,
+        "set of options": json.dumps(
+            {**asdict(source_options), "people": request.people, "allow": allow, "place_column": place_column},
+            default=str,
+        ),
+        "kind of table": suffix,
+        "size of parts": str(size),
+        "ledger": _ledger_of(mechanism),
+    }
+    read_from = Path(os.path.realpath(source)) if isinstance(source, str | os.PathLike) else None
+    prepared = PreparedRelease(
+        path, plan.promises, plan.people, plan, read_from, known, facts, size, resume, again
+    )
+    prepared.check_limits()
+    if not resume:
+        check_affordable(draw, stream, size, allow)
+    return prepared
+
+
+def _ledger_of(mechanism: Mechanisms) -> str:
+    """Return what tells the ledger from another one, wherever it is named from; empty for none."""
+    if not isinstance(mechanism, Blur):
+        return ""
+    address = mechanism.ledger.address
+    return address if "://" in address else os.path.realpath(address)

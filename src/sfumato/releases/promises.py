@@ -1,18 +1,18 @@
-"""The promise of a release in sentences: what was proved of one report, and what one person's add up to."""
+"""Promises of a release in sentences: what was proved of one report, and what one person's add up to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
 from ..core import Randomizer
-from ..core.immutable import CompactRepr
 from ..errors import InputError
 from ..escaping import plain
 from ..proofs import ReportBound, Stated, prove
 from ..rounding import amount_at_most, at_most, counted, float_above
+from .person_limits import People
 
 _SHOWN: Final = 3  # mechanisms, or kinds of promises, in sentences
 Promises = Mapping[str, tuple[ReportBound, ...]]
@@ -21,41 +21,6 @@ Kinds = dict[Kind, ReportBound]
 _UNLIKE: Final = "the mechanisms promise different things, so no single number is for all of them"
 _WITHOUT: Final = "not all mechanisms promise something, so nothing bounds what reports add up to"
 _ANYBODY: Final = "for any two true values"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class People(CompactRepr):
-    """The reports that the source asks of one person.
-
-    Attributes:
-        rows: Rows with a report at most.
-        most: The largest number of reports of one user; None where no column names the users.
-        users: How many users there are; None where it is not known.
-        exact: Whether both were counted, or are at most so many.
-        nameless: Rows that name no user.
-        counts: Pairs of a number of reports and how many users have it; empty where no column names the users.
-        assumed: Whether all rows count as one person's because nothing says whose they are.
-        row_reports: How many reports a row has: several where it has several places.
-    """
-
-    rows: int
-    most: int | None = None
-    users: int | None = None
-    exact: bool = True
-    nameless: int = 0
-    counts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
-    assumed: bool = False
-    row_reports: int = 1
-
-    def times(self, reports: int) -> People:
-        """Return the same people where each row has several reports.
-
-        Args:
-            reports: How many.
-        """
-        most = None if self.most is None else self.most * reports
-        counts = tuple((each * reports, users) for each, users in self.counts)
-        return replace(self, most=most, counts=counts, row_reports=reports)
 
 
 def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
@@ -82,10 +47,7 @@ def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
     """Return what a release promises, and what it costs one person, in sentences.
 
-    Args:
-        promises: The proved promises of each mechanism, by name.
-        people: How many reports one person makes.
-        columnwise: Whether every row has a report of each mechanism, one for each column.
+    With ``columnwise`` every row has a report of each mechanism, one for each column.
     """
     said = []
     shown = [(name, each) for name, found in promises.items() for each in found]
@@ -113,12 +75,10 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
     return (*said, *_of_people(kinds, people))
 
 
-def of_one_report(promises: Promises, *, columnwise: bool = False) -> tuple[ReportBound, ...]:
+def bounds_of_report(promises: Promises, *, columnwise: bool = False) -> tuple[ReportBound, ...]:
     """Return what holds of every report, whichever mechanism it comes from, kind by kind.
 
-    Args:
-        promises: The proved promises of each mechanism, by name.
-        columnwise: Whether every row has a report of each mechanism; then what a row's columns promise together.
+    With ``columnwise`` it is what a row's columns promise together.
     """
     kinds = [_tightest(found) for found in promises.values()]
     if columnwise:

@@ -1,34 +1,22 @@
-"""Releasing data: every true row becomes a report drawn from the mechanism."""
+"""The function `release`: every true row becomes a report drawn from the mechanism."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
-from .._system import check_writable
 from ..core.arguments import checked
 from ..errors import InputError, argument
 from ..geo import People, Visits
-from ..ledgers import Blur
-from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe
-from .asked import ALLOWED, One, Several, drawable_of, draws_of, wishes_of
-from .beforehand import check_beforehand
-from .frames import kind_of, prepare_frame
-from .gate import PersonLimits
-from .kernel import WITHIN, Kernel, Outside
-from .local import AnySource, check_released, counted, identity, opened
-from .marks import Mark, mark_beside
-from .outcome import Release
-from .people_at_places import at_places
-from .prepared import PreparedRelease, Progress
-from .promises import of_one_report, report_bounds, sentences
-from .receipt import check_receipt
+from ..tables import ArrowBatch, ArrowStream, LazyTable
+from .engine import Progress
+from .frames import prepare_frame
+from .options import ALLOWED, WITHIN, Mechanisms, Outside
+from .prepared import prepare
+from .receipt import Release, check_receipt
+from .sources import AnySource
 
-_PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more memory than numbers
 Frame = TypeVar("Frame", bound=ArrowStream | ArrowBatch | LazyTable)
 
 
@@ -59,17 +47,17 @@ class _Rest(TypedDict, total=False):
 
 @overload
 def release(
-    mechanism: One | Several, source: AnySource, target: str | os.PathLike[str], **rest: Unpack[_Rest]
+    mechanism: Mechanisms, source: AnySource, target: str | os.PathLike[str], **rest: Unpack[_Rest]
 ) -> Release: ...
 
 
 @overload
-def release(mechanism: One | Several, source: Frame, target: None = None, **rest: Unpack[_Rest]) -> Frame: ...
+def release(mechanism: Mechanisms, source: Frame, target: None = None, **rest: Unpack[_Rest]) -> Frame: ...
 
 
 @checked
 def release(
-    mechanism: One | Several,
+    mechanism: Mechanisms,
     source: AnySource,
     target: str | os.PathLike[str] | None = None,
     *,
@@ -174,7 +162,7 @@ def release(
             limit.
         FileError: If the target cannot be written.
     """
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "column": column,
         "lat": lat,
         "lon": lon,
@@ -195,7 +183,7 @@ def release(
     if target is not None:
         if receipt is not None:
             check_receipt(receipt, source, target)
-        prepared = prepare(mechanism, source, target, **asked, resume=resume, again=again)
+        prepared = prepare(mechanism, source, target, **options, resume=resume, again=again)
         outcome = prepared.run(progress)
         if receipt is not None:
             prepared.receipt(outcome).save(receipt)
@@ -208,129 +196,4 @@ def release(
     for name, value in (("resume", resume), ("again", again), ("receipt", receipt)):
         if value:
             raise InputError(f"{argument(name, value)} is for files.", "leave it out.")
-    return prepare_frame(mechanism, source, **asked).run(progress).frame
-
-
-@checked
-def prepare(
-    mechanism: One | Several,
-    source: AnySource,
-    target: str | os.PathLike[str],
-    *,
-    place_column: str | None = None,
-    outside: Outside | None = None,
-    allow: float = ALLOWED,
-    max_reports_per_person: int | None = None,
-    max_epsilon_per_person: float | str | None = None,
-    resume: bool = False,
-    again: bool = False,
-    batch_rows: int | None = None,
-    **options: Any,
-) -> PreparedRelease:
-    """Return a release that has been proved and counted, before anything is drawn.
-
-    Args:
-        mechanism: As for `release`, and so are all other arguments.
-        source: What to release.
-        target: The file to write.
-        place_column: The column that names a user's places.
-        outside: What to do with rows outside.
-        allow: The share of rows that may be moved or dropped.
-        max_reports_per_person: The largest number of reports of one person.
-        max_epsilon_per_person: The largest total epsilon of one person.
-        resume: Go on with a release that was interrupted.
-        again: Release a source again, or charge once more for what was interrupted.
-        batch_rows: Rows that are drawn and kept at a time; by default a million, with places fewer.
-        options: The others.
-
-    Raises:
-        InputError: If the options do not fit the mechanism, its promise does not hold, or the source was released
-            before.
-        DataError: If the source cannot be read, or a person exceeds a limit; with a ledger also if rows are
-            outside, and this is refused.
-        BudgetError: If a user has too little left.
-        FileError: If the target is of no known kind, or cannot be written.
-    """
-    limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
-    suffix = check_streamed(target)
-    size = batch_rows if batch_rows is not None else BATCH_ROWS if place_column is None else _PLACE_ROWS
-    if size < 1:
-        raise InputError(f"batches of {size} rows were asked for.", "use at least one row, such as 100,000.")
-    path = Path(os.path.realpath(target))
-    if isinstance(source, str | os.PathLike) and is_pipe(source):
-        raise InputError(
-            "the source is a pipe, which can be read only once, and a release reads its source twice.",
-            "write it to a file first, and name that.",
-        )
-    if isinstance(source, str | os.PathLike) and os.path.realpath(source) == str(path):
-        raise InputError("the release would replace its own source.", "choose another target.")
-    folder = os.path.realpath(source) if isinstance(source, str | os.PathLike) and os.path.isdir(source) else None
-    if folder is not None and path.is_relative_to(folder):
-        raise InputError("the target lies in the folder that is read.", "choose another folder for it.")
-    check_writable(target)
-    if suffix == ".csv":
-        check_writable(mark_beside(path))
-    wishes = wishes_of(mechanism, place_column, outside, allow, options, lists=suffix != ".csv")
-    kind, given = None, source
-    if not isinstance(given, str | os.PathLike | Visits):
-        kind = kind_of(given)
-        given = kind.arrow()
-    stream, asked = opened(given, wishes)
-    kernel = Kernel(drawable_of(mechanism), stream.schema, asked, name=stream.name, comma=stream.comma)
-    kernel.notes += stream.notes
-    if kind is not None:
-        kind.check_columns({*kernel.needs, kernel.user, place_column}, kernel.disclosed.kept.values())
-    remembered, charged = draws_of(mechanism, kernel, place_column, stream.schema.names)
-    known_as = identity(stream, *wishes.named)
-    if resume and known_as is None:
-        raise InputError(
-            "only a release of a file can be gone on with: what was in memory may have changed.",
-            f"leave out {argument('resume')}.",
-        )
-    metered = isinstance(mechanism, Blur)  # a ledger counts for itself
-    if known_as is not None and not (metered or resume or again):
-        check_released(known_as, path)
-    mark = Mark.of(kernel.drawables, columnwise=kernel.columnwise)
-    promises = {name: report_bounds(each) for name, each in kernel.drawables.items()}
-    people = at_places(counted(stream, kernel), remembered, stream, size, drops=asked.outside == "drop")
-    made = PreparedRelease(
-        path,
-        (*sentences(promises, people, columnwise=kernel.columnwise), *kernel.disclosed.sentences),
-        people,
-        kernel,
-        stream,
-        mark,
-        known_as,
-        allow,
-        resume,
-        again,
-        limits,
-        of_one_report(promises, columnwise=kernel.columnwise),
-        Path(os.path.realpath(source)) if isinstance(source, str | os.PathLike) else None,
-        {
-            "source": "" if known_as is None else known_as.place,
-            "mechanism": mark.text,
-            "set of options": json.dumps(
-                {**asdict(asked), "people": wishes.people, "allow": allow, "place_column": place_column},
-                default=str,
-            ),
-            "kind of table": suffix,
-            "size of parts": str(size),
-            "ledger": _ledger_of(mechanism),
-        },
-        remembered,
-        charged,
-        size,
-    )
-    made.check_limits()
-    if not resume:
-        check_beforehand(charged or remembered, stream, size, allow)
-    return made
-
-
-def _ledger_of(mechanism: One | Several) -> str:
-    """Return what tells the ledger from another one, wherever it is named from; empty for none."""
-    if not isinstance(mechanism, Blur):
-        return ""
-    address = mechanism.ledger.address
-    return address if "://" in address else os.path.realpath(address)
+    return prepare_frame(mechanism, source, **options).run(progress).frame

@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, InputError
-from sfumato.releases.columns import fresh
+from sfumato.releases.kept_columns.private_schema import copy_rows
 from tests.releases.random_columns import MARKER, random_column, random_type
 
 GRID = sf.Grid.covering("2 km x 1 km around 48.85,2.35", shape=(4, 2))
@@ -128,7 +128,7 @@ def test_below_missing_values_of_random_types(first):
         part, rows = column.slice(2, 8), np.flatnonzero(rng.random(8) < 0.7)
         assert MARKER[:8] not in str(column.to_pylist()).encode()
         for chosen in (None, rows):
-            found = fresh(part, "kept", chosen)
+            found = copy_rows(part, "kept", chosen)
             found.validate(full=True)
             values = part.to_pylist()
             assert found.to_pylist() == [values[row] for row in (range(8) if chosen is None else chosen)], (

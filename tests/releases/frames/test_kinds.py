@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.errors import DataError, InputError, SfumatoError
 from sfumato.mechanisms.tupling import Tupling
 from sfumato.releases import prepare_frame, read_mark
-from sfumato.releases.marks import Mark
+from sfumato.releases.provenance import Mark
 from tests.sampling.mechanisms import fix_seeds
 from tests.sampling.test_sampler import FALSE_ALARM, p_value
 

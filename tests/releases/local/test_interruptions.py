@@ -21,8 +21,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
-from sfumato.releases import RowsDone, prepare, read_mark
-from sfumato.releases.local import Workplace, engine
+from sfumato.releases import RowsDone, engine, prepare, read_mark
+from sfumato.releases.work_folder import WorkFolder
 from tests.releases.forks import SEARCH, Fork, Say, Steps
 
 ROWS, BATCH = 6_000, 200
@@ -59,9 +59,9 @@ def stepping(say: Say, folder: Path, step: int) -> None:
 def overtaking(say: Say, folder: Path) -> None:
     """Release in three threads, and be killed once two later parts are on the disk, but not the first."""
     cast(Any, engine).cores = lambda: 3
-    keep, later = Workplace.keep, threading.Semaphore(0)
+    keep, later = WorkFolder.keep, threading.Semaphore(0)
 
-    def kept(place: Workplace, part: Any, private: Any) -> None:
+    def kept(place: WorkFolder, part: Any, private: Any) -> None:
         if part.start == 0:
             later.acquire()
             later.acquire()
@@ -69,22 +69,22 @@ def overtaking(say: Say, folder: Path) -> None:
         keep(place, part, private)
         later.release()
 
-    cast(Any, Workplace).keep = kept
+    cast(Any, WorkFolder).keep = kept
     going(say, folder)
 
 
 def halting(say, folder):
     """Release in a process of its own; say so once a part is on the disk, and wait until the test goes on."""
-    keep = Workplace.keep
+    keep = WorkFolder.keep
 
-    def kept(place: Workplace, part: Any, private: Any) -> None:
+    def kept(place: WorkFolder, part: Any, private: Any) -> None:
         keep(place, part, private)
         if part.start == 0:
             say("kept")
             while not (folder / "go").exists():
                 time.sleep(0.002)
 
-    cast(Any, Workplace).keep = kept
+    cast(Any, WorkFolder).keep = kept
     prepared(folder).run()
 
 

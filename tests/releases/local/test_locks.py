@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from sfumato.errors import FileError
-from sfumato.releases.local import runs
-from sfumato.releases.local.runs import LOCK, is_locked, locked
+from sfumato.releases import work_folder as runs
+from sfumato.releases.work_folder import LOCK, is_locked, lock_folder
 from tests.releases.forks import SEARCH
 
 
 @pytest.fixture
 def folder(tmp_path):
-    os.close(locked(tmp_path / "work", tmp_path / "out.csv"))
+    os.close(lock_folder(tmp_path / "work", tmp_path / "out.csv"))
     return tmp_path / "work"
 
 
@@ -38,7 +38,7 @@ def test_one_who_asks_is_in_nobodys_way(folder, asking, monkeypatch, pauses):
 
     monkeypatch.setattr(runs, "time", SimpleNamespace(sleep=pause))
     assert not is_locked(folder)  # two may ask at the same time
-    os.close(locked(folder, folder.with_name("out.csv")))
+    os.close(lock_folder(folder, folder.with_name("out.csv")))
     assert len(waited) == pauses
     assert sum(waited) < 1
 
@@ -47,14 +47,14 @@ def test_one_who_holds_it_is(folder, asking, monkeypatch):
     waited: list[float] = []
     monkeypatch.setattr(runs, "time", SimpleNamespace(sleep=waited.append))
     with pytest.raises(FileError, match="another process is writing"):
-        locked(folder, folder.with_name("out.csv"))
+        lock_folder(folder, folder.with_name("out.csv"))
     assert len(waited) == 3
     os.close(asking)
-    lock = locked(folder, folder.with_name("out.csv"))
+    lock = lock_folder(folder, folder.with_name("out.csv"))
     assert is_locked(folder)
     os.close(lock)
     assert not is_locked(folder)
-    os.close(locked(folder, folder.with_name("out.csv")))
+    os.close(lock_folder(folder, folder.with_name("out.csv")))
     assert len(waited) == 3  # a question that was answered holds nothing
 
 
@@ -71,7 +71,7 @@ if SEARCH is not None:
         asking.start()
         try:
             for _ in range(2000):
-                os.close(locked(folder, folder.with_name("out.csv")))
+                os.close(lock_folder(folder, folder.with_name("out.csv")))
         finally:
             done.set()
             asking.join()

@@ -41,7 +41,7 @@ def test_progress_is_told_after_each_batch(tmp_path, source):
 
 
 def test_rows_that_were_drawn_before_are_no_part_of_the_rate(tmp_path, source, monkeypatch):
-    monkeypatch.setattr("sfumato.releases.local.engine.cores", lambda: 1)  # more would draw ahead until the end
+    monkeypatch.setattr("sfumato.releases.engine.cores", lambda: 1)  # more would draw ahead until the end
 
     def stop(done):
         if done.rows >= 600:

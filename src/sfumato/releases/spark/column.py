@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from ...errors import InputError, argument
-from ..asked import columns_of
-from ..kernel import WITHIN, Kernel, Wishes
-from ..promises import People, report_bounds, sentences
+from ..kernel import Kernel
+from ..options import WITHIN, ReleaseOptions, columns_of
+from ..person_limits import People
+from ..promises import report_bounds, sentences
 from ..reporters import reporter
 from .session import RunSecret, refuse_unserved, session
-from .tasks import check_columns, converting, spark_schema
+from .tasks import check_columns, column_task, spark_schema
 
 _PLACES: Final = ("lat", "lon")
 _LABEL: Final = "answer"
@@ -63,15 +64,17 @@ class PrivateColumn:
         self._spark = session(spark)
         self._mechanism = mechanism
         self.promises = sentences({"": report_bounds(mechanism)}, People(0))
-        if reporter(mechanism).given == "places":
+        if reporter(mechanism).input_kind == "places":
             self._names: tuple[str, ...] = _PLACES
-            self._wishes = Wishes(lat="lat", lon="lon", outside=outside, within=within)
+            self._options = ReleaseOptions(lat="lat", lon="lon", outside=outside, within=within)
         else:
-            self._wishes = Wishes(column=columns_of(mechanism, None) or _LABEL, outside=outside, within=within)
-            self._names = self._wishes.named
+            self._options = ReleaseOptions(
+                column=columns_of(mechanism, None) or _LABEL, outside=outside, within=within
+            )
+            self._names = self._options.named
         kind = pa.float64() if self._names == _PLACES else pa.string()
         kernel = Kernel(
-            mechanism, pa.schema([(name, kind) for name in self._names]), self._wishes, name="the columns"
+            mechanism, pa.schema([(name, kind) for name in self._names]), self._options, name="the columns"
         )
         table = spark_schema(kernel.schema).empty_table()
         self._kind = self._spark.createDataFrame(table).schema
@@ -109,7 +112,7 @@ class PrivateColumn:
         from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
 
         self._secret.check()
-        task = converting(self._mechanism, self._wishes, self._names, self._secret.broadcast)
+        task = column_task(self._mechanism, self._options, self._names, self._secret.broadcast)
         return arrow_udf(_annotated(task), self._kind, ArrowUDFType.SCALAR_ITER)
 
 

@@ -1,4 +1,4 @@
-"""The session of Spark, the secret of a run until it is thrown away, and arguments that Spark does not serve."""
+"""Session of Spark, the secret of a run, and arguments that Spark does not serve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 from ...errors import DataError, InputError, MissingExtraError, argument, python
 from ...ledgers import Blur
 from ...sampling import SECRET_BYTES
-from ..gate import EPSILON, REPORTS
+from ..person_limits import EPSILON, REPORTS
 
 _TOLD: Final = re.compile(r"sfumato\.errors\.\w+Error: (.*)", re.DOTALL)
 _HINT: Final = "\nHint: "
@@ -75,9 +75,6 @@ class RunSecret:
 def session(given: Any = None) -> Any:
     """Return a session of Spark: the one given, or the one that is active.
 
-    Args:
-        given: A session, or None.
-
     Raises:
         MissingExtraError: If pyspark is not installed.
         InputError: If no session is active, or it is one of Spark Connect.
@@ -98,12 +95,8 @@ def session(given: Any = None) -> Any:
     return found
 
 
-def raised(error: Exception) -> Exception:
-    """Return the error of the kernel that made a task fail, or the error of Spark itself.
-
-    Args:
-        error: What Spark raised.
-    """
+def kernel_error(error: Exception) -> Exception:
+    """Return the error of the kernel that made a task fail, or the error of Spark itself."""
     found = _TOLD.search(str(error))
     if found is None:
         return error
@@ -113,10 +106,6 @@ def raised(error: Exception) -> Exception:
 
 def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
     """Refuse a ledger, and arguments that `sfumato.release` has and a release on Spark has not.
-
-    Args:
-        mechanism: The mechanism, or several by name.
-        options: Arguments by name.
 
     Raises:
         InputError: If there is one.

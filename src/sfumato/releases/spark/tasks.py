@@ -1,17 +1,26 @@
-"""Functions that run in the tasks of Spark: each makes the kernel anew, and draws with the secret of the run."""
+"""Functions that run in the tasks of Spark: a row that is drawn again has the same report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...errors import DataError, InputError, argument
-from ..kernel import Kernel, Wishes
-from ..keyed import KeyedDraw
+from ...sampling import KeyedWords, SystemWords, UnevenWordsError
+from ..kernel import Kernel, Located, PrivateBatch
+from ..options import ReleaseOptions
+from ..reporters import BLOCK
 
 _KEY: Final = "_sfumato_key"
 COUNTS: Final = "rows long, dropped long, moved long, farthest_m double"
 """The columns of `counting`, as Spark writes them."""
+
+Task = Callable[[Iterable[Any]], Iterator[Any]]
+_PLACE: Final = b"sfumato place"
+_REPORT: Final = b"sfumato report"
 
 
 def spark_type(kind: Any) -> Any:
@@ -47,22 +56,13 @@ def spark_batch(batch: Any, schema: Any) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-Task = Callable[[Iterable[Any]], Iterator[Any]]
-
-
-def drawing(mechanisms: Any, schema: Any, wishes: Wishes, key: tuple[str, ...], broadcast: Any) -> Task:
-    """Return a function for ``DataFrame.mapInArrow`` from true rows to private ones.
-
-    Args:
-        mechanisms: The mechanism, or several by name.
-        schema: The Arrow schema of the true rows.
-        wishes: What the caller asks for.
-        key: The columns that name a row.
-        broadcast: The secret, as a broadcast variable.
-    """
+def drawing_task(
+    mechanisms: Any, schema: Any, options: ReleaseOptions, key: tuple[str, ...], broadcast: Any
+) -> Task:
+    """Return a function for ``DataFrame.mapInArrow`` from true rows to private ones."""
 
     def drawn(batches: Iterable[Any]) -> Iterator[Any]:
-        kernel = Kernel(mechanisms, schema, wishes)
+        kernel = Kernel(mechanisms, schema, options)
         draw, given = KeyedDraw(kernel, broadcast.value, key), spark_schema(kernel.schema)
         for batch in batches:
             yield spark_batch(draw.release(batch).batch, given)
@@ -70,15 +70,17 @@ def drawing(mechanisms: Any, schema: Any, wishes: Wishes, key: tuple[str, ...], 
     return drawn
 
 
-def counting(mechanisms: Any, schema: Any, wishes: Wishes, key: tuple[str, ...], broadcast: Any) -> Task:
-    """Return a function for ``DataFrame.mapInArrow`` that counts what `drawing` will drop and move; see there."""
+def counting_task(
+    mechanisms: Any, schema: Any, options: ReleaseOptions, key: tuple[str, ...], broadcast: Any
+) -> Task:
+    """Return a function for ``DataFrame.mapInArrow`` that counts what `drawing_task` will drop and move."""
 
     def counted(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        draw = KeyedDraw(Kernel(mechanisms, schema, wishes), broadcast.value, key)
+        draw = KeyedDraw(Kernel(mechanisms, schema, options), broadcast.value, key)
         for batch in batches:
-            found = draw.surveyed(batch)
+            found = draw.survey(batch)
             columns = dict(zip(("rows", "dropped", "moved"), map(_one, found[:3]), strict=True))
             yield pa.RecordBatch.from_pydict({**columns, "farthest_m": pa.array([found[3]], pa.float64())})
 
@@ -90,15 +92,8 @@ def counting(mechanisms: Any, schema: Any, wishes: Wishes, key: tuple[str, ...],
     return counted
 
 
-def converting(mechanism: Any, wishes: Wishes, names: tuple[str, ...], broadcast: Any) -> Task:
-    """Return a function from arrays (a key and the columns of the secret) to an array of reports, for columns.
-
-    Args:
-        mechanism: The mechanism.
-        wishes: What the caller asks for.
-        names: What the columns of the secret are called.
-        broadcast: The secret, as a broadcast variable.
-    """
+def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...], broadcast: Any) -> Task:
+    """Return a function from arrays (a key and the columns of the secret) to an array of reports, for columns."""
 
     def private(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -109,7 +104,7 @@ def converting(mechanism: Any, wishes: Wishes, names: tuple[str, ...], broadcast
             check_columns(len(columns) - 1, names)
             batch = pa.RecordBatch.from_arrays(columns, names=[_KEY, *names])
             if draw is None:
-                kernel = Kernel(mechanism, batch.schema, wishes, name="the columns")
+                kernel = Kernel(mechanism, batch.schema, options, name="the columns")
                 draw, given = KeyedDraw(kernel, broadcast.value, (_KEY,)), spark_schema(kernel.schema)
             found = spark_batch(_in_place(draw, batch), given)
             yield pa.StructArray.from_arrays(found.columns, fields=list(found.schema))
@@ -119,10 +114,6 @@ def converting(mechanism: Any, wishes: Wishes, names: tuple[str, ...], broadcast
 
 def check_columns(given: int, names: tuple[str, ...]) -> None:
     """Refuse another number of columns of true values.
-
-    Args:
-        given: How many were given.
-        names: What those that are needed are called.
 
     Raises:
         InputError: If it is another number.
@@ -142,3 +133,134 @@ def _in_place(draw: KeyedDraw, batch: Any) -> Any:
         drop = argument("outside", "drop")
         hints = ["leave such rows out of the query" if drop in hint else hint for hint in error.hints]
         raise DataError(error.text, *hints) from None
+
+
+class KeyedDraw:
+    """Draws private batches with a secret and keys of rows: a row with the same key and secret has one report.
+
+    The words of a row are made of its key and of its true values. So a key that comes again with other values
+    is given other words: its second report is an independent one, and adds up with the first as any other.
+    The mechanisms, the other rows and the way rows are batched change nothing.
+
+    Args:
+        kernel: The kernel.
+        secret: 32 bytes from the operating system, for this release alone.
+        key: The columns that name a row.
+    """
+
+    def __init__(self, kernel: Kernel, secret: bytes, key: tuple[str, ...]) -> None:
+        self._kernel, self._secret, self._key = kernel, secret, key
+
+    def release(self, batch: Any) -> PrivateBatch:
+        """Return the private rows of a batch.
+
+        Raises:
+            DataError: If a row is outside and this is refused, or two rows of the batch have one key.
+        """
+        import pyarrow as pa
+
+        parts, rows = [], []
+        for mine, located, keys in self._located(batch):
+            parts.append(self._kernel.assemble(located, self._drawn(located, keys)))
+            rows.append(mine[located.rows])
+        if not parts:
+            return PrivateBatch(pa.RecordBatch.from_pylist([], schema=self._kernel.schema), 0, 0, 0.0)
+        whole = pa.Table.from_batches([part.batch for part in parts]).combine_chunks()
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        found = whole.to_batches()
+        return PrivateBatch(
+            found[0].take(pa.array(order)) if found else parts[0].batch,
+            sum(part.dropped for part in parts),
+            sum(part.moved for part in parts),
+            max(part.farthest_m for part in parts),
+        )
+
+    def survey(self, batch: Any) -> tuple[int, int, int, float]:
+        """Return the numbers of rows, of those dropped and of those moved, and how far; no report is drawn.
+
+        Raises:
+            DataError: As for `release`.
+        """
+        found = [located for _, located, _ in self._located(batch)]
+        dropped, moved = sum(each.dropped for each in found), sum(each.moved for each in found)
+        return batch.num_rows, dropped, moved, max((each.farthest_m for each in found), default=0.0)
+
+    def _located(self, batch: Any) -> Iterator[tuple[NDArray[np.intp], Located, list[bytes]]]:
+        """Yield rows of one mechanism, at most a block of them, with their keys."""
+        import pyarrow as pa
+
+        names = row_names([_naming(batch.column(name)) for name in self._key])
+        if len(set(names)) < len(names):
+            raise DataError(
+                "two rows have the same key, so one report would be drawn for both.",
+                "name a column that is different in every row.",
+            )
+        values = row_names([batch.column(name) for name in self._kernel.drawn_from])
+        for group in self._kernel.groups(batch):
+            for at in range(0, len(group), BLOCK):
+                mine = group[at : at + BLOCK]
+                keys = [names[row] + values[row] for row in mine.tolist()]
+                part = batch.take(pa.array(mine))
+                yield mine, self._kernel.locate(part, KeyedWords(self._secret, keys, _PLACE)), keys
+
+    def _drawn(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
+        chosen = [keys[row] for row in located.rows.tolist()]
+        if not chosen:
+            return self._kernel.draw(located, SystemWords())  # for nobody
+        if self._kernel.rowwise:
+            try:
+                return self._kernel.draw(located, KeyedWords(self._secret, chosen, _REPORT))
+            except UnevenWordsError:  # a tie, which takes a second word: once in 2**60 rows
+                pass
+        found = []
+        for row, key in enumerate(chosen):
+            found += self._kernel.draw(located, KeyedWords(self._secret, [key], _REPORT), np.array([row]))
+        reports = np.concatenate([reports for _, _, reports in found], axis=1)
+        return [(found[0][0], np.arange(len(chosen)), reports)]
+
+
+def _naming(column: Any) -> Any:
+    """Return a column of a key, which holds a name for each row."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):
+        raise DataError(f"a key of {column.type} names no rows.", "use a column of texts or whole numbers.")
+    if column.null_count:
+        raise DataError("a row has no key.", "name a column that is different in every row, and nowhere missing.")
+    return column
+
+
+def row_names(columns: list[Any]) -> list[bytes]:
+    """Return bytes for each row, different for rows that differ.
+
+    The columns are Arrow arrays (n,) of texts, bytes, numbers, dates and times.
+
+    Raises:
+        DataError: If a column is of another type.
+    """
+    parts = [_encoded(column) for column in columns]
+    return [b"".join(row) for row in zip(*parts, strict=True)]
+
+
+def _encoded(column: Any) -> list[bytes]:
+    """Return each value with its kind and length, so that no two lists of values run into the same bytes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    types = pa.types
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if types.is_nested(kind):
+        raise DataError(f"a column of {kind} does not name rows.", "name one of texts or numbers.")
+    if types.is_floating(kind) or (types.is_integer(kind) and kind != pa.uint64()) or types.is_boolean(kind):
+        wide = pa.float64() if types.is_floating(kind) else pa.int64()
+        known = pc.is_valid(column).to_pylist()
+        raw = pc.fill_null(column.cast(wide), 0).to_numpy(zero_copy_only=False)
+        data, tag = raw.astype(raw.dtype.newbyteorder("<")).tobytes(), b"f" if types.is_floating(kind) else b"i"
+        return [tag + data[8 * at : 8 * at + 8] if one else b"-" for at, one in enumerate(known)]
+    if types.is_timestamp(kind):
+        return _encoded(column.cast(pa.int64()))
+    binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    texts = (column if binary else column.cast(pa.string()).cast(pa.binary())).to_pylist()
+    return [b"-" if text is None else b"s" + len(text).to_bytes(8, "little") + text for text in texts]

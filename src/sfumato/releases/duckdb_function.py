@@ -1,0 +1,133 @@
+"""Function of columns for DuckDB."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import numpy as np
+
+from ..errors import DataError, InputError, argument, python
+from ..ledgers import Blur
+from ..tables import label_column
+from .kept_columns.private_schema import plain_type
+from .kernel import Kernel
+from .options import WITHIN, AnyMechanism, Outside, ReleaseOptions, drawable_of
+from .person_limits import People
+from .promises import report_bounds, sentences
+from .reporters import reporter
+
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_CALLED: Final = "the columns given"
+
+
+def create_duckdb_function(
+    connection: Any,
+    name: str,
+    mechanism: AnyMechanism,
+    *,
+    outside: Outside = "error",
+    within: float | str = WITHIN,
+) -> tuple[str, ...]:
+    """Give a DuckDB connection a function that draws a fresh report for each row.
+
+    For a mechanism on places it takes columns of latitudes and longitudes, ``name(lat, lon)``; otherwise one
+    column of labels or whole numbers. It returns a structure with the columns of a release (``latitude``,
+    ``longitude`` and ``label``), or the one column itself. Batches of rows are drawn at once.
+
+    Every evaluation is a draw, and draws add up. Keep what was drawn with ``CREATE TABLE ... AS SELECT``: a view
+    draws again for each query. Take the fields from an inner query, ``SELECT r.label, r.latitude FROM (SELECT
+    name(lat, lon) AS r FROM visits)``: with the function written twice, or in ``unnest``, each row is drawn twice.
+
+    Args:
+        connection: A connection of DuckDB.
+        name: The function's name.
+        mechanism: A mechanism, tupling, noise or family; a `Blur` is not, since nobody could be charged.
+        outside: What becomes of rows outside, and of those without a value: refuse (``error``), move them to the
+            nearest place (``nearest``), or give NULL (``drop``), which shows who is outside.
+        within: How far rows are moved at most.
+
+    Returns:
+        What one report promises, in sentences.
+
+    Raises:
+        InputError: If the mechanism's promise does not hold, or the options do not fit it.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    connections: Any = duckdb.DuckDBPyConnection
+    if not isinstance(connection, connections):
+        raise InputError(
+            f"a {type(connection).__name__} is not a DuckDB connection.",
+            python("pass what duckdb.connect() returns."),
+        )
+    if isinstance(mechanism, Blur):
+        raise InputError(
+            "a column function cannot charge users: a query may draw as often as it likes.",
+            python("release the relation itself with sf.release(blur, relation)."),
+        )
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} is not the name of a function.", "use letters, digits and underscores.")
+    if outside not in ("error", "nearest", "drop"):
+        raise InputError(f"{argument('outside', outside)} is unknown.", "use error, nearest or drop.")
+    drawable = drawable_of(mechanism)
+    places = reporter(drawable).input_kind == "places"
+    if places:
+        source = [("lat", pa.float64()), ("lon", pa.float64())]
+        options = ReleaseOptions(lat="lat", lon="lon", outside=outside, within=within)
+    else:
+        source, options = [("value", _type_of_secrets(drawable))], ReleaseOptions(column="value", outside=outside)
+    schema = pa.schema(source)
+    kernel = Kernel(drawable, schema, options, name=_CALLED)
+    said = sentences({"": report_bounds(drawable)}, People(0))
+    plain = pa.schema([(field.name, plain_type(field.type)) for field in kernel.schema])
+    types = connection.from_arrow(plain.empty_table()).types
+    single = len(plain) == 1
+    returned = types[0] if single else connection.struct_type(dict(zip(plain.names, types, strict=True)))
+
+    def draw(*columns: Any) -> Any:
+        arrays = [
+            (each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each).cast(kind.type)
+            for each, kind in zip(columns, schema, strict=True)
+        ]
+        batch = pa.record_batch(arrays, schema=schema)
+        try:
+            private = kernel.release(batch)
+        except DataError as error:  # a function gives one value for each row, and leaves none out
+            drops = f"make the function with {argument('outside', 'drop')}, which gives NULL in such rows"
+            hints = [drops if argument("outside", "drop") in each else each for each in error.hints]
+            raise DataError(error.text, *hints) from None
+        rows = private.rows if private.rows is not None else np.arange(batch.num_rows)
+        found = [column.cast(field.type) for column, field in zip(private.batch.columns, plain, strict=True)]
+        whole = found[0] if single else pa.StructArray.from_arrays(found, fields=list(plain))
+        if len(rows) == batch.num_rows:
+            return whole
+        where = np.full(batch.num_rows, -1)
+        where[rows] = np.arange(len(rows))
+        return whole.take(pa.array(where, mask=where < 0))
+
+    try:
+        connection.create_function(
+            name,
+            (lambda lat, lon: draw(lat, lon)) if places else (lambda value: draw(value)),  # it counts them
+            connection.from_arrow(schema.empty_table()).types,
+            returned,
+            type="arrow",
+            null_handling="special",
+            side_effects=True,  # so that no draw is kept for the next row, nor for another place in the query
+        )
+    except duckdb.Error as error:
+        raise InputError(
+            f"DuckDB made no function {name!r}: {str(error).splitlines()[0]}.",
+            python(f"for a new one of this name, call connection.remove_function({name!r}) first."),
+        ) from None
+    return said
+
+
+def _type_of_secrets(drawable: Any) -> Any:
+    """Return the Arrow type of labels, or of whole numbers."""
+    import pyarrow as pa
+
+    secrets = drawable.secrets
+    return pa.int64() if secrets is None else label_column(secrets).type

@@ -1,0 +1,129 @@
+"""Engine of local releases: batches are read, drawn on every core, kept, and put together in their order."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ..core.immutable import CompactRepr
+from ..errors import DataError
+from ..tables import BatchWriter
+from .draws import Tally
+from .kernel import PrivateBatch
+from .memo_store import PlaceMemo
+from .plan import ReleasePlan
+from .work_folder import DrawnPart, WorkFolder
+
+_AHEAD: Final = 1  # batches that are drawn beyond one for each core
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RowsDone(CompactRepr):
+    """The rows and batches that a release has done.
+
+    Attributes:
+        rows: Rows of the source that are done.
+        total: Rows of the source, where that is known.
+        seconds: Since this run began.
+        drawn: Rows that this run has drawn; the others were drawn before it was interrupted.
+    """
+
+    rows: int
+    total: int | None
+    seconds: float
+    drawn: int
+
+    @property
+    def rate(self) -> float:
+        """Rows that are drawn in a second."""
+        return self.drawn / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the end at this rate, where they are known."""
+        if self.total is None or not self.rate:
+            return None
+        return max(0, self.total - self.rows) / self.rate
+
+
+Progress = Callable[[RowsDone], None]
+
+
+def draw_table(
+    plan: ReleasePlan,
+    place: WorkFolder,
+    memo: PlaceMemo,
+    table: Path,
+    schema: Any,
+    *,
+    suffix: str,
+    size: int,
+    progress: Progress | None,
+) -> Tally:
+    """Draw all rows that no part of the work folder covers, and write the whole table; return counts of its rows.
+
+    Raises:
+        DataError: If the source cannot be read, or rows are outside.
+    """
+    begun, drawn, total = time.monotonic(), 0, plan.people.rows
+    tally, workers = Tally(), 1 if plan.draw.in_turn else cores()
+    waiting: deque[tuple[DrawnPart, Future[PrivateBatch] | None]] = deque()
+
+    def draw_part(part: DrawnPart, batch: Any) -> PrivateBatch:
+        private = plan.draw.draw(batch, part.start, place.run, memo)
+        place.keep(part, private)
+        return private
+
+    def next_done() -> None:
+        nonlocal drawn
+        part, future = waiting.popleft()
+        private = place.read(part, plan.kernel.schema) if future is None else future.result()
+        writer.write(private.batch.replace_schema_metadata(schema.metadata))
+        tally.add(part, private)
+        if future is None:
+            tally.resumed += part.stop - part.start
+        else:
+            drawn += part.stop - part.start
+        if total:
+            tally.check(plan.allow, total)
+        if progress is not None:
+            progress(RowsDone(tally.source, total, time.monotonic() - begun, drawn))
+
+    with BatchWriter(table, schema, suffix) as writer, ThreadPoolExecutor(workers) as pool:
+        try:
+            for part, batch in _jobs(plan, size, set(place.parts)):
+                job = None if batch is None else pool.submit(draw_part, part, batch)
+                waiting.append((part, job))
+                if len(waiting) > workers + _AHEAD:
+                    next_done()
+            while waiting:
+                next_done()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+        tally.check(plan.allow, tally.source)
+        if not tally.rows:
+            raise DataError(f"{plan.stream.name} holds no rows.", "check that it is the right file.")
+    return tally
+
+
+def _jobs(plan: ReleasePlan, size: int, parts: set[DrawnPart]) -> Iterator[tuple[DrawnPart, Any]]:
+    """Yield every part in order, with the rows to draw it from, or None where it is kept already."""
+    start = 0
+    for batch in plan.stream.batches(plan.draw.columns, size):
+        part = DrawnPart(start, start + batch.num_rows)
+        yield part, None if part in parts else batch
+        start = part.stop
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

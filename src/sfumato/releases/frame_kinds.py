@@ -1,0 +1,486 @@
+"""Kinds of tables in memory: what is read of each, and how private rows become a table of its kind."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError, InputError, argument, python
+from ..escaping import plain
+from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, is_frame
+from .kernel import Kernel
+
+Rows = NDArray[np.intp]
+_MOST_ROWS: Final = 2**31  # larger whole numbers are keys, not row numbers
+_KINDS: Final = 4  # types of values in messages
+_TIMES: Final = ("datetime", "date", "time", "period")  # what the names of types of times begin with
+_UNKNOWN: Final = ("Object", "Int128", "UInt128")  # to Arrow: older versions of Polars end the process over them
+
+
+class FrameKind(ABC):
+    """A table in memory, and the way back to its kind.
+
+    Attributes:
+        shapes: The columns of geometries.
+        unreadable: The columns of which Arrow knows no such type, by name, and their types; as an Arrow table they
+            are empty.
+    """
+
+    shapes: frozenset[str] = frozenset()
+    unreadable: Mapping[str, str] = {}
+
+    @abstractmethod
+    def arrow(self) -> ArrowStream:
+        """Return what its columns are read from."""
+
+    def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
+        """Refuse columns that cannot be read, and geometries that would be carried over.
+
+        Raises:
+            DataError: If one cannot be read.
+            InputError: If one that is kept holds positions.
+        """
+        for name in sorted(self.shapes.intersection(kept)):
+            raise InputError(
+                f"the column {name!r} holds positions, so it is never kept.",
+                f"leave it out of {argument('keep')}.",
+            )
+        for name in sorted(self.unreadable.keys() & set(used)):
+            raise DataError(
+                f"the column {name!r} of type {self.unreadable[name]} cannot be read.",
+                "write all its values as texts, or all as numbers",
+                "make the frame one of geopandas." if self.unreadable[name] == "geometry" else "",
+            )
+
+    def check_rest(self, kernel: Kernel) -> None:  # noqa: B027
+        """Refuse a table of which more than the named columns and the numbering of rows would be carried over.
+
+        Raises:
+            InputError: If its index is not named in ``keep``, or has the name of another column.
+        """
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The parts of the table that stay beside its columns, in words."""
+        return ()
+
+    @abstractmethod
+    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
+        """Return private rows as a table of this kind.
+
+        Args:
+            table: The private rows, an Arrow table.
+            rows: The numbers of the true rows that they belong to, array (k,).
+            kept: From names of its columns to those of the source that they were.
+            mark: The text by which the mechanism is recognised, for kinds that can bear it.
+        """
+
+
+class PandasFrame(FrameKind):
+    """A data frame of pandas."""
+
+    def __init__(self, frame: Any) -> None:
+        import pandas
+
+        if frame.ndim != 2:
+            raise DataError(
+                f"a {type(frame).__name__} has no columns.",
+                python("pass a data frame, such as that of its to_frame()."),
+            )
+        self._frame = pandas.DataFrame(frame)  # shares the values, but neither attributes nor later columns
+        self._frame.columns = [str(name) for name in frame.columns]
+        names = list(self._frame.columns)
+        twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+        if twice:
+            raise DataError(
+                f"the table has more than one column {twice[0]!r}.", "give its columns distinct names."
+            )
+        self._index_names = tuple(str(name) for name in frame.index.names if name is not None)
+
+    def arrow(self) -> ArrowStream:
+        """Return an Arrow table, with empty columns in place of those that are unreadable."""
+        found: ArrowStream = self._table([])
+        return found
+
+    def check_rest(self, kernel: Kernel) -> None:
+        """Refuse an index that is not named, unless it only numbers the rows; see `FrameKind.check_rest`."""
+        kept, index = kernel.kept_columns.kept, self._frame.index
+        for name in self._index_names:
+            if name in kernel.schema.names and name not in kept:
+                raise InputError(
+                    f"the index {name!r} has the name of a released column.",
+                    python("rename it with frame.rename_axis('other')."),
+                )
+            if name in self._frame.columns or self._index_names.count(name) > 1:
+                raise InputError(
+                    f"the index {name!r} has the name of a column, or of another level.",
+                    python("rename it with frame.rename_axis('other')"),
+                    python("leave it out with frame.reset_index(drop=True)."),
+                )
+        if _numbering(index):
+            return
+        for name in index.names:
+            if name is None:
+                raise InputError(
+                    "the index has no name, and would stay beside the reports.",
+                    python("leave it out with frame.reset_index(drop=True)"),
+                    python(
+                        "if it gives nothing away, name it with frame.rename_axis('row'), and pass keep=['row']."
+                    ),
+                )
+            if str(name) not in kept.values():
+                raise InputError(
+                    f"the index {plain(repr(name))} would stay beside the reports.",
+                    python("leave it out with frame.reset_index(drop=True)"),
+                    python("make it a column with frame.reset_index()"),
+                    f"if it gives nothing away, name it with {argument('keep')}.",
+                )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The index in words; see `FrameKind.sentences`."""
+        numbers = ", which numbers the rows,"
+        named = f" ({', '.join(map(plain, self._index_names))})" if self._index_names else numbers
+        return (
+            f"The index{named} is carried over, and tells which report is of which row. The promise does "
+            "not cover it.",
+        )
+
+    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
+        """Return a data frame with the index of the rows; see `FrameKind.back`."""
+        import pandas
+
+        series = {
+            name: self._column(table[name], rows, kept.get(name))
+            for name in table.column_names
+            if not (name in self._index_names and name in kept)
+        }
+        found = pandas.DataFrame(series, index=self._index(rows))
+        found.attrs["sfumato"] = mark
+        return found
+
+    def _table(self, left_out: list[str]) -> Any:
+        """Return an Arrow table of all columns but some."""
+        import pyarrow as pa
+
+        bare = self._frame.drop(columns=left_out)
+        for name in bare.columns:
+            if type(getattr(bare[name].dtype, "categories", None)).__name__ in ("IntervalIndex", "PeriodIndex"):
+                bare[name] = bare[name].cat.rename_categories(str)  # Arrow has no dictionaries of them
+        names = [*map(str, bare.columns), *self._index_names]
+        named = bool(self._index_names) and len(set(names)) == len(names)  # then it can be kept
+        bare.index = bare.index.set_names([None if name is None else str(name) for name in bare.index.names])
+        try:
+            return _arrow(bare, index=named)
+        except (pa.ArrowException, TypeError, ValueError):
+            odd = {name: _kind(bare[name]) for name in bare.columns if not _arrow_takes(bare[[name]])}
+            rest = bare.drop(columns=list(odd))
+            if named and not _arrow_takes(rest[[]], index=True):
+                named = False
+                odd |= {name: _kind(rest.index) for name in self._index_names if name not in bare}
+            self.unreadable = odd
+            table = _arrow(rest, index=named)
+            for name in self.unreadable:
+                table = table.append_column(name, pa.nulls(len(bare)))
+            return table
+
+    def _column(self, values: Any, rows: Rows, source: str | None) -> Any:
+        """Return the values of a column; of one that is kept in its own type."""
+        if source is None or source not in self._frame.columns:
+            return _values(values, None)
+        own = self._frame[source]
+        if not hasattr(own, "cat"):
+            return _values(values, own.dtype)
+        codes = own.cat.codes.to_numpy()[rows]  # other categories are those of other rows
+        used = np.unique(codes[codes >= 0])
+        if not own.cat.ordered:
+            used = codes[np.sort(np.unique(codes, return_index=True)[1])]
+            used = used[used >= 0]
+        new = np.full(len(own.cat.categories) + 1, -1)
+        new[used] = np.arange(len(used))
+        kind = type(own.dtype)(own.cat.categories.take(used), ordered=own.cat.ordered)
+        return type(own.array).from_codes(new[codes], dtype=kind)
+
+    def _index(self, rows: Rows) -> Any:
+        index = self._frame.index
+        if type(index).__name__ == "RangeIndex" and len(rows) == len(index):
+            return index
+        taken = index.take(rows)
+        if taken.nlevels > 1:  # its levels hold values of all rows
+            arrays = [_pruned(taken.get_level_values(level)) for level in range(taken.nlevels)]
+            return type(taken).from_arrays(arrays, names=taken.names)
+        return _pruned(taken)
+
+
+def _values(column: Any, own: Any) -> Any:
+    """Return an Arrow column as values of pandas, in a column's own type where it takes them."""
+    made = getattr(own, "__from_arrow__", None)
+    if made is not None:
+        with suppress(NotImplementedError, TypeError, ValueError):
+            return made(column)
+    values = column.to_pandas()
+    if own is not None and getattr(own, "kind", "O") in "biufmM" and values.dtype != own:
+        with suppress(TypeError, ValueError):
+            return values.astype(own).array
+    return values.array
+
+
+def _arrow(frame: Any, *, index: bool) -> Any:
+    """Return an Arrow table of a frame, with its index as columns or without; it may have rows and no column."""
+    import pyarrow as pa
+
+    return (
+        pa.Table.from_pandas(frame, preserve_index=True)
+        if index
+        else pa.Table.from_pandas(frame.reset_index(drop=True))
+    )
+
+
+def _arrow_takes(frame: Any, *, index: bool = False) -> bool:
+    """Tell whether Arrow takes the columns of a frame, and its index."""
+    import pyarrow as pa
+
+    try:
+        _arrow(frame, index=index)
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True
+
+
+def _numbering(index: Any) -> bool:
+    """Return whether an index numbers rows: without a name, a range or distinct whole numbers that rows can have.
+
+    The latter is what a selection of rows, or sorting, leaves of a range.
+    """
+    if index.nlevels > 1 or index.name is not None:
+        return False
+    if type(index).__name__ == "RangeIndex":
+        return True
+    whole = index.dtype.kind in "iu" and index.is_unique
+    return bool(whole and (len(index) == 0 or (index.min() >= 0 and index.max() < _MOST_ROWS)))
+
+
+def _pruned(index: Any) -> Any:
+    """Return an index without the categories of other rows."""
+    return index.remove_unused_categories() if hasattr(index, "remove_unused_categories") else index
+
+
+def _kind(values: Any) -> str:
+    """Return the type of a column or an index in words: of Python's objects also those of its values."""
+    if str(values.dtype) != "object":
+        return str(values.dtype)
+    kinds = sorted({type(value).__name__ for value in values.dropna()})
+    listed = ", ".join(kinds[:_KINDS]) + (", ..." if len(kinds) > _KINDS else "")
+    return f"object, with values of {listed}," if kinds else "object"
+
+
+class GeoFrame(PandasFrame):
+    """A data frame of geopandas."""
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame)
+        self._geometry = getattr(frame, "active_geometry_name", None)
+        self.shapes = frozenset(str(name) for name, kind in frame.dtypes.items() if str(kind) == "geometry")
+        self._crs = None if self._geometry is None else frame.crs
+
+    def arrow(self) -> ArrowStream:
+        """Return an Arrow table with the points as in a GeoParquet file."""
+        import pyarrow as pa
+        import shapely
+
+        table = self._table(sorted(self.shapes))
+        for name in sorted(self.shapes):
+            points = shapely.to_wkb(np.asarray(self._frame[name], dtype=object))
+            table = table.append_column(name, pa.array(points, pa.large_binary()))
+        geo = {}
+        if self._geometry is not None:
+            column = {"encoding": "WKB", "crs": None if self._crs is None else self._crs.to_json_dict()}
+            geo = {b"geo": json.dumps({"primary_column": self._geometry, "columns": {self._geometry: column}})}
+        found: ArrowStream = table.replace_schema_metadata(geo)
+        return found
+
+    def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
+        """Refuse points whose CRS is not known, too; see `FrameKind.check_columns`."""
+        super().check_columns(used, kept)
+        if self._geometry in used and self._geometry is not None and self._crs is None:
+            raise DataError(
+                f"the points in {self._geometry!r} have no CRS: they may be degrees, or metres of any kind.",
+                python(
+                    "set the one that they are in: frame.set_crs('EPSG:4326') for longitudes and latitudes, "
+                    "that of the national grid for metres, such as 'EPSG:27700' or 'EPSG:2154'."
+                ),
+            )
+
+    def check_rest(self, kernel: Kernel) -> None:
+        """Refuse a geometry with the name of a released column, too; see `FrameKind.check_rest`."""
+        super().check_rest(kernel)
+        if self._geometry in kernel.schema.names:
+            raise InputError(
+                f"the geometry {self._geometry!r} has the name of a released column.",
+                python("rename it with frame.rename_geometry('geometry')."),
+            )
+
+    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
+        """Return the points of the reports as geometries; a frame without points is one of pandas."""
+        import geopandas
+        import pyarrow as pa
+        import shapely
+
+        found = super().back(table, rows, kept, mark)
+        if self._geometry is None or not {"latitude", "longitude"} <= set(table.column_names):
+            return found
+        lat, lon = table["latitude"].combine_chunks(), table["longitude"].combine_chunks()
+        if pa.types.is_floating(lat.type):
+            shapes = shapely.points(np.asarray(lon), np.asarray(lat))
+        else:
+            sizes = lat.value_lengths().to_numpy(zero_copy_only=False)
+            of_row = np.repeat(np.arange(len(sizes)), sizes)
+            each = shapely.points(np.asarray(lon.flatten()), np.asarray(lat.flatten()))
+            shapes = shapely.multipoints(each, indices=of_row) if len(sizes) else []
+        bare = found.drop(columns=["latitude", "longitude"])
+        bare[self._geometry] = geopandas.GeoSeries(shapes, index=bare.index, crs="EPSG:4326")
+        made = geopandas.GeoDataFrame(bare, geometry=self._geometry)
+        made.attrs["sfumato"] = mark
+        return made
+
+
+@final
+class ArrowKind(FrameKind):
+    """A table of pyarrow, a record batch, a reader of them, or a table of a kind that is not known here."""
+
+    def __init__(self, frame: ArrowStream) -> None:
+        self._frame = frame
+
+    def arrow(self) -> ArrowStream:
+        """Return the table itself."""
+        return self._frame
+
+    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
+        """Return a table, a batch or a reader; see `FrameKind.back`."""
+        import pyarrow as pa
+
+        if isinstance(self._frame, pa.RecordBatch):
+            whole = table.combine_chunks()
+            return (whole.to_batches() or [pa.RecordBatch.from_pylist([], schema=whole.schema)])[0]
+        return table.to_reader() if isinstance(self._frame, pa.RecordBatchReader) else table
+
+
+@final
+class PolarsKind(FrameKind):
+    """A `DataFrame` or a `LazyFrame` of Polars; a lazy one is collected once, so that every row is drawn once."""
+
+    def __init__(self, frame: Any) -> None:
+        self._lazy = isinstance(frame, LazyTable)
+        self._frame = frame.collect() if self._lazy else frame
+
+    def arrow(self) -> ArrowStream:
+        """Return the collected frame, with empty columns in place of those that are unreadable."""
+        import polars
+
+        found: Any = self._frame
+        if isinstance(found, polars.DataFrame):
+            self.unreadable = {
+                name: str(kind)
+                for name, kind in found.schema.items()
+                if not _is_readable(found.select(name).head(0), kind)
+            }
+            found = found.with_columns(polars.lit(None).alias(name) for name in self.unreadable)
+        stream: ArrowStream = found
+        return stream
+
+    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
+        """Return an eager or a lazy frame; see `FrameKind.back`."""
+        import polars
+
+        found = polars.from_arrow(table)
+        return found.lazy() if self._lazy and isinstance(found, polars.DataFrame) else found
+
+
+@final
+class DuckRelation(FrameKind):
+    """A relation of DuckDB; what comes back lives on the same connection."""
+
+    def __init__(self, relation: Any) -> None:
+        self._relation = relation
+
+    def arrow(self) -> ArrowStream:
+        """Return the relation, which is run once.
+
+        Raises:
+            DataError: If its connection could not take the private rows.
+        """
+        import duckdb
+        import pyarrow as pa
+
+        try:
+            self._brought(pa.table({"nothing": pa.array([], pa.int64())}))
+        except duckdb.Error as error:
+            raise DataError(
+                f"the relation's connection takes no tables from Python: {str(error).splitlines()[0]}.",
+                "pass relation.to_arrow_table(), and register what comes back.",
+            ) from None
+        found: ArrowStream = self._relation.project("*")  # in older versions the result of one is read only once
+        return found
+
+    def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
+        """Return a relation over the private rows in memory; see `FrameKind.back`."""
+        return self._brought(table)
+
+    def _brought(self, sfumato_private_rows: Any) -> Any:
+        view = (
+            f"sfumato_{secrets.token_hex(8)}"  # of the true rows: a relation runs a query beside such a view only
+        )
+        try:
+            return self._relation.query(view, "SELECT * FROM sfumato_private_rows")
+        finally:
+            del sfumato_private_rows
+            self._relation.query(view, f"DROP VIEW {view}")
+
+
+def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
+    """Return the kind of a table in memory.
+
+    Args:
+        frame: A table of pandas, geopandas, Polars, pyarrow, DuckDB, or another that speaks Arrow's PyCapsule
+            interface.
+
+    Raises:
+        DataError: If it is lazy, and of no kind that is known.
+    """
+    roots = {each.__module__.partition(".")[0] for each in type(frame).__mro__}
+    if "geopandas" in roots:
+        return GeoFrame(frame)
+    if "pandas" in roots:
+        return PandasFrame(frame)
+    if "polars" in roots:
+        return PolarsKind(frame)
+    if roots & {"duckdb", "_duckdb"}:
+        return DuckRelation(frame)
+    if isinstance(frame, ArrowBatch) and not isinstance(frame, ArrowStream):
+        return ArrowKind(FrameTable(frame).batch())
+    if not is_frame(frame):
+        raise DataError(
+            f"a {type(frame).__name__} cannot be read as a table.", "collect it first, or pass a table of pyarrow."
+        )
+    return ArrowKind(frame)
+
+
+def _is_readable(column: Any, kind: Any) -> bool:
+    """Tell whether Arrow takes a column of Polars; Python's objects it takes for their addresses."""
+    import polars
+    import pyarrow as pa
+
+    if type(kind).__name__ in _UNKNOWN:
+        return False
+    try:
+        pa.RecordBatchReader.from_stream(column)
+    except (pa.ArrowException, polars.exceptions.PolarsError):
+        return False
+    return True

@@ -1,0 +1,385 @@
+"""Positions of other places in kept columns, such as the ends of trips: in degrees, or on a map.
+
+The positions of the rows, ``lat`` and ``lon``, are degrees, arrays (n,); so are the numbers of columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from ...errors import InputError, MissingExtraError, argument, python, typed
+from .numbers import Numbers, without_sentinel
+
+_FEW: Final = 10  # rows below which columns without a name of coordinates may be anything
+_ODD: Final = 0.05  # share of the rows that may be something else
+_ROUND: Final = 0.5  # share of the rows that may be round numbers
+_PARTS: Final = (1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
+_LOCAL: Final = 5.0  # degrees, up to which rows are so near each other that radians differ from shares
+_LATITUDE: Final = r"latitude?|latitudine|lat|breitengrad|breedtegraad"
+_LONGITUDE: Final = r"longitude?|longitudine|lon|lng|l(?:ae|ä|a)ngengrad|lengtegraad|(?<![a-z])long"
+_CALLED: Final = re.compile(
+    rf"(?:(?P<lat>{_LATITUDE}|(?<![a-z])breite)|(?P<lon>{_LONGITUDE}|(?<![a-z])l(?:ae|ä)nge))(?![a-z])"
+)
+_END: Final = r"(?<![a-z])(?:end|dest|destination|to|drop|dropoff|target|stop)"
+_SURELY: Final = re.compile(
+    rf"(?:(?<![a-z])|{_END}|(?<![a-z])(?:start|from|pickup|origin))"
+    rf"(?:lat_?(?:lon|lng|long)|{_LATITUDE}|longitude?|longitudine|lon|lng|l(?:ae|ä|a)ngengrad|lengtegraad|coord(?:inate)?s)(?![a-z])"
+)
+_PLAIN: Final = re.compile(rf"{_END}[_.]?(?:(?P<lat>y)|(?P<lon>x))(?![a-z])")
+_PAIRED: Final = re.compile(rf"(?:(?P<lat>{_LATITUDE})|(?P<lon>{_LONGITUDE}))(?![a-z])")
+_ABOUT_THEM: Final = re.compile(
+    r"(?<![a-z])(?:err|error|acc|accuracy|precision|std|stddev|sd|sigma|var|variance|uncertainty|count|ms|us|p\d\d)"
+    r"(?![a-z])"
+)
+_ON_MAPS: Final = re.compile(
+    r"(?P<sure>easting|northing|utm|mercator|rechtswert|hochwert)(?![a-z])|(?<![a-z])(?:x|y|[xy]coord)(?![a-z])"
+)
+_ROWS: Final = 200  # that are put on each plane
+_FAR_M: Final = 5_000.0  # beyond the extent of the rows, up to which other places are near
+_ALIKE: Final = 2.5  # times as wide or as narrow as the rows, up to which columns are other places of them
+_STRETCH: Final = 3.0  # of web maps up to 70 degrees north
+_FOLLOWS: Final = 0.25  # correlation with the row's own coordinates from which numbers are no amounts
+_CHANCE: Final = 2.0  # standard deviations of a correlation, up to which it is chance
+_CLOSELY: Final = 1.5  # times as wide or as narrow, where numbers do not follow the rows
+_SCALES: Final = (0.5, 2.0)  # spread of few numbers, of that of the rows
+_OPEN: Final = 0.25  # of the spread of few rows, up to which numbers are off
+_LEAST: Final = 1_000.0  # metres, below which numbers are counts of something rather than coordinates
+_MOST: Final = 1e8  # metres, above which they are something else
+_SAME_M: Final = 1_000.0  # up to which the datum of a map may shift its coordinates
+_LEAST_ROWS: Final = 10  # with a number, of columns without a name of coordinates
+_PLANE_ROWS: Final = 10  # with a number, of columns without a name and without an origin on a map
+_PLANE_SHARE: Final = 0.15  # of their variance that the positions of the rows explain
+_PLANE_CHANCE: Final = 6.0  # rows whose share of few rows is chance
+_PLANE_SLOPES: Final = (0.3, 1.3)  # by which they rise per unit of length
+_PLANE_ALIKE: Final = 1.6  # times that two of them may differ in slope, and in what is left open
+_ACROSS: Final = 0.35  # cosine of the angle between their directions, at most
+_UNITS: Final = (1.0, 0.001, 1 / 0.3048)  # metre, kilometre and foot, per metre
+_SURE: Final = 3  # rows from which a number is compared with maps at all
+
+
+def is_named_coordinate(columns: Sequence[Numbers], lat: Floats, lon: Floats) -> bool:
+    """Return whether numbers of a column, or of a part of it, are called a coordinate.
+
+    Names that may mean something else, such as ``how_long``, ``end_x`` or ``Breite``, need numbers near the rows.
+    """
+    return any(_is_named(_lower(name), values, lat, lon) for name, values, _ in columns)
+
+
+def _is_named(lower: str, values: Floats, lat: Floats, lon: Floats) -> bool:
+    if (metres := _ON_MAPS.search(lower)) and are_on_maps(values, lat, lon, sure=bool(metres["sure"])):
+        return True
+    if _SURELY.search(lower) and not _ABOUT_THEM.search(lower) and _are_numbers(values):
+        return True
+    if called := _CALLED.search(lower):
+        return _are_near(values, lat if called["lat"] else lon, least=1)
+    plain = _PLAIN.search(lower)
+    there = lat if plain and plain["lat"] else lon
+    return bool(plain) and _are_fine(values) and _are_near(values, there, least=1)
+
+
+def other_places(columns: Mapping[str, Sequence[Numbers]], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return the columns with latitudes and longitudes of other places, if there are any.
+
+    They are called so, in whatever unit their numbers are, or are near the rows.
+    """
+    if named := _named_pair(columns):
+        return named
+    if len(lat) < _FEW:
+        return ()
+    plain = [(name, each.values) for name, parts in columns.items() for each in parts if each.packed is None]
+    for every in (plain, *_packed_pairs(columns)):
+        pair = _pair_near(every, lat, lon) or other_places_on_maps(every, lat, lon)
+        if pair := pair or other_places_in_metres(every, lat, lon):
+            return pair
+    return next((pair for floats in _packed_floats(columns) if (pair := _pair_near(floats, lat, lon))), ())
+
+
+def _pair_near(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return two columns with degrees near the rows, if there are any."""
+    numbers = [(name, each) for name, each in columns if _are_fine(each)]
+    for name, each in numbers:
+        pairs = ((name, other) for other, there in numbers if there is not each and _are_near(there, lon))
+        if _are_near(each, lat) and (pair := next(pairs, None)):
+            return pair
+    return ()
+
+
+def _packed_pairs(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
+    """Yield numbers that follow each other in bytes, and are of one type: others are no pair."""
+    for name, parts in columns.items():
+        for one in parts:
+            for two in parts:
+                if one.packed is not None and two.packed is not None and one.name == two.name:
+                    (kind, begin), (other, after) = one.packed, two.packed
+                    if kind == other and after == begin + int(kind[-1]):
+                        yield [(name, one.values), (name, two.values)]
+
+
+def _packed_floats(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
+    """Yield the floats of one type in the bytes of a column, which few other bytes are, wherever they begin."""
+    for name, parts in columns.items():
+        for kind in ("<f8", ">f8", "<f4", ">f4"):
+            floats = [(name, each.values) for each in parts if each.packed is not None and each.packed[0] == kind]
+            if len(floats) > 1:
+                yield floats
+
+
+def _named_pair(columns: Mapping[str, Sequence[Numbers]]) -> tuple[str, ...]:
+    """Return two columns with numbers that are called latitude and longitude of one thing, if there are any."""
+    latitudes: dict[str, str] = {}
+    longitudes: dict[str, str] = {}
+    for name, parts in columns.items():
+        for path, numbers, _ in parts:
+            lower = _lower(path)
+            called = _PAIRED.search(lower)
+            if called and not _ABOUT_THEM.search(lower) and _are_numbers(numbers):
+                thing = f"{lower[: called.start()]}*{lower[called.end() :]}"
+                (latitudes if called["lat"] else longitudes)[thing] = name
+    return next(((name, longitudes[thing]) for thing, name in latitudes.items() if thing in longitudes), ())
+
+
+def _lower(name: str) -> str:
+    """Return a name in small letters, with a sign between words: ``end_lat_e7`` of ``endLatE7``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
+    """Return the error of a column with other places of the rows."""
+    lat, lon = pair if len(set(pair)) == 2 else ("end_lat", "end_lng")
+    split = "write them into two columns, and " if len(set(pair)) == 1 else ""
+    return InputError(
+        f"the column {name!r} holds positions of other places, such as the ends of trips, so it is never kept.",
+        f"leave it out of {argument('keep')}",
+        python(f"{split}protect these places in the same release with also=[({lat!r}, {lon!r})]."),
+        typed(f"{split}protect these places in the same release with --also {lat},{lon}."),
+    )
+
+
+def _are_near(values: Floats, there: Floats, least: int = _FEW) -> bool:
+    """Return whether numbers are degrees in the region of the rows, in a unit of devices, or without a sign.
+
+    The units are degrees, whole parts of degrees (488500000), radians, and degrees with minutes: 4851.0 is 48°51'.
+    """
+    known = values[np.isfinite(values)]
+    if known.size >= _FEW:
+        known = known[without_sentinel(known)]
+    if known.size < min(least, max(1, len(values) // 2)):
+        return False
+    if (known == np.round(known)).all():
+        forms = [known / each for each in _PARTS]
+    else:
+        size = np.abs(known)
+        minutes = np.sign(known) * (size // 100 + size % 100 / 60)
+        forms = [known, *([minutes] if (size % 100 < 60).all() else [])]
+        forms += [np.degrees(known)] if np.ptp(there) <= _LOCAL else []
+    middle, reach = float(np.median(there)), float(np.ptp(there)) + 1
+    inside = (
+        np.abs(each - at) <= reach
+        for form in forms
+        for each, at in ((form, middle), *([(form, abs(middle))] if (form >= 0).all() else []))
+    )
+    return any(bool(each.mean() >= 1 - _ODD) for each in inside)
+
+
+def _are_numbers(values: Floats) -> bool:
+    """Return whether there are numbers at all, other than the answers 0 and 1."""
+    known = values[np.isfinite(values)]
+    return bool(known.size) and not bool(np.isin(known, (0, 1)).all())
+
+
+def _are_fine(values: Floats) -> bool:
+    """Return whether most numbers have more than two decimals (a kilometre), or more than six digits."""
+    known = values[np.isfinite(values)]
+    if known.size and (np.abs(known) >= 1e6).mean() > 1 - _ROUND:
+        return True
+    return bool(known.size) and bool((np.abs(known * 100 - np.round(known * 100)) > 1e-6).mean() > 1 - _ROUND)
+
+
+def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return the columns with eastings and northings of other places near the rows, if there are any."""
+    wide_m = 111_200 * max(float(np.std(lat)), float(np.std(lon)) * np.cos(np.radians(np.median(lat))))
+    known = [(place, name, each[np.isfinite(each)]) for place, (name, each) in enumerate(columns)]
+    far = [each for each in known if each[2].size >= _LEAST_ROWS and _are_far(each[2], wide_m)]
+    if len(far) < 2:
+        return ()
+    for east, north in _on_maps(lat, lon, *(each for _, _, each in far)):
+        for one, name, each in far:
+            if not _are_near_on_map(each, east):
+                continue
+            for two, other, values in far:
+                if one != two and _are_near_on_map(values, north):
+                    both = ((columns[one][1], east), (columns[two][1], north))
+                    if _follow(both) or all(_fit(*pair) for pair in both):
+                        return name, other
+    return ()
+
+
+def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
+    """Return two columns that follow the rows as the two coordinates of a plane with any origin and direction.
+
+    Both rise by about as much per metre, in directions across each other, and are off by about as much.
+    """
+    middle = float(np.median(lat))
+    east = (np.mod(lon - np.median(lon) + 180, 360) - 180) * np.cos(np.radians(middle))
+    plane = 111_200 * np.column_stack([east, lat - middle])
+    followers = []
+    for name, values in columns:
+        known = np.isfinite(values)
+        if known.sum() < _PLANE_ROWS or np.abs(values[known]).max() > _MOST**2:
+            continue
+        at, some = plane[known] - plane[known].mean(axis=0), values[known] - values[known].mean()
+        slope = np.linalg.lstsq(at, some, rcond=None)[0]
+        left, spread = float(np.std(some - at @ slope)), float(np.std(some))
+        size = float(np.hypot(*slope))
+        share = max(_PLANE_SHARE, _PLANE_CHANCE / len(some))
+        if left**2 <= (1 - share) * spread**2:
+            units = [each for each in _UNITS if each * _PLANE_SLOPES[0] <= size <= each * _PLANE_SLOPES[1]]
+            followers += [(name, unit, slope / size, size, left) for unit in units]
+    for number, (one, unit, way, size, left) in enumerate(followers):
+        for two, other_unit, other_way, other_size, other_left in followers[number + 1 :]:
+            alike = max(size, other_size) <= _PLANE_ALIKE * min(size, other_size)
+            alike &= max(left, other_left) <= _PLANE_ALIKE * min(left, other_left)
+            if unit == other_unit and alike and abs(float(way @ other_way)) <= _ACROSS:
+                return one, two
+    return ()
+
+
+def are_on_maps(values: Floats, lat: Floats, lon: Floats, *, sure: bool) -> bool:
+    """Return whether numbers are eastings or northings near the rows on a map of their region.
+
+    Numbers that are not surely called so, such as ``x``, must also follow the rows, or have decimals.
+    """
+    known = values[np.isfinite(values)]
+    if not known.size or not _are_metres(known):
+        return False
+    planes = (each for both in _on_maps(lat, lon, known) for each in both if _are_near_on_map(known, each))
+    return any(sure or _follow(((values, each),)) or _are_decimal(known) for each in planes)
+
+
+def error_on_maps_m(values: Floats, lat: Floats, lon: Floats) -> float:
+    """Return how far numbers are from eastings or northings of the rows at most, on the best map, metres."""
+    if len(values) < _SURE or not _are_metres(values):
+        return np.inf
+    low, high = _SCALES
+    off = [
+        values - each
+        for both in _on_maps(lat, lon, values)
+        for each in both
+        if low * np.std(each) <= np.std(values) <= high * np.std(each)
+        and np.std(values - each) <= _OPEN * np.std(each)
+    ]
+    shifts = [float(np.median(each)) for each in off]
+    errors = [
+        float(np.abs(each - shift).max()) for each, shift in zip(off, shifts, strict=True) if abs(shift) <= _SAME_M
+    ]
+    return min(errors, default=np.inf)
+
+
+def _on_maps(lat: Floats, lon: Floats, *columns: Floats) -> list[tuple[Floats, Floats]]:
+    """Return eastings and northings of some of the rows, metres, on each map on which a column may hold one."""
+    chosen = _chosen(len(lat))
+    middle = round(float(np.median(lat))), round(float(np.median(lon)))
+    reach_m = 3 * 111_200 * (1 + float(np.ptp(lat)) + float(np.ptp(lon)))  # maps stretch
+    middles = [float(np.median(each)) for each in columns]
+    found = []
+    for code, *origin in _maps(*middle):
+        if any(abs(one - there) <= reach_m for one in middles for there in origin):
+            east, north = _plane(code)(lon[chosen], lat[chosen])
+            if np.isfinite(east).all() and np.isfinite(north).all():
+                found.append((np.asarray(east), np.asarray(north)))
+    return found
+
+
+def _chosen(rows: int) -> NDArray[np.intp]:
+    return np.linspace(0, rows - 1, min(rows, _ROWS)).astype(np.intp)
+
+
+@lru_cache(maxsize=64)
+def _maps(lat: int, lon: int) -> tuple[tuple[str, float, float], ...]:
+    """Return the maps of the world and of a region, each with easting and northing of the region's middle.
+
+    Raises:
+        MissingExtraError: If pyproj, which knows the maps, is not installed.
+    """
+    try:
+        import pyproj
+        from pyproj.aoi import AreaOfInterest
+        from pyproj.database import query_crs_info
+        from pyproj.enums import PJType
+    except ImportError:
+        raise MissingExtraError("keeping numbers that may be eastings and northings of a map", "geo") from None
+
+    zone = (lon + 180) // 6
+    south = " +south" if lat < 0 else ""
+    codes = ["EPSG:3857", *(f"+proj=utm +zone={1 + (zone + step) % 60}{south}" for step in (-1, 0, 1))]
+    maps = query_crs_info("EPSG", PJType.PROJECTED_CRS, area_of_interest=AreaOfInterest(lon, lat, lon, lat))
+    codes += [f"EPSG:{each.code}" for each in maps if "UTM" not in each.name]
+    found: dict[tuple[int, int], tuple[str, float, float]] = {}
+    for code in codes:
+        try:
+            east, north = _plane(code)(lon, lat)
+        except pyproj.exceptions.ProjError:  # a plane of an engineer, without degrees
+            continue
+        if np.isfinite(east + north):
+            found.setdefault((round(east / _SAME_M), round(north / _SAME_M)), (code, east, north))
+    return tuple(found.values())
+
+
+def _plane(code: str) -> Any:
+    """Return the projection of a map, without the shift of its datum, which takes long to look up."""
+    import pyproj
+
+    return pyproj.Proj(code)
+
+
+def _are_far(values: Floats, wide_m: float) -> bool:
+    """Return whether numbers may be metres on a map, which stretches, and are about as wide as the rows."""
+    return _are_metres(values) and wide_m / _ALIKE <= float(np.std(values)) <= wide_m * _ALIKE * _STRETCH
+
+
+def _are_metres(values: Floats) -> bool:
+    """Return whether numbers are as large as metres from the origin of a map."""
+    return bool(np.median(np.abs(values)) >= _LEAST and np.abs(values).max() <= _MOST)
+
+
+def _are_near_on_map(values: Floats, there: Floats) -> bool:
+    """Return whether numbers are coordinates in the region of the rows."""
+    spread, wide = float(np.std(values)), float(np.std(there))
+    inside = np.abs(values - np.median(there)) <= np.ptp(there) + _FAR_M
+    return bool(inside.mean() >= 1 - _ODD and wide / _ALIKE <= spread <= wide * _ALIKE)
+
+
+def _follow(pairs: Sequence[tuple[Floats, Floats]]) -> bool:
+    """Return whether numbers rise with the coordinates of their own rows, on average over the pairs.
+
+    The pairs are numbers of all rows, array (n,), and coordinates of some of them on a map.
+    """
+    total, fewest = 0.0, len(pairs[0][1])
+    for values, there in pairs:
+        some = values[_chosen(len(values))]
+        known = np.isfinite(some)
+        fewest = min(fewest, int(known.sum()))
+        if fewest < _SURE or not (np.std(some[known]) > 0 and np.std(there[known]) > 0):
+            return False
+        total += float(np.corrcoef(some[known], there[known])[0, 1])
+    return bool(total / len(pairs) >= max(_FOLLOWS, _CHANCE / np.sqrt(fewest)))
+
+
+def _fit(values: Floats, there: Floats) -> bool:
+    """Return whether numbers with decimals are about where the rows are, and as wide."""
+    known = values[np.isfinite(values)]
+    wide = float(np.std(there))
+    middle = abs(float(np.median(known) - np.median(there))) <= wide
+    return middle and _are_decimal(known) and wide / _CLOSELY <= float(np.std(known)) <= wide * _CLOSELY
+
+
+def _are_decimal(values: Floats) -> bool:
+    """Return whether most numbers are not whole."""
+    return bool(np.mean(values != np.round(values)) > 0.5)

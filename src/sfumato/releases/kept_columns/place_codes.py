@@ -1,0 +1,308 @@
+"""Positions in single values: codes of places, and degrees in any encoding, compared with those of the rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.arrays import Floats
+from .text_parts import contents_of, is_binary, is_text, texts_of
+
+Position = tuple[float, float]
+_GEOHASH: Final = "0123456789bcdefghjkmnpqrstuvwxyz"
+IS_GEOHASH: Final = re.compile(f"[{_GEOHASH}]{{5,12}}", re.IGNORECASE)
+_PLUS: Final = "23456789CFGHJMPQRVWX"
+_BITS: Final = (16, 20, 24, 26, 30, 31, 32)  # of one coordinate in codes that are whole numbers
+_LONGEST: Final = 20  # digits of them
+_VERTICES: Final = 200  # of a path that are looked at
+_BIT: Final = [str.maketrans("0123", bits) for bits in ("0101", "0011")]  # of a digit of a quadkey
+_DIGITS: Final = 12  # of polylines per coordinate at most
+_ROWS: Final = 60  # that are looked at
+_SHIFTS: Final = 3  # other rows that each value is compared with
+_LIKELY: Final = 2.0  # times as often as the positions of other rows, from which it is no chance
+_SHARP: Final = 0.5  # of the distance from the middle of the rows, from which a value says little
+_SITES: Final = 3  # places from which other rows are others
+_HALF: Final = 0.5  # of the rows with a value
+_DEGREE_M: Final = 111_200.0
+_DECIMAL: Final = [re.compile(rf"(?<![\d{sign}])\d+{sign}\d{{2,}}(?:[eE][+-]?\d+)?") for sign in (r"\.", ",")]
+_WHOLE: Final = re.compile(r"(?<![\d.])\d{5,10}(?![.,]?\d)")
+_ANGLE: Final = re.compile(r"(\d+)\D{1,3}(\d+(?:\.\d+)?)\D{1,3}(?:(\d+(?:\.\d+)?)\D)?")
+_PARTS: Final = (1e4, 1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
+_FLOATS: Final = ("<f8", ">f8", "<f4", ">f4")
+_INTEGERS: Final = ("<i4", ">i4", "<i8", ">i8")
+_VARINTS: Final = 256  # bytes in which integers of any length are looked for
+_FOREIGN_DIGITS: Final = {
+    start + digit: 48 + digit for start in (0xFF10, 0x0660, 0x06F0, 0x0966) for digit in range(10)
+}
+
+
+def geohash(text: str) -> Position | None:
+    """Return latitude and longitude of the middle of a geohash; None for other texts."""
+    if not IS_GEOHASH.fullmatch(text):
+        return None
+    bits = "".join(f"{_GEOHASH.index(each):05b}" for each in text.lower())
+    return 180 * _share(bits[1::2]) - 90, 360 * _share(bits[::2]) - 180
+
+
+def plus_code(text: str) -> Position | None:
+    """Return latitude and longitude of the middle of a full plus code of ten digits, or of eight.
+
+    Source:
+        The Open Location Code specification.
+    """
+    match = re.match(f"([{_PLUS}]{{8}})\\+?([{_PLUS}]{{2}})?", text, re.IGNORECASE)
+    if not match or "+" not in text:
+        return None
+    return _of_digits((match[1] + (match[2] or "")).upper())
+
+
+def _of_digits(code: str) -> Position:
+    digits = [_PLUS.index(each) for each in code]
+    size, lat, lon = 20.0, -90.0, -180.0
+    for north, east in zip(digits[::2], digits[1::2], strict=True):
+        lat, lon, size = lat + north * size, lon + east * size, size / 20
+    return lat + 10 * size, lon + 10 * size
+
+
+def _share(bits: str) -> float:
+    return float((int(bits, 2) + 0.5) / 2 ** len(bits))
+
+
+def _at(east: float, south: float) -> Position:
+    """Return the position at shares of a web map, from the left and from the top."""
+    return float(np.degrees(np.arctan(np.sinh(np.pi * (1 - 2 * south))))), 360 * east - 180
+
+
+def _locator(match: re.Match[str]) -> Iterator[Position]:
+    """Yield the middle of a Maidenhead locator of six characters, of eight or of ten."""
+    sides, size = [0.0, 0.0], 1.0
+    for place, base in zip(range(0, len(match[0]), 2), (18, 10, 24, 10, 24), strict=False):
+        size /= base
+        for side, sign in enumerate(match[0][place : place + 2].upper()):
+            sides[side] += size * (int(sign) if base == 10 else ord(sign) - ord("A"))
+    yield 180 * (sides[1] + size / 2) - 90, 360 * (sides[0] + size / 2) - 180
+
+
+def _georef(match: re.Match[str]) -> Iterator[Position]:
+    letters = ["ABCDEFGHJKLMNPQRSTUVWXYZ".index(each) for each in match[1]]
+    half = len(match[2]) // 2
+    east, north = (int(each) / 6 / 10 ** (half - 1) for each in (match[2][:half], match[2][half:]))
+    yield letters[1] * 15 + letters[3] + north - 90, letters[0] * 15 + letters[2] + east - 180
+
+
+def _tile(match: re.Match[str]) -> Iterator[Position]:
+    zoom, one, two = map(int, match.groups())
+    if zoom <= 30 and max(one, two) < 2**zoom:
+        yield from (_at((x + 0.5) / 2**zoom, (y + 0.5) / 2**zoom) for x, y in ((one, two), (two, one)))
+
+
+def _polyline(match: re.Match[str]) -> Iterator[Position]:
+    """Yield the points of a path in Google's encoding, of five decimals and of six."""
+    steps, bits = [0], 0
+    for sign in match[0]:
+        chunk = ord(sign) - 63
+        steps[-1] |= (chunk & 31) << bits
+        bits += 5
+        if chunk < 32:
+            steps, bits = [*steps, 0], 0
+        if bits > 5 * _DIGITS or len(steps) > 2 * _VERTICES:
+            break
+    signed = [~(step >> 1) if step & 1 else step >> 1 for step in steps[:-1]]
+    for lat, lon in zip(np.cumsum(signed[::2]).tolist(), np.cumsum(signed[1::2]).tolist(), strict=False):
+        yield from ((lat / unit, lon / unit) for unit in (1e5, 1e6))
+
+
+def _number(match: re.Match[str]) -> Iterator[Position]:
+    """Yield what a whole number of any base may be: a cell of S2, or a place on a curve that fills the globe."""
+    text = match[0].lower()
+    if text.isdigit():
+        yield from _on_curves(int(text) % 2**64)
+    if len(text) <= 16 and re.fullmatch("[0-9a-f]+", text):
+        yield from _on_curves(int(text, 16))
+        yield from _s2(int(text.ljust(16, "0"), 16))
+    if set(text) <= {"0", "1"}:
+        yield from _on_curves(int(text, 2) % 2**64)
+
+
+def _on_curves(code: int) -> Iterator[Position]:
+    """Yield the places of a number on Morton's and Hilbert's curves over degrees or a web map."""
+    if code < 2**20:
+        return
+    least = -(-code.bit_length() // 2)
+    for bits in sorted({least, least + 1, *(each for each in _BITS if each > least)}):
+        digits = f"{code:0{2 * bits}b}"
+        for first, second in ((_share(digits[::2]), _share(digits[1::2])), _hilbert(code, bits)):
+            for x, y in ((first, second), (second, first)):
+                yield 180 * y - 90, 360 * x - 180
+                yield 360 * y - 180, 360 * x - 180
+                yield _at(x, y)
+    yield from _s2(code)
+
+
+def _hilbert(code: int, bits: int) -> tuple[float, float]:
+    x = y = 0
+    for level in range(bits):
+        east = code >> 2 * level + 1 & 1
+        north = (code >> 2 * level ^ east) & 1
+        size = 1 << level
+        if not north:
+            x, y = (size - 1 - y, size - 1 - x) if east else (y, x)
+        x, y = x + size * east, y + size * north
+    return (x + 0.5) / 2**bits, (y + 0.5) / 2**bits
+
+
+def _s2(cell: int) -> Iterator[Position]:
+    """Yield the middle of a cell of S2, where a number is one.
+
+    Source:
+        The S2 geometry library, https://s2geometry.io.
+    """
+    if not cell or cell >> 61 > 5:
+        return
+    i = j = 0
+    turn = cell >> 61 & 1
+    for level in range(30):
+        place = cell >> 59 - 2 * level & 3
+        both = ((0, 1, 3, 2), (0, 2, 3, 1), (3, 2, 0, 1), (3, 1, 0, 2))[turn][place]
+        i, j, turn = 2 * i + (both >> 1), 2 * j + (both & 1), turn ^ (1, 0, 0, 3)[place]
+    u, v = (
+        (4 * s * s - 1) / 3 if s >= 0.5 else (1 - 4 * (1 - s) * (1 - s)) / 3
+        for s in ((each + 0.5) / 2**30 for each in (i, j))
+    )
+    faces = ((1, u, v), (-u, 1, v), (-u, -v, 1), (-1, -v, -u), (v, -1, -u), (v, u, -1))
+    x, y, z = faces[cell >> 61]
+    yield float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x)))
+
+
+# A code ends where letters and digits do, so that parts of hashes are none.
+_CODES: Final[dict[str, tuple[str, Callable[[re.Match[str]], Iterator[Position]]]]] = {
+    "geohash": (
+        rf"\b[{_GEOHASH}]{{5,12}}\b|\b[{_GEOHASH.upper()}]{{5,12}}\b",
+        lambda match: filter(None, [geohash(match[0])]),
+    ),
+    "plus code": (
+        rf"\b([{_PLUS}]{{8}})\+?([{_PLUS}]{{2}})\b",
+        lambda match: iter([_of_digits((match[1] + match[2]).upper())]),
+    ),
+    "locator": (r"\b[A-R]{2}\d\d[A-Xa-x]{2}(?:\d\d(?:[A-Xa-x]{2})?)?\b", _locator),
+    "georef": (r"\b([A-HJ-NP-Z]{4})((?:\d\d){2,6})\b", _georef),
+    "quadkey": (
+        r"(?<!\d)[0-3]{10,30}(?!\d)",
+        lambda match: iter([_at(*(_share(match[0].translate(_BIT[side])) for side in range(2)))]),
+    ),
+    "tile": (r"(?<!\d)(\d{1,2})[/_,-](\d{1,9})[/_,-](\d{1,9})(?!\d)", _tile),
+    "polyline": (r"[?-~]{6,}", _polyline),
+    "number": (
+        rf"(?<![0-9A-Za-z.])(?:\d{{7,{_LONGEST}}}|[0-9A-Fa-f]{{4,16}}|[01]{{21,64}})(?![0-9A-Za-z.])",
+        _number,
+    ),
+}
+_PATTERNS: Final = [(re.compile(pattern), decode) for pattern, decode in _CODES.values()]
+
+
+def positions_of(text: str) -> list[Position]:
+    """Return all positions that the codes of places in a text may mean, latitudes and longitudes, degrees."""
+    return [each for pattern, decode in _PATTERNS for match in pattern.finditer(text) for each in decode(match)]
+
+
+def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats, limit_m: float) -> bool:
+    """Return whether most values of a column hold the position of their row, to the limit.
+
+    Both coordinates are in one value, in one unit. Values of other rows hold it less often, unless all rows are
+    at one place or two.
+
+    The parts are plain Arrow arrays (n,) by their names; positions are degrees, arrays (n,).
+    """
+    middle = np.array([np.median(lat), np.median(lon)])
+    size = _DEGREE_M * np.array([1.0, np.cos(np.radians(middle[0]))])
+    at = np.column_stack([lat, lon])
+    several = len(np.unique(at.round(5), axis=0)) >= _SITES
+    if several:
+        limit_m = min(limit_m, _SHARP * float(np.median(np.hypot(*((at - middle) * size).T))))
+    for _, part in parts:
+        values = _values(part)
+        rows = np.array([row for row, value in enumerate(values) if value], dtype=np.intp)
+        if not rows.size:
+            continue
+        rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _ROWS)).astype(np.intp)]
+        step = max(1, len(rows) // (_SHIFTS + 1))
+        others = np.stack([at[np.roll(rows, shift * step)] for shift in range(_SHIFTS + 1)])
+        near = np.array([_holds(values[row], others[:, k], size, limit_m) for k, row in enumerate(rows)])
+        own, other = float(near[:, 0].mean()), float(near[:, 1:].mean())
+        if own > _HALF and (not several or own >= _LIKELY * other):
+            return True
+    return False
+
+
+def _values(column: Any) -> list[str | bytes]:
+    """Return the texts and bytes in a plain column, and its whole numbers as texts without a sign."""
+    import pyarrow as pa
+
+    if is_binary(column.type):
+        return [value or b"" for value in column.to_pylist()]
+    if pa.types.is_integer(column.type):
+        return ["" if value is None else str(value % 2**64) for value in column.to_pylist()]
+    return list(texts_of(column)) if is_text(column.type) else []
+
+
+def _holds(value: str | bytes, positions: Floats, size: Floats, limit_m: float) -> NDArray[np.bool_]:
+    """Return which of several positions a value holds, array (k,).
+
+    Positions are degrees, array (k, 2); ``size`` is the length of a degree of both, metres.
+    """
+    found = np.zeros(len(positions), dtype=np.bool_)
+    for content in contents_of(value):
+        texts = [content] if isinstance(content, str) else [each.hex() for each in (content, content[::-1])]
+        codes = [each for text in texts for each in positions_of(text)]
+        pairs = np.array(codes, dtype=np.float64).reshape(-1, 2)
+        off = np.hypot(*(np.moveaxis(pairs[:, None] - positions, 2, 0) * size[:, None, None]))
+        found |= (off <= limit_m).any(axis=0)
+        for numbers in _degrees_in(content):
+            signless = np.abs(np.abs(numbers[:, None, None]) - np.abs(positions)) * size
+            found |= np.hypot(*signless.min(axis=0).T) <= limit_m
+    return found
+
+
+def _degrees_in(content: str | bytes) -> Iterator[Floats]:
+    """Yield the numbers in a text or in bytes in degrees, array (m,), for each unit that they may have."""
+    if isinstance(content, str):
+        text = content.translate(_FOREIGN_DIGITS)
+        decimal = np.array([float(each.replace(",", ".")) for form in _DECIMAL for each in form.findall(text)])
+        whole = np.array([float(each) for each in _WHOLE.findall(text)])
+        angles = [float(d) + float(m) / 60 + float(s or 0) / 3600 for d, m, s in _ANGLE.findall(text)]
+        units = [decimal, np.degrees(decimal), 0.9 * decimal, *(whole / each for each in _PARTS), np.array(angles)]
+        both = np.concatenate([decimal, whole])
+        units += [both // 100 + both % 100 / 60, both // 1e4 + both % 1e4 // 100 / 60 + both % 100 / 3600]
+    else:
+        floats, integers = ([_packed(content, kind) for kind in kinds] for kinds in (_FLOATS, _INTEGERS))
+        units = [*floats, *map(np.degrees, floats)]
+        units += [each / part for each in (*integers, _varints(content)) for part in _PARTS[1:]]
+    yield from (each for each in units if len(each) > 1)
+
+
+def _packed(content: bytes, kind: str) -> Floats:
+    """Return the numbers of a type that may begin at any byte, array (m,)."""
+    width = np.dtype(kind).itemsize
+    if len(content) < width:
+        return np.zeros(0)
+    windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(content, np.uint8), width)
+    with np.errstate(invalid="ignore"):
+        numbers = np.ascontiguousarray(windows).view(kind).reshape(-1).astype(np.float64)
+    return numbers[np.abs(numbers) < 1e13]
+
+
+def _varints(content: bytes) -> Floats:
+    """Return the integers in groups of seven bits that may begin at any byte, as they are and with folded sign."""
+    found = []
+    for begin in range(min(len(content), _VARINTS)):
+        number = 0
+        for place, each in enumerate(content[begin : begin + 5]):
+            number |= (each & 127) << 7 * place
+            if each < 128:
+                found += [number, number >> 1, (number + 1) >> 1] if place > 1 else []
+                break
+    return np.array(found, dtype=np.float64)

@@ -1,0 +1,280 @@
+"""Columns of a private table: reports, and copies of the columns that are carried over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.immutable import CompactRepr
+from ...errors import DataError, InputError, argument
+from ...escaping import plain
+from ...sampling import SystemWords
+from ...tables import cause
+from ..reporters import NoiseReporter, Reporter
+from .text_parts import is_binary
+
+_SHOWN = 12  # names of columns in a sentence
+_PIECES: Final = 1000  # runs of rows that are copied piece by piece
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class KeptColumns(CompactRepr):
+    """The columns that are carried over and those that are left out.
+
+    Attributes:
+        kept: From the name in the released table to the column of the source.
+        left_out: The other columns of the source.
+    """
+
+    kept: Mapping[str, str]
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[str],
+        keep: Iterable[str],
+        secret: Iterable[str | None],
+        roles: Mapping[str, str | None],
+    ) -> KeptColumns:
+        """Return what becomes of columns.
+
+        Args:
+            columns: All columns of the source.
+            keep: The names to keep: columns, or roles where no column has such a name.
+            secret: The columns that hold the secret itself.
+            roles: The columns that hold users and times, by role.
+
+        Raises:
+            DataError: If no column has the name.
+            InputError: If it holds the secret.
+        """
+        kept: dict[str, str] = {}
+        hidden = {name for name in secret if name is not None}
+        for name in keep:
+            column = name if name in columns else roles.get(name)
+            if column is None:
+                known = [each for each in columns if each not in hidden]
+                raise DataError(
+                    f"there is no column {name!r} to keep.",
+                    f"the source has {', '.join(known)} beside its secrets."
+                    if known
+                    else f"the source has nothing beside its secrets: leave out {argument('keep')}.",
+                )
+            if column in hidden:
+                raise InputError(
+                    f"the column {column!r} holds what the reports hide, so it is never kept.",
+                    f"leave it out of {argument('keep')}.",
+                )
+            kept[name] = column
+        return cls(kept, tuple(name for name in columns if name not in kept.values()))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The columns that stay and those that go, in words."""
+        left = f"Left out: {_listed(self.left_out)}." if self.left_out else ""
+        stays = (
+            f"Carried over unchanged, because you named it: {_listed(self.kept)}. The promise does not cover "
+            "it: a precise time, the name of a place or a rare value can give the secret away."
+            if self.kept
+            else "No other column is carried over."
+        )
+        return tuple(each for each in (stays, left) if each)
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = [plain(name) for name in names]
+    return ", ".join(
+        shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], f"and {len(shown) - _SHOWN + 1} more"]
+    )
+
+
+def plain_type(kind: Any) -> Any:
+    """Return an Arrow type without dictionaries, views, runs and extensions, at any depth.
+
+    Raises:
+        DataError: If it is a union, which holds values of other rows.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return plain_type(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return plain_type(kind.storage_type)
+    if types.is_string_view(kind) or types.is_binary_view(kind):
+        return pa.large_string() if types.is_string_view(kind) else pa.large_binary()
+    if types.is_union(kind):
+        raise DataError(
+            f"a column of {kind} cannot be kept.", "leave it out, or give it a plain type such as text first."
+        )
+    if types.is_large_list(kind) or types.is_large_list_view(kind):
+        return pa.large_list(plain_type(kind.value_type))
+    if types.is_list(kind) or types.is_fixed_size_list(kind) or types.is_list_view(kind):
+        return pa.list_(plain_type(kind.value_type))
+    if types.is_struct(kind):
+        return pa.struct([pa.field(part.name, plain_type(part.type)) for part in kind])
+    if types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type))
+    return kind
+
+
+def copy_rows(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
+    """Return some rows of a column as a new Arrow array, which shares neither memory nor dictionary with it.
+
+    The rows are an array (k,); without it all rows are copied.
+
+    Raises:
+        DataError: If the column is of a type that cannot be copied so.
+    """
+    import pyarrow as pa
+
+    chosen = np.arange(len(column)) if rows is None else rows
+    try:
+        plain = plain_type(column.type)
+        if column.type != plain or pa.types.is_nested(plain) or column.null_count:
+            return _copy(column, pa.array(chosen, pa.int64()))
+        ends = np.flatnonzero(np.diff(chosen) != 1) + 1
+        if len(ends) > _PIECES:
+            return column.take(pa.array(chosen))
+        starts = [int(part[0]) for part in np.split(chosen, ends) if len(part)]
+        sizes = [len(part) for part in np.split(chosen, ends) if len(part)]
+        pieces = [column.slice(start, size) for start, size in zip(starts, sizes, strict=True)]
+        return pa.concat_arrays([*pieces, column.slice(0, 0)])  # several: one alone would not be copied
+    except pa.ArrowException as error:
+        raise DataError(
+            f"the column {name!r} of {column.type} cannot be kept ({cause(error)}).",
+            "leave it out, or give it a plain type such as text first.",
+        ) from None
+
+
+def _copy(column: Any, rows: Any) -> Any:
+    """Return some rows of an Arrow array, built of visible values alone at every depth, of its `plain_type`.
+
+    Below a missing row nothing is copied, so that no value that it hides can be found in the bytes of the result.
+
+    The rows are an Arrow array of int64, missing where the result has no value.
+    """
+    import pyarrow as pa
+
+    kind, types = column.type, pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        return _copy(column.storage, rows)
+    if types.is_dictionary(kind):
+        return _copy(column.dictionary, column.indices.cast(pa.int64()).take(rows))
+    if types.is_run_end_encoded(kind):
+        numbers = rows.fill_null(0).to_numpy() + column.offset
+        runs = np.searchsorted(column.run_ends.to_numpy(), numbers, side="right")
+        return _copy(column.values, pa.array(runs, mask=_missing(rows)))
+    plain = plain_type(kind)
+    if not types.is_nested(kind):
+        return column.cast(plain).take(rows)  # which also clears what is below missing values
+    missing = _missing(rows)
+    missing[~missing] = _missing(column)[rows.drop_null().to_numpy()]
+    shown = pa.array(rows.fill_null(0).to_numpy(), mask=missing)
+    if types.is_struct(kind):
+        parts = [_copy(column.field(number), shown) for number in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(parts, fields=list(plain), mask=pa.array(missing))
+    starts, sizes = _extents(column, shown)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    members = pa.array(np.arange(ends[-1]) + np.repeat(starts - ends[:-1], sizes), pa.int64())
+    offsets = pa.array(ends, pa.int64() if types.is_large_list(plain) else pa.int32())
+    mask = pa.array(missing)
+    if types.is_map(kind):
+        keys, items = _copy(column.keys, members), _copy(column.items, members)
+        return pa.MapArray.from_arrays(offsets, keys, items, type=plain, mask=mask)
+    made = pa.LargeListArray if types.is_large_list(plain) else pa.ListArray
+    return made.from_arrays(offsets, _copy(column.values, members), type=plain, mask=mask)
+
+
+def _extents(column: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where the members of lists begin among all members, and how many there are; none of missing rows."""
+    import pyarrow as pa
+
+    chosen, shown = rows.fill_null(0).to_numpy(), ~_missing(rows)
+    if pa.types.is_fixed_size_list(column.type):
+        size = column.type.list_size
+        return (chosen + column.offset) * size, np.where(shown, size, 0)
+    if not len(column):
+        return np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    if pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type):
+        return offsets[chosen], np.where(shown, column.sizes.to_numpy()[chosen], 0)
+    return offsets[chosen], np.where(shown, offsets[chosen + 1] - offsets[chosen], 0)
+
+
+def _missing(rows: Any) -> NDArray[Any]:
+    return np.asarray(rows.is_null().to_numpy(zero_copy_only=False))
+
+
+def private_schema(
+    reporters: Sequence[Reporter],
+    carried: KeptColumns,
+    source: Any,
+    also: Sequence[tuple[str, str]] = (),
+    *,
+    lists: bool,
+) -> Any:
+    """Return the Arrow schema of private rows, without metadata.
+
+    Where mechanisms on places and noise stand side by side, reports have a position, but no label.
+
+    Each pair of columns in ``also``, of other places of a row, becomes a report of its own.
+
+    Raises:
+        InputError: If reports or columns do not fit into one table.
+    """
+    import pyarrow as pa
+
+    shapes = []
+    for each in reporters:
+        columns = each.columns(_no_reports(each), lists=lists, dictionaries=len(reporters) == 1)
+        shapes.append([(name, column.type) for name, column in columns.items()])
+    shared = [column for column in shapes[0] if all(column in shape for shape in shapes)]
+    if [name for name, _ in shared] != ["latitude", "longitude"] and any(shape != shared for shape in shapes):
+        raise InputError(
+            "the mechanisms give reports of different kinds, which do not fit into one table.",
+            "release each kind by itself.",
+        )
+    first = list(shared)
+    for pair in also:
+        others = [(name_for_place(name, pair), kind) for name, kind in first]
+        twice = sorted({name for name, _ in others} & {name for name, _ in shared})
+        if twice:
+            raise InputError(
+                f"two released columns would have the name {twice[0]!r}.", "rename it in the source first."
+            )
+        shared += others
+    clash = sorted({name for name, _ in shared} & set(carried.kept))
+    if clash:
+        raise InputError(
+            f"the column {clash[0]!r} cannot be kept: the released column has this name.",
+            "rename it in the source first.",
+        )
+    kept = [(name, plain_type(source.field(column).type)) for name, column in carried.kept.items()]
+    for name, kind in kept:
+        if not lists and (pa.types.is_nested(kind) or is_binary(kind)):
+            raise InputError(
+                f"the column {name!r} of {kind} cannot be kept in a table of text.",
+                "write a Parquet or Arrow file",
+                f"leave it out of {argument('keep')}.",
+            )
+    return pa.schema([*shared, *kept])
+
+
+def name_for_place(name: str, pair: tuple[str, str]) -> str:
+    """Return the name that a column of reports has for another place of a row."""
+    lat, lon = pair
+    names = {"latitude": lat, "longitude": lon, "label": f"{lat}_label"}
+    kind, sign, number = name.partition("_")
+    return names[kind] + sign + number
+
+
+def _no_reports(each: Reporter) -> NDArray[Any]:
+    """Return reports for nobody, of which the columns can be learnt."""
+    secrets = np.zeros((0, 2)) if isinstance(each, NoiseReporter) else np.zeros(0, dtype=np.intp)
+    return each.draw(secrets, SystemWords())

@@ -1,0 +1,383 @@
+"""Kernel of every release: a batch of true rows in, a batch of private rows out, and no engine in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Words, units
+from ..core.arrays import Floats
+from ..core.immutable import CompactRepr
+from ..errors import DataError, InputError, argument, row_value
+from ..geo import PlaceColumns
+from ..sampling import SystemWords
+from ..tables import no_column
+from .kept_columns.positions import check_kept
+from .kept_columns.private_schema import KeptColumns, copy_rows, name_for_place, private_schema
+from .options import ReleaseOptions, first_place, input_kind_of, name_mechanisms, other_places
+from .reporters import BLOCK, Columnwise, NoiseReporter, Reporter, Secrets, reporter
+from .row_secrets import check_near, grouped, refuse_outside, secrets_at, secrets_of
+from .user_names import as_texts, holds_names
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Located(CompactRepr):
+    """A batch whose rows have been taken for secrets, before a report is drawn.
+
+    Attributes:
+        batch: The true rows.
+        rows: The numbers of those for which a report is drawn, array (k,), in order.
+        values: Their secrets, array (places, k, ...): of each place of a row, such as both ends of a trip.
+        chosen: The number of the mechanism of each, array (k,); None where there is one.
+        moved: How many of them were moved first.
+        farthest_m: How far at most, metres.
+        without_position: How many of the rows that are left out have no position.
+    """
+
+    batch: Any
+    rows: NDArray[np.intp]
+    values: NDArray[Any]
+    chosen: NDArray[np.intp] | None
+    moved: int
+    farthest_m: float
+    without_position: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """The number of rows that are left out."""
+        return int(self.batch.num_rows - len(self.rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PrivateBatch(CompactRepr):
+    """A batch of private rows, and counts of what was done for it.
+
+    Attributes:
+        batch: The private rows, an Arrow record batch of the kernel's schema.
+        dropped: How many rows were left out.
+        moved: How many rows were moved first.
+        farthest_m: How far at most, metres.
+        rows: The numbers of the true rows that have a report, array (k,), in order; None where it is not known.
+        without_position: How many of the rows that were left out have no position.
+    """
+
+    batch: Any
+    dropped: int
+    moved: int
+    farthest_m: float
+    rows: NDArray[np.intp] | None = None
+    without_position: int = 0
+
+
+class Kernel:
+    """Draws a private batch for each batch of true rows, from the integers of one mechanism or of several.
+
+    Rows keep their number and order, unless those outside are dropped by the caller's wish. What comes out
+    shares no memory, dictionary, statistics or metadata with what goes in.
+
+    Args:
+        mechanisms: The mechanism, or several by name: the column ``options.by`` names each row's; or, without it,
+            one for each of the columns ``options.column``, by their names.
+        schema: The Arrow schema of the true rows.
+        options: What the caller asks for.
+        name: What messages call the table.
+        comma: Whether numbers in texts may be written ``48,85``.
+
+    Attributes:
+        drawables: The mechanisms, by name; a single one has the name ``""``.
+        schema: The Arrow schema of the private rows, without metadata.
+        needs: The columns of the source that are read.
+        drawn_from: The columns that a row's report depends on.
+        rowwise: Whether reports for many rows take the same words as those for each row alone, row by row.
+        columnwise: Whether each column has a mechanism of its own, so that every row has a report of each.
+        places: How many places of a row have a report: one, and one for each pair of columns in ``options.also``.
+        user: The column of users, or None.
+        kept_columns: Which columns are carried over, and which are left out.
+        secret: The columns that hold the secret, or the time.
+        notes: What was taken for granted about the source, and after each batch what kept columns give away.
+
+    Raises:
+        InputError: If the options do not fit the mechanisms.
+        DataError: If a column is missing.
+    """
+
+    def __init__(
+        self,
+        mechanisms: Any,
+        schema: Any,
+        options: ReleaseOptions | None = None,
+        *,
+        name: str = "the table",
+        comma: bool = False,
+    ) -> None:
+        options = options or ReleaseOptions()
+        self.drawables = name_mechanisms(mechanisms, options)
+        self.columnwise = isinstance(mechanisms, Mapping) and options.by is None
+        self._reporters = [reporter(each) for each in self.drawables.values()]
+        if self.columnwise:
+            self._reporters = [Columnwise(dict(zip(self.drawables, self._reporters, strict=True)))]
+        self._numbers = {name: number for number, name in enumerate(self.drawables)}
+        self.options, self._name = options, name
+        self._within_m = units.length_m(options.within, "the distance")
+        if not self._within_m >= 0:
+            raise InputError(f"a distance of {options.within} is negative.", "use a length such as '1 km'.")
+        given = input_kind_of(self._reporters, options)
+        columns = schema.names
+        found: PlaceColumns | None = None
+        if given == "places":
+            found = first_place(schema, options, name, comma=comma)
+        pairs = () if found is None else other_places(found, options.also)
+        self._places = () if found is None else (found, *pairs)
+        self.places = 1 + len(pairs)
+        self.of_places = found is not None
+        self.notes = () if found is None else found.notes
+        if pairs:
+            called = " and ".join(map(self._of_place, range(self.places)))
+            self.notes += (
+                f"each row has {self.places} reports, by {called}, drawn independently: all of them count",
+            )
+        self.user = options.user if found is None else found.roles.user
+        self.people = options.people
+        if options.people == "column" and self.user is None:
+            raise DataError(
+                f"{name} has no column of users.",
+                f"name it with {argument('release.user', 'column')}",
+                f"state that all rows are of one person with {argument('people', 'one')}.",
+            )
+        roles = (*(("column", each) for each in options.named), ("by", options.by), ("release.user", self.user))
+        for option, each in roles:
+            if each is not None and each not in columns:
+                raise no_column(columns, each, option, name)
+        for role in (options.by, self.user):
+            if role is not None and not holds_names(schema.field(role).type):
+                raise DataError(
+                    f"the column {role!r} of {name} is of {schema.field(role).type}, which holds no names.",
+                    "name a column of texts or numbers.",
+                )
+        position = (
+            (None, None, None) if found is None else (found.roles.lat, found.roles.lon, found.roles.geometry)
+        )
+        secret = (*options.named, *position, *chain(*options.also))
+        kept = {"user": self.user, "time": None if found is None else found.roles.time}
+        self.kept_columns = KeptColumns.of(columns, options.keep, secret, kept)
+        datum = None if found is None else found.roles.datum
+        if datum in self.kept_columns.kept.values():
+            raise InputError(
+                f"the column {datum!r} states the coordinate system of the source, but reports are in WGS84.",
+                f"leave it out of {argument('keep')}.",
+            )
+        self.secret = frozenset(each for each in (*secret, kept["time"]) if each is not None)
+        sources = (*chain(*(each.position for each in self._places)), *options.named, options.by)
+        self.drawn_from = tuple(dict.fromkeys(each for each in sources if each is not None))
+        self.rowwise = all(each.rowwise for each in self._reporters)
+        wanted = [*self.drawn_from, *self.kept_columns.kept.values()]
+        self.needs = tuple(dict.fromkeys(wanted))
+        self.schema = private_schema(self._reporters, self.kept_columns, schema, options.also, lists=options.lists)
+        if len({type(each) for each in self._reporters}) > 1 and given == "places":
+            self.notes += ("reports have no labels, because some of the mechanisms have none",)
+
+    def release(self, batch: Any, words: Words | None = None, *, start: int = 0) -> PrivateBatch:
+        """Return the private rows of a batch.
+
+        Args:
+            batch: An Arrow record batch with the columns in `needs`.
+            words: Where the randomness comes from; the operating system's by default.
+            start: The number of rows before this batch, for messages.
+
+        Raises:
+            DataError: If a row is outside, and this is refused.
+        """
+        source = words or SystemWords()
+        located = self.locate(batch, source, start=start)
+        return self.assemble(located, self.draw(located, source))
+
+    def locate(self, batch: Any, words: Words, *, start: int = 0) -> Located:
+        """Return for which secrets the rows of a batch are taken; points on lattices are rounded at random here.
+
+        Args:
+            batch: An Arrow record batch.
+            words: Where the randomness comes from.
+            start: The number of rows before this batch, for messages.
+
+        Raises:
+            DataError: If a row is outside, and this is refused.
+            InputError: If a column to keep gives the positions away.
+        """
+        chosen = self._chosen(batch, start)
+        found: list[tuple[Secrets, tuple[Floats, Floats] | None]]
+        if self._places:
+            found = [self._at(place, batch, chosen, words, start) for place in range(self.places)]
+        else:
+            labels = [batch.column(name) for name in self.options.named]
+            found = [(secrets_of(self._reporters, labels, chosen), None)]
+        moved_m = np.zeros(batch.num_rows)
+        lacking = np.zeros(batch.num_rows, dtype=np.bool_)
+        for place, (secrets, at) in enumerate(found):
+            if at is not None:
+                self._check_kept(batch, secrets.inside, *at)
+                lacking |= ~(secrets.inside | np.isfinite(at[0] + at[1]))
+            called = self._of_place(place) if self.places > 1 else ""
+            if secrets.moved_m is not None:
+                check_near(secrets.moved_m, secrets.inside, self._within_m, start, place=called)
+                moved_m = np.maximum(moved_m, secrets.moved_m)
+            if not secrets.inside.all() and self.options.outside != "drop":
+                labels = [] if at else [batch.column(name).filter(~secrets.inside) for name in self.options.named]
+                nearest = self.options.outside == "nearest"
+                refuse_outside(
+                    self._reporters, secrets.inside, start, at, chosen, labels, nearest=nearest, place=called
+                )
+        inside = np.all([secrets.inside for secrets, _ in found], axis=0)
+        rows = np.flatnonzero(inside)
+        values = np.stack([secrets.values for secrets, _ in found])
+        moved = moved_m[rows]
+        return Located(
+            batch,
+            rows,
+            values if len(rows) == len(inside) else values[:, rows],
+            chosen if chosen is None else chosen[rows],
+            int(np.count_nonzero(moved)),
+            float(moved.max(initial=0.0)),
+            int(np.count_nonzero(lacking)),
+        )
+
+    def _at(
+        self, place: int, batch: Any, chosen: NDArray[np.intp] | None, words: Words, start: int
+    ) -> tuple[Secrets, tuple[Floats, Floats]]:
+        """Return the secrets of one place of each row, and the degrees that they are of."""
+        at = self._places[place].degrees(batch, start=start)
+        nearest = self.options.outside == "nearest"
+        return secrets_at(self._reporters, *at, chosen, words, nearest=nearest), at
+
+    def _of_place(self, place: int) -> str:
+        """Return the columns of a place of each row, for messages."""
+        roles = self._places[place].roles
+        return repr(roles.geometry) if roles.geometry is not None else f"{roles.lat!r}, {roles.lon!r}"
+
+    def _check_kept(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
+        """Refuse columns that give positions away; users and times are kept under their own names.
+
+        Users stay near places of their own, so of their column only numbers that are positions are looked at.
+        """
+        time = self._places[0].roles.time if self._places else None
+        kept = {name: batch.column(name) for name in self.kept_columns.kept.values() if name != time}
+        losses = [each.loss_m for each in self._reporters]
+        notes = check_kept(kept, np.where(inside, lat, np.nan), lon, float(np.mean(losses)), users=self.user)
+        self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
+
+    def draw(
+        self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None
+    ) -> list[tuple[Reporter, NDArray[np.intp], NDArray[Any]]]:
+        """Return fresh reports: for each mechanism, which of the located rows are its, and their reports.
+
+        Reports are arrays (places, rows, ...). All rows have the report of their first place drawn first.
+
+        Args:
+            located: The rows.
+            words: Where the randomness comes from.
+            chosen: Draw for these of the rows only, array (j,); by default for all.
+        """
+        wanted = np.arange(len(located.rows)) if chosen is None else chosen
+        found = []
+        groups = [(0, wanted)]
+        if located.chosen is not None:
+            groups = [(number, wanted[rows]) for number, rows in grouped(located.chosen[wanted])]
+        for number, mine in groups:
+            each, reports = self._reporters[number], []
+            for secrets in located.values:
+                values = secrets if mine.size == len(secrets) else secrets[mine]
+                if located.chosen is not None and values.ndim == 2 and not isinstance(each, NoiseReporter):
+                    values = values[:, 0].astype(np.intp)  # positions, beside the points of noise
+                parts = [each.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)]
+                reports.append(np.concatenate(parts))
+            found.append((each, mine, np.stack(reports)))
+        return found
+
+    def assemble(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
+        """Return the private rows, made of the reports that were drawn.
+
+        Args:
+            located: The rows.
+            drawn: As `draw` returns it.
+        """
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {}
+        groups = [self._columns(each, reports) for each, _, reports in drawn]
+        if len(groups) == 1:
+            columns = groups[0]
+        elif groups:
+            order = np.empty(len(located.rows), dtype=np.int64)
+            order[np.concatenate([mine for _, mine, _ in drawn])] = np.arange(len(located.rows))
+            for name in (each for each in self.schema.names if each not in self.kept_columns.kept):
+                columns[name] = pa.concat_arrays([group[name] for group in groups]).take(pa.array(order))
+        else:
+            columns = {name: pa.array([], self.schema.field(name).type) for name in self.schema.names}
+        for name, column in self.kept_columns.kept.items():
+            columns[name] = copy_rows(located.batch.column(column), name, located.rows)
+        arrays = [columns[name] for name in self.schema.names]
+        return PrivateBatch(
+            pa.RecordBatch.from_arrays(arrays, schema=self.schema),
+            located.dropped,
+            located.moved,
+            located.farthest_m,
+            located.rows,
+            located.without_position,
+        )
+
+    @property
+    def single(self) -> Reporter | None:
+        """The one mechanism, made ready; None where there are several."""
+        return self._reporters[0] if len(self._reporters) == 1 else None
+
+    def groups(self, batch: Any) -> list[NDArray[np.intp]]:
+        """Return the rows of each mechanism, arrays of numbers; all rows where there is one mechanism.
+
+        Args:
+            batch: An Arrow record batch.
+
+        Raises:
+            DataError: If a row names none of them.
+        """
+        chosen = self._chosen(batch, 0)
+        if chosen is None:
+            return [np.arange(batch.num_rows)]
+        return [rows for _, rows in grouped(chosen)]
+
+    def degrees(self, batch: Any) -> tuple[Floats, Floats]:
+        """Return the true latitudes and longitudes of rows, arrays (n,), degrees; NaN where one has none.
+
+        Of rows with several places they are those of the first.
+        """
+        if not self._places:
+            return np.full(batch.num_rows, np.nan), np.full(batch.num_rows, np.nan)
+        return self._places[0].degrees(batch)
+
+    def _columns(self, each: Reporter, reports: NDArray[Any]) -> dict[str, Any]:
+        how: Any = {"lists": self.options.lists, "dictionaries": len(self._reporters) == 1}
+        columns = each.columns(reports[0], **how)
+        for pair, others in zip(self.options.also, reports[1:], strict=True):
+            columns |= {name_for_place(name, pair): column for name, column in each.columns(others, **how).items()}
+        return columns
+
+    def _chosen(self, batch: Any, start: int) -> NDArray[np.intp] | None:
+        if self.options.by is None:
+            return None
+        encoded = as_texts(batch.column(self.options.by), self.options.by).dictionary_encode()
+        names = encoded.dictionary.to_pylist()
+        numbers = np.array([self._numbers.get(name, -1) for name in names] + [-1], dtype=np.intp)
+        found: NDArray[np.intp] = numbers[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
+        if (found < 0).any():
+            first, shown = int(np.argmax(found < 0)), list(self.drawables)[:8]
+            raise DataError(
+                f"row {start + first + 1} names "
+                f"{row_value(f'the mechanism {batch.column(self.options.by)[first].as_py()!r},', 'a mechanism')} "
+                "which is not among those given.",
+                "leave out the rows that no mechanism is for, or give one",
+                f"the mechanisms are {', '.join(shown)}{' ...' if len(shown) < len(self.drawables) else ''}.",
+            )
+        return found

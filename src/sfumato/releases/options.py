@@ -1,0 +1,376 @@
+"""Options of a release, checked before anything is read, and against its mechanisms."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ..core import JointSpace, Randomizer, units
+from ..core.arguments import checked
+from ..core.immutable import CompactRepr
+from ..errors import DataError, InputError, argument, python, typed
+from ..geo import People, PlaceColumns, check_people
+from ..ledgers import Blur
+from ..rounding import counted
+from ..sampling import SystemWords
+from ..tables import no_column
+from .reporters import InputKind, NoiseReporter, Reporter
+
+Outside = Literal["error", "nearest", "drop"]
+OUTSIDE: Final = ("error", "nearest", "drop")
+_SHOWN: Final = 8  # names in messages
+WITHIN: Final = "1 km"
+"""How far points outside are moved at most, unless the caller says otherwise."""
+
+ALLOWED: Final = 0.01
+"""The share of rows that may be moved or dropped, unless the caller allows more."""
+
+AnyMechanism = Randomizer | Blur
+Mechanisms = AnyMechanism | Mapping[str, AnyMechanism]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReleaseOptions(CompactRepr):
+    """Options of a release; `sfumato.release` describes each.
+
+    Attributes:
+        column: The column of labels or numbers, or several; None where secrets are places.
+        lat: The column of latitudes.
+        lon: The column of longitudes.
+        user: The column of users.
+        time: The column of times.
+        keep: Columns that are carried over.
+        by: The column that names each row's mechanism.
+        outside: What is done with rows outside.
+        within: How far they are moved at most, a length.
+        lists: Whether a report of several numbers becomes a list, or as many columns.
+        people: Who is a person, as `sfumato.read_visits` takes it.
+        skip_damaged: Whether damaged files of a folder without columns are left out.
+        also: Pairs of columns with the latitude and longitude of other places of a row, such as the end of a trip.
+    """
+
+    column: str | tuple[str, ...] | None = None
+    lat: str | None = None
+    lon: str | None = None
+    user: str | None = None
+    time: str | None = None
+    keep: tuple[str, ...] = ()
+    by: str | None = None
+    outside: Outside = "error"
+    within: float | str = WITHIN
+    lists: bool = True
+    people: People | None = None
+    also: tuple[tuple[str, str], ...] = ()
+    skip_damaged: bool = False
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns of labels or numbers, in order; none where secrets are places."""
+        return () if self.column is None else (self.column,) if isinstance(self.column, str) else self.column
+
+
+def name_mechanisms(mechanisms: Any, options: ReleaseOptions) -> dict[str, Any]:
+    """Return the mechanisms by name; a single one has the name ``""``.
+
+    Raises:
+        InputError: If there are fewer or more than the options name.
+    """
+    if not isinstance(mechanisms, Mapping):
+        if options.by is not None:
+            raise InputError(
+                f"{argument('by', options.by)} was given with one mechanism.",
+                "pass a mapping from names to mechanisms.",
+            )
+        return {"": mechanisms}
+    if not mechanisms:
+        raise InputError("no mechanism was given.", "pass at least one.")
+    if options.by is None and isinstance(options.column, str | None):
+        raise InputError(
+            "several mechanisms were given, but no column that says which one is for which row.",
+            f"name it with {argument('by', 'user')}.",
+        )
+    if options.by is None and set(mechanisms) != set(options.named):
+        raise InputError(
+            f"there are mechanisms for {_some(mechanisms)}, but the columns {_some(options.named)} were named.",
+            f"name a mechanism for each of {argument('column')}.",
+        )
+    found: dict[str, Any] = {}
+    for name in options.named if options.by is None else mechanisms:
+        if str(name) in found:
+            raise InputError(
+                f"two mechanisms have the same name as text: {str(name)!r}, one of them as {name!r} of type "
+                f"{type(name).__name__}.",
+                "give each mechanism a name of its own.",
+            )
+        found[str(name)] = mechanisms[name]
+    return found
+
+
+def _some(names: Iterable[object]) -> str:
+    found = [repr(str(name)) for name in names]
+    return ", ".join(found if len(found) <= _SHOWN else [*found[: _SHOWN - 1], "..."])
+
+
+def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> InputKind:
+    """Return what secrets are read from.
+
+    Raises:
+        InputError: If the options do not fit the mechanisms.
+    """
+    kinds = {each.input_kind for each in reporters}
+    if options.column is None and kinds != {"places"}:
+        other = next(each for each in reporters if each.input_kind != "places")
+        other.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=False)
+        raise InputError("some mechanisms are about places, and others are not.", "release each kind by itself.")
+    if options.column is None:
+        if options.outside == "nearest":
+            for each in reporters:
+                if not each.moves:  # it says why
+                    each.at(np.zeros(0), np.zeros(0), SystemWords(), nearest=True)
+        return "places"
+    named = {"lat": options.lat, "lon": options.lon, "time": options.time}
+    for role, column in named.items():
+        if column is not None:
+            raise InputError(
+                f"with {argument('column')} no places are read.", f"leave out {argument(f'release.{role}')}."
+            )
+    if options.also:
+        raise InputError(f"with {argument('column')} no places are read.", f"leave out {argument('also')}.")
+    if options.outside == "nearest":
+        raise InputError(
+            "a label that is not among the secrets has no nearest label.",
+            f"use {argument('outside', 'error')} or {argument('outside', 'drop')}.",
+        )
+    for each in reporters:
+        if each.takes != len(options.named):
+            raise InputError(
+                f"{counted(each.takes, 'column')} of true values must be named for {each!r}, but "
+                f"{len(options.named)} were: {_some(options.named)}.",
+                f"name {'one' if each.takes == 1 else 'as many'} with {argument('column')}.",
+            )
+    if any(isinstance(each, NoiseReporter) for each in reporters):
+        raise InputError("the noise is for points, not for labels.", f"leave out {argument('column')}.")
+    return "numbers" if kinds == {"numbers"} else "labels"
+
+
+def first_place(schema: Any, options: ReleaseOptions, name: str, *, comma: bool = False) -> PlaceColumns:
+    """Return the columns of the first place of each row, which other places are never taken for.
+
+    Raises:
+        DataError: If a column is missing.
+        InputError: If a column has two roles, or another place is the one that is released without it.
+    """
+    import pyarrow as pa
+
+    named = {"lat": options.lat, "lon": options.lon, "user": options.user, "time": options.time}
+    if not options.also:
+        return PlaceColumns.of(schema, name, named, comma=comma)
+    others = list(chain(*options.also))
+    every = [*others, options.lat, options.lon, options.user, options.time, options.by]
+    for each in others:
+        if each not in schema.names:
+            raise no_column(schema.names, each, "also", name)
+        if every.count(each) > 1:
+            raise InputError(
+                f"the column {each!r} of {argument('also')} has another role, too.",
+                "name each column once: the first place of a row by itself, and the others with this argument.",
+            )
+    rest = pa.schema([field for field in schema if field.name not in others], schema.metadata)
+    try:
+        usual = PlaceColumns.of(schema, name, named, comma=comma).position
+    except DataError:  # which place comes first is open without the others
+        usual = ()
+    if twice := set(usual) & set(others):
+        raise _first_again(next(pair for pair in options.also if twice & set(pair)), usual, rest, name)
+    return PlaceColumns.of(rest, name, named, comma=comma)
+
+
+def _first_again(pair: tuple[str, str], usual: Sequence[str], rest: Any, name: str) -> InputError:
+    """Return the error of another place that is the first one, with the columns that may have been meant.
+
+    ``usual`` are the columns of the place that is released without it, and ``rest`` is the Arrow schema without
+    all other places.
+    """
+    try:
+        roles = PlaceColumns.of(rest, name, {}).roles
+    except DataError:
+        roles = None
+    hints = [
+        "name another place of the row with it, such as the end of a trip, or leave it out",
+        f"name the first place of each row: {argument('lat', 'column')} and {argument('lon', 'column')}.",
+    ]
+    if roles is not None and roles.lat is not None and roles.lon is not None:
+        hints = [
+            python(f"pass the other place: also=[({roles.lat!r}, {roles.lon!r})]"),
+            typed(f"name the other place: --also {roles.lat},{roles.lon}"),
+            f"call the other place the first one: {argument('lat', roles.lat)} and {argument('lon', roles.lon)}.",
+        ]
+    return InputError(
+        f"{argument('also')} names {' and '.join(map(repr, pair))}, but {' and '.join(map(repr, usual))} "
+        f"{'is' if len(usual) == 1 else 'are'} already the place of each row that is released.",
+        *hints,
+    )
+
+
+def other_places(first: PlaceColumns, also: Sequence[tuple[str, str]]) -> tuple[PlaceColumns, ...]:
+    """Return the columns of the other places of each row, pairs ``also``, read as the first place is."""
+    return tuple(
+        replace(first, roles=replace(first.roles, lat=lat, lon=lon, geometry=None), named=argument("also"))
+        for lat, lon in also
+    )
+
+
+def drawable_of(mechanism: Mechanisms) -> Any:
+    """Return what draws, without the ledger of a `Blur`.
+
+    Raises:
+        InputError: If it is of a class derived from `Blur`, which may report otherwise.
+    """
+    if not isinstance(mechanism, Blur):
+        return mechanism
+    if type(mechanism) is not Blur:
+        raise InputError(
+            f"a value of {type(mechanism)} is not a Blur, and nothing is known of what it reports.",
+            python("pass sf.Blur(mechanism, ledger)."),
+        )
+    return mechanism.mechanism
+
+
+def columns_of(mechanism: Any, column: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+    """Return the columns that hold the secret: those the caller names, or those of a joint space.
+
+    Raises:
+        InputError: If a column is named twice, or a name is no text.
+    """
+    if column is None:
+        secrets = mechanism.secrets if isinstance(mechanism, Randomizer) else None
+        return secrets.names if isinstance(secrets, JointSpace) else None
+    if isinstance(column, str):
+        return column
+    named = tuple(column)
+    if not named or not all(isinstance(name, str) for name in named) or len(set(named)) < len(named):
+        raise InputError(f"{argument('column')} {list(named)!r} does not name columns.", "name each column once.")
+    return named
+
+
+def check_options(
+    mechanism: Mechanisms,
+    place_column: str | None,
+    outside: Outside | None,
+    allow: float,
+    options: Mapping[str, Any],
+    *,
+    lists: bool,
+) -> ReleaseOptions:
+    """Return the options of a release, checked; ``options`` holds the arguments that have no parameter here.
+
+    Raises:
+        InputError: If one is unknown or of a wrong kind, or they do not fit together.
+    """
+    if outside is not None and outside not in OUTSIDE:
+        raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(OUTSIDE)}.")
+    unknown = sorted(set(options) - set(inspect.signature(_options).parameters))
+    if unknown:
+        raise InputError(
+            f"a release has no argument {unknown[0]!r}.",
+            python("read help(sfumato.release) for those that it has."),
+        )
+    given = _options(**options)
+    if not 0 <= allow <= 1:
+        raise InputError(
+            f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
+        )
+    _check_acts(outside or "error", given["within"], allow)
+    check_people(given["people"], given["user"], "release.user")
+    keep = given.pop("keep")
+    if isinstance(keep, str):
+        raise InputError(
+            f"{argument('keep', keep)} is not a list of column names.", f"pass {argument('keep', [keep])}."
+        )
+    for name in keep:
+        if not isinstance(name, str):
+            raise InputError(f"{name!r} is not the name of a column.", f"pass texts with {argument('keep')}.")
+    column = columns_of(mechanism, given.pop("column"))
+    also = _pairs(given.pop("also"))
+    made = ReleaseOptions(column, keep=tuple(keep), outside=outside or "error", lists=lists, also=also, **given)
+    if made.column is not None and isinstance(mechanism, Blur):
+        raise InputError(
+            "only a release of places can be charged in a ledger, not one of the labels or numbers in a column.",
+            "release with the mechanism alone, without the ledger.",
+        )
+    if made.column is not None and place_column:
+        raise InputError(
+            f"{argument('place_column', place_column)} names places, but what is released is the column "
+            f"{', '.join(map(repr, made.named))}.",
+            f"leave out {argument('place_column')}: each row has a report of its own.",
+        )
+    if also and place_column:
+        raise InputError(
+            f"{argument('place_column', place_column)} names one place of a row, but {argument('also')} names "
+            "several.",
+            f"leave out {argument('place_column')}: each row has fresh reports",
+            f"release each place by itself, with {argument('lat', 'column')} and {argument('lon', 'column')}: "
+            "the promises of all releases add up.",
+        )
+    return made
+
+
+def _pairs(also: Any) -> tuple[tuple[str, str], ...]:
+    """Return the columns of other places of a row, as pairs of latitude and longitude."""
+    pairs = []
+    for each in [also] if isinstance(also, str) else also:
+        pair = tuple(each) if isinstance(each, Sequence) and not isinstance(each, str) else (each,)
+        if len(pair) != 2 or not all(isinstance(name, str) and name for name in pair):
+            raise InputError(
+                f"{argument('also')} names {','.join(map(str, pair))!r}, which is no pair of columns: a latitude, "
+                "a longitude.",
+                python("pass also=[('end_lat', 'end_lng')]."),
+                typed("write --also end_lat,end_lng."),
+            )
+        pairs.append(pair)
+    return tuple(pairs)
+
+
+def _check_acts(outside: str, within: float | str, allow: float) -> None:
+    """Refuse a distance where no row is moved, and a share where no row is moved or dropped."""
+    moves = f"move rows outside with {argument('outside', 'nearest')}"
+    done = "are refused" if outside == "error" else "are left out"
+    within_m = units.length_m(within, "the distance")
+    if within_m < 0:
+        raise InputError(f"a distance of {within} is negative.", "use a length such as '1 km'.")
+    if outside != "nearest" and within_m != units.length_m(WITHIN, ""):
+        raise InputError(
+            f"{argument('within', within)} does nothing here: rows outside {done}, and none is moved.",
+            moves,
+            f"leave out {argument('within')}.",
+        )
+    if outside == "error" and allow != ALLOWED:
+        raise InputError(
+            f"{argument('allow', allow)} does nothing here: rows outside {done}, be they few or many.",
+            moves,
+            f"drop them with {argument('outside', 'drop')}",
+            f"leave out {argument('allow')}.",
+        )
+
+
+@checked
+def _options(
+    *,
+    column: str | Sequence[str] | None = None,
+    lat: str | None = None,
+    lon: str | None = None,
+    user: str | None = None,
+    time: str | None = None,
+    keep: Sequence[str] = (),
+    by: str | None = None,
+    within: float | str = WITHIN,
+    people: People | None = None,
+    also: Sequence[Sequence[str]] = (),
+    skip_damaged: bool = False,
+) -> dict[str, Any]:
+    return dict(locals())

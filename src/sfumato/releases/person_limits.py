@@ -1,0 +1,290 @@
+"""Reports of each person in a source, counted before anything is drawn, and limits on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from ..core import units
+from ..core.immutable import CompactRepr
+from ..errors import DataError, InputError, UnitError, argument
+from ..proofs import ReportBound
+from ..rounding import amount_at_most, at_most, counted, float_above
+from ..tables import TableStream
+from .kernel import Kernel
+from .user_names import counts_of_names
+
+_NUMBERS: Final = 1 << 23  # users below this are counted in an array
+_MERGED: Final = 1 << 22  # counts of users that are held before equal users are put together
+REPORTS: Final = "max_reports_per_person"
+EPSILON: Final = "max_epsilon_per_person"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class People(CompactRepr):
+    """The reports that the source asks of one person.
+
+    Attributes:
+        rows: Rows with a report at most.
+        most: The largest number of reports of one user; None where no column names the users.
+        users: How many users there are; None where it is not known.
+        exact: Whether both were counted, or are at most so many.
+        nameless: Rows that name no user.
+        counts: Pairs of a number of reports and how many users have it; empty where no column names the users.
+        assumed: Whether all rows count as one person's because nothing says whose they are.
+        row_reports: How many reports a row has: several where it has several places.
+    """
+
+    rows: int
+    most: int | None = None
+    users: int | None = None
+    exact: bool = True
+    nameless: int = 0
+    counts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    assumed: bool = False
+    row_reports: int = 1
+
+    def times(self, reports: int) -> People:
+        """Return the same people where each row has several reports."""
+        most = None if self.most is None else self.most * reports
+        counts = tuple((each * reports, users) for each, users in self.counts)
+        return replace(self, most=most, counts=counts, row_reports=reports)
+
+
+def count_people(stream: TableStream, kernel: Kernel) -> People:
+    """Return how many rows the source has, and how many reports of one user at most.
+
+    Users are told apart as the ledger does: not by blanks around their names, nor by how Unicode composes them.
+    Rows that name no user may be anyone's, and are counted with every user's. Where the secrets are places and no
+    column names the users, all rows are one person's; so they are where the caller states it.
+    Memory grows with the number of users, not with the number of rows.
+
+    Raises:
+        DataError: If the source cannot be read.
+    """
+    user = kernel.user
+    if user is None or kernel.people == "one":
+        rows = stream.rows
+        if rows is None:
+            rows = sum(batch.num_rows for batch in stream.batches(stream.schema.names[:1]))
+        return people_without_users(rows, kernel)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    held: list[Any] = []
+    small = np.zeros(0, dtype=np.int64)  # counts of users that are small numbers, by number
+    rows = size = nameless = 0
+    for batch in stream.batches([user]):
+        rows += batch.num_rows
+        numbers = _small(batch.column(0))
+        if numbers is not None:
+            counts = np.bincount(numbers)
+            if len(counts) > len(small):
+                small = np.concatenate([small, np.zeros(len(counts) - len(small), dtype=np.int64)])
+            small[: len(counts)] += counts
+            continue
+        names, reports = counts_of_names(batch.column(0))
+        held.append(pa.table({"user": names, "n": reports}))
+        size += len(names)
+        if size > _MERGED:
+            held = [_merged(held)]
+            size = held[0].num_rows
+    if small.any():
+        seen = np.flatnonzero(small)
+        kind = stream.schema.field(user).type
+        held.append(pa.table({"user": pa.array(seen).cast(kind), "n": pa.array(small[seen])}))
+    if not held:
+        return People(0, 0, 0)
+    total = _merged(held)
+    missing = pc.is_null(total["user"], nan_is_null=True)
+    nameless = pc.sum(total.filter(missing)["n"]).as_py() or 0
+    named = total.filter(pc.invert(missing))["n"]
+    most = pc.max(named).as_py() or 0
+    spread = sorted((each["values"], each["counts"]) for each in pc.value_counts(named).to_pylist())
+    people = People(rows, most + nameless, len(named) or None, nameless=nameless, counts=tuple(spread))
+    return people.times(kernel.places)
+
+
+def people_without_users(rows: int, kernel: Kernel) -> People:
+    """Return the people of rows without a column of users: one for places; of other secrets it is not known."""
+    stated = kernel.people == "one"
+    if not (stated or kernel.of_places):
+        return People(rows)
+    return People(rows, rows, 1, assumed=not stated, counts=((rows, 1),)).times(kernel.places)
+
+
+def _small(column: Any) -> Any:
+    """Return a column of users as an array, where they are numbers small enough to count by; None elsewhere."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    ends = pc.min_max(column)
+    if ends["min"].as_py() < 0 or ends["max"].as_py() >= _NUMBERS:
+        return None
+    return column.to_numpy().astype(np.int64, copy=False)
+
+
+def _merged(tables: list[Any]) -> Any:
+    import pyarrow as pa
+
+    found = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
+    return (
+        found.rename_columns(["user", "n"])
+        if found.column_names[0] == "user"
+        else found.select([1, 0]).rename_columns(["user", "n"])
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PersonLimits(CompactRepr):
+    """The most reports, and the most epsilon, that a release may ask of one person.
+
+    They are for one release of one source. Earlier releases of the source into the same folder count, too, unless
+    a ledger charges for them: that has limits of its own.
+
+    Attributes:
+        reports: The largest number of reports; None for no limit.
+        epsilon: The largest total epsilon, such as ``"50/km"``, or a number in the unit of the promise; None for
+            no limit.
+    """
+
+    reports: int | None = None
+    epsilon: float | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.reports is not None and (isinstance(self.reports, bool) or self.reports < 1):
+            raise InputError(
+                f"{argument(REPORTS, self.reports)} is not a number of reports.", "use a whole number from 1 on."
+            )
+        if isinstance(self.epsilon, bool):
+            raise InputError(f"{argument(EPSILON, self.epsilon)} is not an epsilon.", "write it as '50/km'.")
+
+    def check(
+        self,
+        promises: Sequence[ReportBound],
+        people: People,
+        earlier: int = 0,
+        same_mechanism: bool = True,
+        releases: int = 0,
+    ) -> None:
+        """Refuse a release that asks more of a person.
+
+        Args:
+            promises: The largest promise of one report, kind by kind; none where nothing bounds a report.
+            people: The reports of each person.
+            earlier: How often the source was released before, each place of its rows counted.
+            same_mechanism: Whether all of these releases had this mechanism.
+            releases: How many releases these are.
+
+        Raises:
+            DataError: If a person exceeds a limit, or the reports of each person cannot be counted.
+            InputError: If the limit on epsilon has another unit than the promise, or no total can be computed.
+        """
+        if self.reports is not None:
+            counts = _counts(people, REPORTS, earlier)
+            if over := _over(counts, self.reports):
+                raise _refusal(
+                    people, over, releases, argument(REPORTS, self.reports), f"number is {max(counts):,}"
+                )
+        if self.epsilon is None:
+            return
+        if earlier and not same_mechanism:
+            raise InputError(
+                f"{argument(EPSILON)} cannot be checked: the source was released before with another mechanism, "
+                "and the epsilon of that release is not on record.",
+                f"limit the number of reports with {argument(REPORTS, 100)}",
+                f"leave out {argument(EPSILON)}.",
+            )
+        for promise, limit in self._epsilons(promises):
+            counts = _counts(people, EPSILON, earlier)
+            each = Fraction(repr(promise.epsilon))  # as the limit is read: 0.1 is 1/10
+            if over := _over(counts, limit // each if each else max(counts, default=0)):
+                most = max(counts)
+                total = f"epsilon is {at_most(float_above(each * most), 6)}{units.per_unit(promise.unit)}"
+                limited = f"{argument(EPSILON, self.epsilon)}{_whom(promise)}"
+                raise _refusal(people, over, releases, limited, f"{total}, of {counted(most, 'report')}")
+
+    def _epsilons(self, promises: Sequence[ReportBound]) -> list[tuple[ReportBound, Fraction]]:
+        """Return the promises that the limit on epsilon is for, each with the limit in its unit."""
+        fitting: list[tuple[ReportBound, Fraction]] = []
+        misfit: UnitError | None = None
+        for each in (promise for promise in promises if promise.measure == "epsilon"):
+            try:
+                limit = units.parse_exactly(
+                    self.epsilon or 0, per=bool(each.unit), unit=each.unit, what=argument(EPSILON)
+                )
+            except UnitError as error:
+                misfit = misfit or error
+                continue
+            if limit <= 0:
+                raise InputError(
+                    f"{argument(EPSILON, self.epsilon)} is not above 0.", "write a larger one, such as '50/km'."
+                )
+            fitting.append((each, limit))
+        if fitting:
+            return fitting
+        if misfit is not None:
+            raise misfit
+        raise InputError(
+            f"{argument(EPSILON, self.epsilon)} cannot be checked: no epsilon is proved for every report.",
+            f"limit the number of reports with {argument(REPORTS, 100)}",
+            "release with a mechanism that promises an epsilon.",
+        )
+
+
+def _counts(people: People, limit: str, earlier: int) -> dict[int, int]:
+    """Return how many people have each number of reports, in this release and the earlier ones.
+
+    Raises:
+        DataError: If rows name no user.
+    """
+    if people.most is not None and not people.nameless:
+        row = people.row_reports
+        return {reports // row * (row + earlier): users for reports, users in people.counts}
+    lacking, hint = "no column names the users", f"name it with {argument('release.user', 'column')}"
+    if people.most is not None:
+        names = "names" if people.nameless == 1 else "name"
+        lacking, hint = f"{counted(people.nameless, 'row')} {names} no user", "leave such rows out of the source"
+    raise DataError(
+        f"{argument(limit)} cannot be checked, because {lacking}: the reports of one person cannot be counted. "
+        "Nothing was drawn.",
+        hint,
+        f"leave out {argument(limit)}.",
+    )
+
+
+def _over(counts: dict[int, int], most: int) -> int:
+    return sum(users for reports, users in counts.items() if reports > most)
+
+
+def _whom(promise: ReportBound) -> str:
+    """Return for whom a promise is and what is added to its distances, to follow a limit."""
+    slack = f"with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
+    more = ", ".join(each for each in (promise.whom, slack) if each)
+    return f" ({more.strip('()')})" if more else ""
+
+
+def _refusal(people: People, over: int, earlier: int, limit: str, largest: str) -> DataError:
+    """Return the error of a release that exceeds a limit: how many people do, and by how much, but not who."""
+    total = sum(users for _, users in people.counts)
+    about = "" if people.exact else "up to "
+    counting = "" if people.exact else ", where every row that may have a report counts"
+    releases = f" over {earlier + 1:,} releases of this source" if earlier else ""
+    place_once = (
+        f"if they return to the same places, report each place once, with {argument('place_column', 'column')}"
+    )
+    return DataError(
+        f"{about}{over:,} of {counted(total, 'person', 'people')} would exceed {limit}: the largest {largest}"
+        f"{releases}{counting}. Nothing was drawn.",
+        f"name the column of users with {argument('release.user', 'column')}"
+        if people.assumed
+        else "release fewer rows of each person",
+        "" if people.row_reports > 1 else place_once,  # the reports of a row cannot be of one place
+        "allow more, if the larger total is what you want.",
+    )

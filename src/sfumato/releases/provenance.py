@@ -1,0 +1,179 @@
+"""Fingerprints of mechanisms on released tables, by which estimation recognises them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from .._version import __version__
+from ..core.immutable import CompactRepr
+from ..errors import DataError, FileError, argument
+from ..ledgers.fingerprint import fingerprint
+
+KEY: Final = b"sfumato"
+"""The key of the mark among the metadata of a Parquet or Arrow table."""
+
+SUFFIX: Final = ".sfumato.json"
+"""What is appended to the name of a CSV file for the small file beside it that holds the mark."""
+
+INSIDE: Final = "_sfumato.json"
+"""The small file in a folder that Spark wrote, which holds the mark; readers of tables leave out such names."""
+
+
+_SHOWN: Final = 8  # columns in a message
+_LARGEST: Final = 1 << 20  # bytes of a mark
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Mark(CompactRepr):
+    """The fingerprints of the mechanisms that a table was drawn from.
+
+    Attributes:
+        mechanisms: Hexadecimal fingerprints, in rising order.
+        columns: The name of each column with a mechanism of its own, and its fingerprint; empty where none has.
+    """
+
+    mechanisms: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, drawables: Mapping[str, Any], *, columnwise: bool = False) -> Self:
+        """Return the mark of mechanisms.
+
+        Args:
+            drawables: The mechanisms, by name.
+            columnwise: Whether the names are those of columns, each of which has a mechanism of its own.
+        """
+        found = {name: fingerprint(each).hex() for name, each in drawables.items()}
+        return cls(tuple(sorted(set(found.values()))), tuple(found.items()) if columnwise else ())
+
+    @property
+    def text(self) -> str:
+        """The mark as JSON."""
+        columns = {"columns": dict(self.columns)} if self.columns else {}
+        return json.dumps({"sfumato": __version__, "mechanisms": list(self.mechanisms), **columns})
+
+    @classmethod
+    def from_text(cls, text: bytes | str, source: str) -> Self:
+        """Return the mark that a text holds.
+
+        Raises:
+            DataError: If it holds none.
+        """
+        try:
+            held = json.loads(text)
+            found, columns = held["mechanisms"], held.get("columns", {})
+            if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+                raise ValueError("no list of texts")
+            if not isinstance(columns, dict) or not all(isinstance(each, str) for each in columns.values()):
+                raise ValueError("no texts for columns")
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise DataError(
+                f"the mark of the mechanism on {source} is damaged ({error}).", "get the table as it was released."
+            ) from None
+        return cls(tuple(found), tuple(columns.items()))
+
+    def check(self, drawable: Any, source: str, column: str | None = None) -> None:
+        """Refuse a table that was drawn from another mechanism.
+
+        Args:
+            drawable: The mechanism that it is taken to be drawn from.
+            source: What messages call the table.
+            column: The column of its reports, where columns may have mechanisms of their own.
+
+        Raises:
+            DataError: If it was drawn from another one.
+        """
+        mine = fingerprint(drawable).hex()
+        own = dict(self.columns).get(column or "")
+        if own is not None:
+            if own != mine:
+                raise DataError(
+                    f"the column {column!r} of {source} was drawn from another mechanism: its mark is "
+                    f"{own[:12]}, that of the mechanism given is {mine[:12]}.",
+                    "give the mechanism file that the column was released with.",
+                )
+            return
+        if mine not in self.mechanisms:
+            raise DataError(
+                f"{source} was drawn from another mechanism: its mark is "
+                f"{self.mechanisms[0][:12] or '(none)'}, that of "
+                f"the mechanism given is {mine[:12]}."
+                if self.mechanisms
+                else f"{source} bears an empty mark.",
+                "give the mechanism file that the table was released with.",
+            )
+        if len(self.mechanisms) > 1 and self.columns:
+            fitting = [name for name, each in self.columns if each == mine] or [self.columns[0][0]]
+            raise DataError(
+                f"the columns of {source} were drawn from a mechanism each: "
+                f"{', '.join(repr(name) for name, _ in self.columns[:_SHOWN])}.",
+                f"name the mechanism's own with {argument('column', fitting[0])}.",
+            )
+        if len(self.mechanisms) > 1:
+            raise DataError(
+                f"{source} was drawn from {len(self.mechanisms)} mechanisms, of which the one given is one.",
+                "keep the column that names the mechanism, and estimate from the rows of one mechanism at a time.",
+            )
+
+
+def read_mark(path: Path) -> Mark | None:
+    """Return the mark on a released table, or None where it bears none.
+
+    Args:
+        path: A CSV, Parquet or Arrow file, or a folder that Spark wrote.
+
+    Raises:
+        DataError: If the mark is damaged.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    name = repr(path.name)
+    beside = path / INSIDE if path.is_dir() else mark_beside(path)
+    try:
+        head = b""
+        if not path.is_dir():
+            with path.open("rb") as stream:
+                head = stream.read(6)
+        metadata: Mapping[bytes, bytes] = {}
+        if head[:4] == b"PAR1":
+            metadata = parquet.read_schema(str(path)).metadata or {}
+        elif head == b"ARROW1":
+            with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+                metadata = reader.schema.metadata or {}
+        found = mark_in(metadata, name)
+        if found is not None:
+            return found
+        if not metadata and beside.is_file() and beside.stat().st_size <= _LARGEST:
+            return Mark.from_text(beside.read_bytes(), name)
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        if isinstance(error, DataError | FileError):
+            raise
+        return None  # whoever reads the table will say what is wrong with it
+    return None
+
+
+def mark_in(metadata: Mapping[bytes, bytes], source: str) -> Mark | None:
+    """Return the mark among the metadata of an Arrow table, also as pandas writes its ``attrs``; None without one.
+
+    Raises:
+        DataError: If the mark is damaged.
+    """
+    if KEY in metadata:
+        return Mark.from_text(metadata[KEY], source)
+    text = None
+    with suppress(ValueError, AttributeError, RecursionError):
+        attributes = json.loads(metadata.get(b"PANDAS_ATTRS", b"{}"))
+        attributes = attributes or json.loads(metadata.get(b"pandas", b"{}")).get("attributes")
+        text = (attributes or {}).get("sfumato")
+    return Mark.from_text(text, source) if isinstance(text, str) else None
+
+
+def mark_beside(path: Path) -> Path:
+    """Return the small file that holds the mark of a CSV file."""
+    return path.with_name(path.name + SUFFIX)

@@ -1,0 +1,578 @@
+"""Reporters: mechanisms on batches of rows, which become secrets, and then columns of reports."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import WGS84, Capability, JointSpace, NumberBins, Randomizer, Recipe, Row, Space, Words
+from ..core.arrays import Floats, round_degrees
+from ..core.immutable import CompactRepr
+from ..core.randomizer import check_known
+from ..errors import DataError, InputError, argument
+from ..geo import Hexagons, Lattice, Places, Projection
+from ..mechanisms.planar import CoordinateNoise
+from ..sampling import SystemWords
+from ..tables import check_seen, find, label_column, numeric
+
+BLOCK: Final = 1 << 15
+"""Rows that are drawn at a time: what they need stays in the processor's cache."""
+
+InputKind = Literal["places", "labels", "numbers"]
+Positions = NDArray[np.intp]
+WIDEST: Final = 1000
+"""The largest number of reports in a tuple that become columns."""
+
+Column = Callable[[NDArray[Any]], Any]
+_LOOKED_AT: Final = 200  # places
+_RADIUS_M: Final = 6_371_000.0
+_PLACES: Final = ("latitude", "longitude")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Secrets(CompactRepr):
+    """The secrets that rows are taken for.
+
+    Attributes:
+        values: Positions of secrets, or whole numbers, array (n,); for noise on coordinates degrees, array (n, 2).
+        inside: Which rows have one, array (n,).
+        moved_m: How far each was moved to be inside, metres, array (n,); None where none was.
+    """
+
+    values: NDArray[Any]
+    inside: NDArray[np.bool_]
+    moved_m: Floats | None = None
+
+
+class Reporter(ABC):
+    """One mechanism, ready to report on batches of rows.
+
+    Attributes:
+        input_kind: What a row's secret is read from: a place, a label or a whole number.
+        takes: How many columns of labels or numbers hold a secret.
+        moves: Whether rows outside can be moved to the nearest place.
+        rowwise: Whether reports for many rows take the same words as those for each row alone, row by row.
+    """
+
+    input_kind: InputKind
+    takes: int = 1
+    moves: bool = False
+    rowwise: bool = False
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """The secrets in words, as they follow "not"."""
+
+    @property
+    def loss_m(self) -> float:
+        """The mean distance from a true place to its report, metres; NaN where reports have no place."""
+        return float("nan")
+
+    @abstractmethod
+    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
+        """Return a report for each secret, fresh and independent, array (n, ...)."""
+
+    @abstractmethod
+    def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
+        """Return the Arrow columns of reports, by name.
+
+        Args:
+            reports: As `draw` returns them.
+            lists: Whether a report of several numbers becomes a list, or as many columns.
+            dictionaries: Whether labels may refer to a dictionary of all labels of the mechanism.
+        """
+
+    def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
+        """Return the secrets of points on the ground.
+
+        Args:
+            lat: Degrees, array (n,); NaN where a row has no position.
+            lon: Likewise.
+            words: Where the randomness comes from that rounds points to vertices.
+            nearest: Whether points outside are moved first.
+
+        Raises:
+            InputError: If the mechanism is not one of places, or points cannot be moved.
+        """
+        raise InputError(
+            f"{self!r} is not about places on the ground.",
+            f"name the column that holds the secret with {argument('column', 'name')}.",
+        )
+
+    def of(self, *columns: Any) -> Secrets:  # noqa: ARG002
+        """Return the secrets in Arrow columns of labels or numbers: one column, or as many as `takes` says.
+
+        Raises:
+            DataError: If a column holds neither.
+        """
+        raise InputError(f"{self!r} is for points, not for labels.", f"leave out {argument('column')}.")
+
+
+def positions_in(space: Space, *columns: Any) -> Positions:
+    """Return the positions of a column's values among the labels of a space, array (n,); -1 where none fits.
+
+    Numbers may stand as texts. In `NumberBins` a number is in the bin that holds it.
+
+    Args:
+        space: The secrets of a mechanism.
+        columns: An Arrow array or chunked array; for a `JointSpace` one for each of its columns.
+
+    Raises:
+        InputError: If there are more or fewer columns than the space is of.
+        DataError: If a column holds neither texts nor numbers.
+    """
+    import pyarrow as pa
+
+    parts = space.parts if isinstance(space, JointSpace) else (space,)
+    if len(columns) != len(parts):
+        raise InputError(
+            f"{len(columns)} columns were given for secrets of {len(parts)}.",
+            f"name as many with {argument('column')}.",
+        )
+    if isinstance(space, JointSpace):
+        return space.joined([positions_in(part, each) for part, each in zip(parts, columns, strict=True)])
+    column = columns[0]
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if isinstance(space, NumberBins):
+        return _binned(space, column, kind)
+    if numeric(space) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        column = _numbers(column)
+    return find(space, column)
+
+
+def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the whole numbers in a column, array (n,), and which rows hold one below 2**62, array (n,).
+
+    Raises:
+        DataError: If the column holds none.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = _numbers(column)
+    try:
+        found = pc.cast(column, pa.int64())
+    except pa.ArrowException:
+        raise DataError(
+            f"a column of {column.type} does not hold whole numbers.",
+            "round the answers to multiples of a unit, and count these.",
+        ) from None
+    known = np.array(pc.is_valid(found).to_numpy(zero_copy_only=False), dtype=bool)
+    values = np.array(pc.fill_null(found, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return values, known & (np.abs(values) < 1 << 62)
+
+
+def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
+    """Return the bins of numbers, and of texts that are numbers or labels of bins."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    try:
+        given = pc.cast(_numbers(column) if texts else column.cast(kind), pa.float64(), safe=False)
+    except pa.ArrowException:
+        raise DataError(f"a column of {kind} does not hold numbers.", "name a column of numbers.") from None
+    values = np.array(pc.fill_null(given, np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+    found = space.positions_of(values)
+    return np.where(found < 0, find(space, column), found) if texts else found
+
+
+def _numbers(column: Any) -> Any:
+    """Return texts as whole numbers, or floats; a text that is none becomes missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    for pattern, kind in (
+        (r"^[-+]?\d{1,18}$", pa.int64()),
+        (r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$", pa.float64()),
+    ):
+        fits = pc.fill_null(pc.match_substring_regex(text, pattern), fill_value=False)
+        if pc.all(pc.or_kleene(fits, pc.is_null(text))).as_py() or kind == pa.float64():
+            bare = pc.replace_substring_regex(pc.if_else(fits, text, pa.scalar(None, pa.string())), r"^\+", "")
+            return pc.cast(bare, kind)
+    return text
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Labels(CompactRepr):
+    """The labels of observables, as a column of a table holds them.
+
+    Attributes:
+        values: The distinct labels, an Arrow array.
+        places: Which of them each observable has, array (m,); None where each has its own.
+    """
+
+    values: Any
+    places: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, space: Space) -> dict[str, Labels]:
+        """Return the labels of a space, by the name of their column; of a joint space one column each."""
+        if isinstance(space, JointSpace):
+            check_seen(space.names, "column")
+            named = zip(space.names, space.parts, strict=True)
+            return {name: cls(label_column(part), space.of_part(name)) for name, part in named}
+        return {"label": cls(label_column(space))}
+
+    def column(self, positions: NDArray[Any], *, dictionaries: bool) -> Any:
+        """Return the labels of observables as an Arrow array.
+
+        Args:
+            positions: The observables, array (n,).
+            dictionaries: Whether it may refer to a dictionary of all labels.
+        """
+        import pyarrow as pa
+
+        found = positions if self.places is None else self.places[positions]
+        indices = pa.array(found.astype(np.int32))
+        if dictionaries and pa.types.is_string(self.values.type):
+            return pa.DictionaryArray.from_arrays(indices, self.values)
+        return self.values.take(indices)
+
+
+def report_columns(
+    labels: Mapping[str, Labels],
+    latlon: Floats | None,
+    reports: NDArray[Any],
+    *,
+    lists: bool,
+    dictionaries: bool,
+) -> dict[str, Any]:
+    """Return the columns of reports, by name.
+
+    Args:
+        labels: The labels of all observables, by the name of their column.
+        latlon: Where they are, degrees, array (m, 2), or None.
+        reports: Positions of observables, array (rows,), of tuples (rows, k + 1).
+        lists: Whether a tuple becomes a list, or as many columns.
+        dictionaries: Whether labels may refer to a dictionary of all of them.
+    """
+    import pyarrow as pa
+
+    columns: dict[str, Column] = {}
+    if latlon is not None:
+        columns["latitude"] = lambda positions: pa.array(latlon[:, 0][positions])
+        columns["longitude"] = lambda positions: pa.array(latlon[:, 1][positions])
+    for name, each in labels.items():
+        columns[name] = partial(each.column, dictionaries=dictionaries)
+    return split_columns(columns, reports, lists=lists)
+
+
+def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool) -> dict[str, Any]:
+    """Return the columns of reports: of several numbers each a column of lists, or as many columns.
+
+    Args:
+        columns: From an array (n,) of numbers to an Arrow column, by name.
+        reports: Array (rows,) or (rows, k).
+        lists: Whether a report of several numbers becomes a list.
+
+    Raises:
+        InputError: If there would be too many columns.
+    """
+    import pyarrow as pa
+
+    if reports.ndim == 1:
+        return {name: column(reports) for name, column in columns.items()}
+    rows, width = reports.shape
+    if lists:
+        ends = pa.array(np.arange(rows + 1, dtype=np.int64) * width)
+        return {
+            name: pa.LargeListArray.from_arrays(ends, column(reports.reshape(-1)))
+            for name, column in columns.items()
+        }
+    if width > WIDEST:
+        raise InputError(
+            f"a report of {width:,} numbers would need as many columns.",
+            "write a Parquet or Arrow file, in which it is a list.",
+        )
+    return {
+        f"{name}_{number}": column(np.ascontiguousarray(values))
+        for number, values in enumerate(reports.T, 1)
+        for name, column in columns.items()
+    }
+
+
+def latlon_of(space: Space) -> Floats | None:
+    """Return latitudes and longitudes (n, 2), as they are released, where the labels have any."""
+    if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
+        return round_degrees(space.latlon)
+    if space.crs is None or space.coordinates is None:
+        return None
+    try:
+        return round_degrees(Projection.from_crs(space.crs).inverse(space.coordinates))
+    except InputError:  # a coordinate system of the user's own
+        return None
+
+
+class MatrixReporter(Reporter):
+    """A mechanism in integers, or a tupling of one."""
+
+    def __init__(self, drawable: Randomizer, recipe: Recipe, row: Row) -> None:
+        self.drawable = row.mechanism if recipe is row else drawable
+        self.single = row.mechanism
+        self._recipe = recipe
+        self.rowwise = self._recipe.rowwise
+        secrets = self.single.secrets
+        self.input_kind: InputKind = "places" if isinstance(secrets, Places) else "labels"
+        self.moves = (
+            secrets.convex_part is not None if isinstance(secrets, Lattice) else isinstance(secrets, Places)
+        )
+        observables = self.single.observables
+        self._labels = Labels.of(observables)
+        self.takes = len(secrets.parts) if isinstance(secrets, JointSpace) else 1
+        self._latlon = latlon_of(observables)
+
+    @property
+    def where(self) -> str:
+        """The secrets in words."""
+        noun = "places" if self.input_kind == "places" else "labels"
+        return f"at any of the mechanism's {len(self.single.secrets):,} {noun}"
+
+    @property
+    def loss_m(self) -> float:
+        """The mean distance from a place to its report, metres, over some hundred places at most."""
+        places = self.single.secrets
+        if not isinstance(places, Places) or self._latlon is None:
+            return float("nan")
+        chosen = np.linspace(0, len(places) - 1, min(len(places), _LOOKED_AT)).astype(np.intp)
+        weights = self.single.weights[chosen].astype(np.float64)
+        lat, lon = places.latlon[chosen].T[:, :, None]
+        apart_m = arc_m(lat, lon, *self._latlon.T[:, None, :])
+        return float(np.average(apart_m, weights=weights))
+
+    def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:
+        """Return the secrets of points; see `Reporter.at`."""
+        places = self.single.secrets
+        if not isinstance(places, Places):
+            raise InputError(
+                f"the mechanism's secrets ({places!r}) are not cells on the ground.",
+                f"name the column that holds the secret with {argument('column', 'name')}.",
+            )
+        moved_m = None
+        if nearest:
+            north, east = places.nearest(lat, lon)
+            moved = np.flatnonzero(np.isfinite(north) & np.isfinite(east) & ((north != lat) | (east != lon)))
+            if moved.size:
+                moved_m = np.zeros(len(lat))
+                moved_m[moved] = arc_m(lat[moved], lon[moved], north[moved], east[moved])
+            lat, lon = north, east
+        positions = places.drawn(lat, lon, words.draw)
+        return Secrets(positions, positions >= 0, moved_m)
+
+    def of(self, *columns: Any) -> Secrets:
+        """Return the secrets of labels; see `Reporter.of`.
+
+        Labels of a grid or lattice name a place only together with it: the same ones are elsewhere in another.
+        """
+        if self.input_kind == "places" and not isinstance(self.single.secrets, Hexagons):
+            raise InputError(
+                f"the mechanism's secrets are places ({self.single.secrets!r}), and labels such as "
+                f"{str(self.single.secrets.labels[0])!r} do not say where a row is.",
+                f"leave out {argument('column')}, and name the columns of coordinates: {argument('lat', 'lat')}, "
+                f"{argument('lon', 'lon')}.",
+            )
+        positions = positions_in(self.single.secrets, *columns)
+        return Secrets(positions, positions >= 0)
+
+    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
+        """Return positions of observables, array (n,), of a tupling (n, k + 1)."""
+        return self._recipe.draw(secrets, words)
+
+    def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
+        """Return the columns ``latitude``, ``longitude`` and ``label``; see `Reporter.columns`."""
+        return report_columns(self._labels, self._latlon, reports, lists=lists, dictionaries=dictionaries)
+
+    def __repr__(self) -> str:
+        return repr(self.drawable)
+
+
+def arc_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats, radius_m: float = _RADIUS_M) -> Floats:
+    """Return the distances of points on a sphere, metres, array (n,): within .6 % of those on the ground."""
+    north, north_there = np.radians(lat), np.radians(there_lat)
+    across = np.radians(there_lon - lon)
+    half = np.sin((north_there - north) / 2) ** 2 + np.cos(north) * np.cos(north_there) * np.sin(across / 2) ** 2
+    arc: Floats = 2 * radius_m * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
+    return arc
+
+
+class NoiseReporter(Reporter):
+    """Noise for coordinates."""
+
+    input_kind: InputKind = "places"
+    moves = True
+
+    def __init__(self, noise: CoordinateNoise) -> None:
+        self.noise = noise
+
+    @property
+    def where(self) -> str:
+        """The points that are served, in words."""
+        return f"within {self.noise.reach_m / 1000:,.6g} km of the noise's centre"
+
+    @property
+    def loss_m(self) -> float:
+        """The mean length of the noise, metres."""
+        return 2 * float(self.noise.step_m / self.noise.noise.rate)
+
+    def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
+        """Return the points themselves; see `Reporter.at`."""
+        beyond = self.noise.beyond_m(lat, lon)
+        moved = beyond > 0
+        inside = np.isfinite(beyond) & (nearest | ~moved)
+        points = np.column_stack([lat, lon])
+        return Secrets(points, inside, np.where(inside & moved, beyond, 0.0) if nearest and moved.any() else None)
+
+    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
+        """Return latitudes and longitudes, array (n, 2)."""
+        if len(secrets) == 1:
+            return np.array([self.noise.blurred_one(secrets.item(0), secrets.item(1), words, nearest=True)])
+        return self.noise.blurred(secrets[:, 0], secrets[:, 1], words, nearest=True)
+
+    def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:  # noqa: ARG002
+        """Return the columns ``latitude`` and ``longitude``."""
+        import pyarrow as pa
+
+        return {"latitude": pa.array(reports[:, 0]), "longitude": pa.array(reports[:, 1])}
+
+    def __repr__(self) -> str:
+        return repr(self.noise)
+
+
+class FamilyReporter(Reporter):
+    """A family with a recipe of its own: a frequency oracle, or noise on whole numbers."""
+
+    def __init__(self, drawable: Randomizer, recipe: Recipe) -> None:
+        self._drawable = drawable
+        self._recipe = recipe
+        self._space = drawable.secrets
+        self.takes = len(self._space.parts) if isinstance(self._space, JointSpace) else 1
+        self.input_kind: InputKind = "numbers" if self._space is None else "labels"
+        self.rowwise = recipe.rowwise
+
+    @property
+    def where(self) -> str:
+        """The secrets in words."""
+        return "whole numbers below 2**62" if self._space is None else f"among the {len(self._space):,} categories"
+
+    def of(self, *columns: Any) -> Secrets:
+        """Return the secrets of labels, or whole numbers; see `Reporter.of`."""
+        if self._space is not None:
+            positions = positions_in(self._space, *columns)
+            return Secrets(positions, positions >= 0)
+        return Secrets(*whole_numbers(columns[0]))
+
+    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
+        """Return reports as the family's sampler draws them, array (n, ...)."""
+        return self._recipe.draw(secrets, words)
+
+    def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:  # noqa: ARG002
+        """Return the column ``report``, or for each number of a report one: ``report_1``, ..."""
+        import pyarrow as pa
+
+        return split_columns({"report": lambda values: pa.array(values)}, reports, lists=lists)
+
+    def __repr__(self) -> str:
+        return repr(self._drawable)
+
+
+class Columnwise(Reporter):
+    """Reporters side by side: a row's report is one report for each column, drawn independently.
+
+    Args:
+        parts: The reporter of each column, by its name.
+
+    Raises:
+        InputError: If one of them reports places.
+    """
+
+    input_kind: InputKind = "labels"
+
+    def __init__(self, parts: Mapping[str, Reporter]) -> None:
+        self._parts = dict(parts)
+        self.takes = len(self._parts)
+        self.rowwise = all(each.rowwise for each in self._parts.values())
+        self._shapes = {}
+        for name, each in self._parts.items():
+            if each.takes != 1:
+                raise InputError(f"the mechanism for {name!r} is of several columns.", "release it by itself.")
+            if each.input_kind == "places":
+                raise _of_places(name, each)
+            drawn = each.draw(np.zeros(0, dtype=np.intp), SystemWords())
+            if drawn.dtype.kind == "f" or set(_PLACES) & set(each.columns(drawn, lists=True, dictionaries=False)):
+                raise _of_places(name, each)
+            self._shapes[name] = drawn.shape[1:]
+
+    @property
+    def where(self) -> str:
+        """The secrets in words."""
+        return "; or not ".join(f"{each.where} ({name})" for name, each in self._parts.items())
+
+    def of(self, *columns: Any) -> Secrets:
+        """Return the secrets of all columns side by side, array (n, columns); inside where each of them is."""
+        found = [each.of(column) for each, column in zip(self._parts.values(), columns, strict=True)]
+        return Secrets(
+            np.column_stack([each.values for each in found]), np.all([each.inside for each in found], axis=0)
+        )
+
+    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
+        """Return the reports of all columns side by side, array (n, ...)."""
+        given = secrets.reshape(-1, self.takes)
+        drawn = [each.draw(mine, words) for each, mine in zip(self._parts.values(), given.T, strict=True)]
+        widths = map(_width, self._shapes.values())
+        return np.column_stack([each.reshape(len(given), wide) for each, wide in zip(drawn, widths, strict=True)])
+
+    def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
+        """Return a column of the same name for each; of several numbers a list, or ``name_1``, ``name_2``, ..."""
+        found: dict[str, Any] = {}
+        start = 0
+        for name, each in self._parts.items():
+            shape = self._shapes[name]
+            stop = start + _width(shape)
+            mine = np.ascontiguousarray(reports[:, start:stop]).reshape(len(reports), *shape)
+            start = stop
+            for other, column in each.columns(mine, lists=lists, dictionaries=dictionaries).items():
+                called = name + other.removeprefix("label").removeprefix("report")
+                if called in found:
+                    raise InputError(
+                        f"two released columns would have the name {called!r}.",
+                        f"rename one of the columns of {argument('column')} in the source.",
+                    )
+                found[called] = column
+        return found
+
+    def __repr__(self) -> str:
+        return f"mechanisms for {', '.join(self._parts)}"
+
+
+def _of_places(name: str, each: Reporter) -> InputError:
+    verb = "is for" if each.input_kind == "places" else "reports"
+    return InputError(f"the mechanism for {name!r} {verb} places.", "release the places by themselves.")
+
+
+def _width(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=int))
+
+
+def reporter(drawable: Any) -> Reporter:
+    """Return a mechanism, made ready for batches.
+
+    Raises:
+        InputError: If it is for studies only, or not of a kind that this package knows.
+    """
+    check_known(drawable)
+    if drawable.supports(Capability.POINTS):
+        return NoiseReporter(drawable)
+    recipe = drawable.recipe()
+    row = recipe.row
+    return MatrixReporter(drawable, recipe, row) if isinstance(row, Row) else FamilyReporter(drawable, recipe)

@@ -1,0 +1,318 @@
+"""Transformers for the pipelines of scikit-learn (extra ``pipelines``)."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import CoordinatePrivacy, Loss, Mechanism, MetricPrivacy, Prior, Randomizer, Space, hamming
+from ..core.arrays import Floats
+from ..errors import DataError, InputError, MissingExtraError, argument
+from ..geo import PlaceColumns, Visits
+from ..optimal import Design, design, suited_lattice
+from ..sampling import sampler
+from .frames import PreparedFrame, prepare_frame
+from .options import Outside
+from .reporters import reporter
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.cluster import KMeans
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise MissingExtraError("A transformer of scikit-learn", "pipelines") from None
+
+__all__ = ["LocalRandomizer", "PlaceRandomizer"]
+
+_NAMES = ("latitude", "longitude")
+
+
+class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replaces every row by one of a few values, drawn so that hardly anything is learnt about the row.
+
+    The secret is a whole row, of whatever columns. `fit` chooses the values, estimates how often each is the
+    nearest one of a row, and designs the mechanism that loses least among all that keep the promise; `transform`
+    takes each row for its nearest value and draws a fresh report. Both use Euclidean distances: scale the columns
+    first where their units differ.
+
+    The promise is local differential privacy: for any two rows, and any set of reports, the probabilities differ
+    at most by the factor exp(epsilon). It is for each row that is transformed and each time: k reports of one
+    person spend k times epsilon. **It does not cover the rows that `fit` sees.** The values are means of them, and
+    the mechanism depends on them. Fit on public or older rows, not on those to be protected.
+
+    Draws come from the operating system's cryptographic randomness, so there is no ``random_state`` for them, and
+    `transform` gives other reports each time.
+
+    Args:
+        epsilon: The promise, positive.
+        n_values: How many values there are at most; more of them are finer, and take longer.
+
+    Attributes:
+        values_: The values, array (k, columns).
+        mechanism_: The mechanism that draws one for one.
+        design_: Its design, with the certificate; None where there is only one value.
+        n_features_in_: How many columns there are.
+
+    Source:
+        Kairouz, Oh & Viswanath, "Extremal mechanisms for local differential privacy" (2016).
+    """
+
+    def __init__(self, epsilon: float = 1.0, n_values: int = 8) -> None:
+        self.epsilon = epsilon
+        self.n_values = n_values
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Choose the values, and design the mechanism.
+
+        Args:
+            X: Rows that need no protection, array (n, columns).
+            y: Not used.
+
+        Raises:
+            InputError: If a parameter cannot be used, or the rows have no distances.
+            ValueError: If the rows are not finite numbers.
+        """
+        epsilon: Any = self.epsilon  # scikit-learn takes whatever is passed
+        n_values: Any = self.n_values
+        if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
+            raise InputError(
+                f"epsilon is {epsilon!r}, which is not a number.",
+                f"use one without a unit, such as {argument('epsilon', 1)}: rows have no distance that it is per.",
+            )
+        if not 0 < self.epsilon < np.inf:
+            raise InputError(
+                f"an epsilon of {self.epsilon} promises nothing that can be kept.",
+                f"use a positive one, such as {argument('epsilon', 1)}.",
+            )
+        if isinstance(n_values, bool) or not isinstance(n_values, Integral):
+            raise InputError(
+                f"n_values is {n_values!r}, which is not a whole number.",
+                f"use one such as {argument('n_values', 8)}.",
+            )
+        if self.n_values < 1:
+            raise InputError(f"{self.n_values} values were asked for.", "use one at least.")
+        rows: Floats = validate_data(self, X, dtype=np.float64)
+        self.values_ = _values(rows, int(self.n_values))
+        nearest, size = _nearest(rows, self.values_), len(self.values_)
+        space = Space(range(size))
+        self.design_: Design | None = None
+        if size == 1:
+            self.mechanism_ = Mechanism(np.ones((1, 1)), space)
+        else:
+            counts = np.bincount(nearest, minlength=size)
+            loss = _loss(rows, nearest, self.values_)
+            scale = float(loss.max())
+            if not 0 < scale < np.inf:
+                raise InputError(
+                    "the rows are so near to each other, or so far apart, that no distances can be computed.",
+                    "scale the columns first.",
+                )
+            promise = MetricPrivacy(float(self.epsilon), hamming(space))
+            self.design_ = design(Prior(space, counts / counts.sum()), loss=Loss(loss / scale), guarantees=promise)
+            self.mechanism_ = self.design_.mechanism
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return a fresh report for each row, array (n, columns).
+
+        Args:
+            X: The rows to protect, array (n, columns).
+        """
+        check_is_fitted(self)
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
+        reports = sampler(self.mechanism_).draw(_nearest(rows, self.values_))
+        found: NDArray[np.float64] = self.values_[reports]
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+def _values(rows: Floats, most: int) -> Floats:
+    """Return the distinct rows where they are few, and the centres of clusters otherwise, array (k, columns)."""
+    distinct = np.unique(rows, axis=0)
+    if len(distinct) <= most:
+        return distinct
+    centres: Floats = np.unique(KMeans(most, n_init=1, random_state=0).fit(rows).cluster_centers_, axis=0)
+    return centres
+
+
+def _nearest(rows: Floats, values: Floats) -> NDArray[np.intp]:
+    """Return the position of the value nearest to each row, array (n,)."""
+    found = np.zeros(len(rows), dtype=np.intp)
+    least = np.full(len(rows), np.inf)
+    for position, value in enumerate(values):
+        away = np.square(rows - value).sum(axis=1)
+        closer = away < least
+        found[closer], least[closer] = position, away[closer]
+    return found
+
+
+def _loss(rows: Floats, nearest: NDArray[np.intp], values: Floats) -> Floats:
+    """Return how far each value is on average from the rows that are taken for another, array (k, k)."""
+    away = np.stack([np.linalg.norm(rows - value, axis=1) for value in values], axis=1)
+    counts = np.bincount(nearest, minlength=len(values))
+    total = np.stack([np.bincount(nearest, each, len(values)) for each in away.T], axis=1)
+    between: Floats = np.linalg.norm(values[:, None] - values[None], axis=2)
+    return np.where(counts[:, None] > 0, total / np.maximum(counts, 1)[:, None], between)
+
+
+class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Replaces every row of a latitude and a longitude, in degrees, by those of a private report.
+
+    `fit` designs the mechanism that loses least on its rows, on a lattice that covers them, or takes planar noise
+    where that loses less; `transform` draws a fresh report for each row, as `sfumato.release` does, from proved
+    integers and with the operating system's randomness. A mechanism that is there already, such as one that
+    `sfumato.load` reads, is passed as ``mechanism``; then `fit` designs nothing.
+
+    The promise is `CoordinatePrivacy`: for any two points that are served, the probabilities of a report differ at
+    most by the factor exp(epsilon x distance). It is for each row that is transformed and each time: k reports of
+    one person spend k times epsilon. **It does not cover the rows that `fit` sees**: the mechanism depends on
+    them. Fit on public or older rows, not on those to be protected.
+
+    The columns of a data frame are recognised by their names, such as ``lat`` and ``lon``, and may come in either
+    order; in an array the latitude comes first.
+
+    Args:
+        epsilon: The promise per distance, as text: ``"1/km"``.
+        n_vertices: How many vertices the lattice has at most; more are finer, and take longer.
+        mechanism: A mechanism on places, or noise for coordinates, to draw from.
+        outside: What becomes of rows outside of what is served: refuse (``error``), or move them to the nearest
+            point (``nearest``).
+        within: How far they are moved at most.
+        allow: The share of rows that may be moved.
+        time_limit: Seconds for the design; when they are over, the best proved answer is taken.
+
+    Attributes:
+        mechanism_: The mechanism.
+        design_: Its design, with what it loses; None where the mechanism was given.
+        promises_: What one report promises, in sentences.
+        n_features_in_: Two.
+    """
+
+    def __init__(
+        self,
+        epsilon: str = "1/km",
+        n_vertices: int = 100,
+        *,
+        mechanism: Randomizer | None = None,
+        outside: Outside = "error",
+        within: float | str = "1 km",
+        allow: float = 0.01,
+        time_limit: float = 60.0,
+    ) -> None:
+        self.epsilon = epsilon
+        self.n_vertices = n_vertices
+        self.mechanism = mechanism
+        self.outside = outside
+        self.within = within
+        self.allow = allow
+        self.time_limit = time_limit
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
+        """Design the mechanism, or take the one that was given.
+
+        Args:
+            X: Places that need no protection, array (n, 2) in degrees, or a data frame with two columns.
+            y: Not used.
+
+        Raises:
+            InputError: If the rows are not places, or a parameter cannot be used.
+            ValueError: If they are not finite numbers.
+        """
+        lat, lon = self._degrees(X, reset=True)
+        if self.outside not in ("error", "nearest"):
+            raise InputError(
+                f"{argument('outside', self.outside)} does not fit a transformer, which returns every row.",
+                f"use {argument('outside', 'error')} or {argument('outside', 'nearest')}.",
+            )
+        self.design_: Design | None = None
+        self.mechanism_ = self.mechanism
+        if self.mechanism is None:
+            visits = Visits(lat, lon)
+            promise = CoordinatePrivacy(self.epsilon)
+            lattice = suited_lattice(visits, promise, most=self.n_vertices).lattice
+            self.design_ = design(
+                Prior.from_visits(lattice, visits),
+                loss=lattice.loss(visits),
+                guarantees=promise,
+                medians=visits,
+                keep="better",
+                time_limit=self.time_limit,
+            )
+            self.mechanism_ = self.design_.mechanism
+        if reporter(self.mechanism_).input_kind != "places":
+            raise InputError(
+                f"the secrets of {self.mechanism_!r} are not places on the ground.",
+                "pass a mechanism on places, or noise for coordinates.",
+            )
+        prepared = self._prepared(np.zeros(0), np.zeros(0))
+        reports = prepared.run().frame
+        if [str(reports.schema.field(name).type) for name in _NAMES if name in reports.schema.names] != 2 * [
+            "double"
+        ]:
+            raise InputError(
+                f"the reports of {self.mechanism_!r} are not one place each.",
+                "pass a mechanism whose reports are places.",
+            )
+        self.promises_ = prepared.promises[:2]
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return a fresh report for each row, array (n, 2) in degrees, its columns as those of the rows.
+
+        Args:
+            X: The places to protect, as for `fit`.
+
+        Raises:
+            DataError: If rows are outside of what is served, and this is refused.
+        """
+        check_is_fitted(self)
+        lat, lon = self._degrees(X, reset=False)
+        try:
+            reports = self._prepared(lat, lon).run().frame
+        except DataError as error:  # a transformer drops no row
+            kept = [each for each in error.hints if argument("outside", "drop") not in each]
+            raise DataError(error.text, *kept, "leave these rows out of X.") from None
+        found = np.column_stack([reports[name].to_numpy() for name in _NAMES])
+        return found[:, ::-1] if self._longitude_first() else found
+
+    def _prepared(self, lat: Floats, lon: Floats) -> PreparedFrame:
+        import pyarrow as pa
+
+        table = pa.table(dict(zip(_NAMES, (lat, lon), strict=True)))
+        mechanism: Any = self.mechanism_
+        return prepare_frame(mechanism, table, outside=self.outside, within=self.within, allow=self.allow)
+
+    def _degrees(self, X: ArrayLike, *, reset: bool) -> tuple[Floats, Floats]:
+        rows: Floats = validate_data(self, X, dtype=np.float64, reset=reset)
+        if rows.shape[1] != 2:
+            raise InputError(
+                f"X has {rows.shape[1]} columns, but places have two: a latitude and a longitude.",
+                "choose them with a ColumnTransformer, or X[['lat', 'lon']].",
+            )
+        lat, lon = rows.T[::-1] if self._longitude_first() else rows.T
+        if not ((np.abs(lat) <= 90).all() and (np.abs(lon) <= 360).all()):
+            raise InputError(
+                "a row of X is not on the Earth.", "pass degrees, in an array the latitude before the longitude."
+            )
+        return lat, lon
+
+    def _longitude_first(self) -> bool:
+        import pyarrow as pa
+
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return False
+        schema = pa.schema([(name, pa.float64()) for name in names])
+        return bool(PlaceColumns.of(schema, "X", {}).roles.lon == names[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags

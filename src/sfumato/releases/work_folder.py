@@ -1,0 +1,425 @@
+"""Work folder of a release: its lock, its run, and each batch that was drawn, readable by its owner only.
+
+A row is drawn if and only if no part covers it. A part is written under another name, brought to the disk and then
+renamed; so after a crash each row is either in a whole part, whose report stands, or in none, and then no report
+of it was ever seen by anybody.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from .._system import hidden_name
+from ..core.immutable import CompactRepr
+from ..errors import FileError, InputError, argument
+from ..tables import cause
+from .kernel import PrivateBatch
+from .provenance import Mark, mark_beside
+
+try:
+    import fcntl
+except ImportError:  # Windows has none
+    fcntl = None  # type: ignore[assignment]
+
+RUN: Final = "run.json"
+"""The file in a work folder that says what its run is made from; without it no run goes on there."""
+
+_SUFFIX: Final = ".release"
+LOCK: Final = "lock"
+"""The name of the lock in a work folder."""
+
+_PAUSES_S: Final = (0.001, 0.01, 0.05)
+_PART: Final = re.compile(r"part-(\d+)-(\d+)\.arrow")
+_MARK: Final = "mark"
+_FACTS: Final = b"facts"
+
+
+def lock_folder(folder: Path, target: Path) -> int:
+    """Make a work folder, and hold its lock.
+
+    Returns:
+        The descriptor that holds it.
+
+    Raises:
+        FileError: If another process holds it, or the folder is somebody else's.
+    """
+    while True:
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        _check_own(folder, target)
+        try:
+            lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        except FileNotFoundError:  # another process has just finished
+            continue
+        try:
+            _hold(lock)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock), os.stat(folder / LOCK)):
+                    return lock
+        except BlockingIOError:
+            os.close(lock)
+            raise FileError(
+                f"another process is writing a release to {str(target)!r}.",
+                "wait for it, or choose another target.",
+            ) from None
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+def _hold(lock: int) -> None:
+    """Take a lock; one who only asks whether it is held holds it for an instant, which is waited for.
+
+    Raises:
+        BlockingIOError: If another process holds it.
+    """
+    for wait_s in _PAUSES_S:
+        with suppress(BlockingIOError):
+            return _try(lock)
+        time.sleep(wait_s)
+    return _try(lock)
+
+
+def _try(lock: int) -> None:
+    if fcntl is not None:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a process works in a work folder now; False where the system knows no such locks."""
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return False
+
+
+def _check_own(folder: Path, target: Path) -> None:
+    """Refuse a folder that somebody else has put there, and close it to others."""
+    with suppress(FileNotFoundError):
+        state = os.lstat(folder)
+        own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
+        if not (stat.S_ISDIR(state.st_mode) and own):
+            raise FileError(
+                f"{str(folder)!r}, where {str(target)!r} would be prepared, is not a folder of yours.",
+                "remove it, or choose another target.",
+            )
+        if state.st_mode & 0o077:
+            folder.chmod(0o700)
+
+
+def work_folder(target: Path) -> Path:
+    """Return the folder in which a release to a target is prepared."""
+    return target.with_name(hidden_name(target.name, _SUFFIX))
+
+
+def work_folders(folder: Path) -> Iterator[Path]:
+    """Yield the work folders of all targets in a folder."""
+    yield from sorted(folder.glob(f".*{_SUFFIX}"))
+
+
+def facts_of(folder: Path) -> dict[str, str]:
+    """Return what the release in a work folder is made from; nothing where none can go on there."""
+    try:
+        held = json.loads((folder / RUN).read_bytes())
+        return {str(what): str(value) for what, value in held.items()}
+    except (OSError, AttributeError, ValueError, RecursionError):
+        return {}
+
+
+def folder_identity(folder: Path) -> dict[str, str]:
+    """Return what tells a work folder from its copies, which would draw the same rows with one charge."""
+    return {"folder": str(folder.stat().st_ino)}
+
+
+def resume_run(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[str, int]:
+    """Return the name of the run that goes on, and how often its source had been released before it."""
+    try:
+        before = json.loads((folder / RUN).read_bytes())
+        run, times = str(before["run"]), int(before["before"])
+    except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise FileError(
+            f"the interrupted release to {str(target)!r} cannot be read ({error}).",
+            f"start again without {argument('resume')}.",
+        ) from None
+    for what, now in facts.items():
+        if before.get(what) != now:
+            raise InputError(
+                f"the interrupted release to {str(target)!r} had another {what}.",
+                "resume it with what it was started with",
+                f"leave out {argument('resume')} to start again.",
+            )
+    return run, times
+
+
+def check_charged(folder: Path, facts: Mapping[str, str], target: Path) -> None:
+    """Refuse to begin anew where users were charged for what can be gone on with."""
+    before = facts_of(folder)
+    if (
+        facts["ledger"]
+        and facts["source"]
+        and before
+        and all(before.get(what) == now for what, now in facts.items())
+    ):
+        raise InputError(
+            f"an interrupted release to {str(target)!r} is there, for which users may have been charged.",
+            f"go on with it with {argument('resume', True)}, which charges nobody twice for the same rows",
+            f"pass {argument('again', True)} to charge for all rows once more.",
+        )
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DrawnPart:
+    """Rows of the source that have been drawn: from ``start`` up to ``stop``, not included.
+
+    Attributes:
+        start: The number of the first row, from 0.
+        stop: The number after the last.
+    """
+
+    start: int
+    stop: int
+
+
+class WorkFolder(CompactRepr):
+    """The hidden folder beside a target in which a release is prepared.
+
+    Attributes:
+        run: The name of this run, random; a run that goes on keeps it.
+        before: How often the source had been released when the run began.
+        removed: How many parts of an earlier run were removed at the start.
+    """
+
+    __slots__ = ("_folder", "_lock", "before", "removed", "run")
+
+    def __init__(self, folder: Path, lock: int, run: str, before: int, removed: int) -> None:
+        self._folder, self._lock = folder, lock
+        self.run, self.before, self.removed = run, before, removed
+
+    @classmethod
+    def open(
+        cls, target: Path, facts: Mapping[str, str], *, resume: bool, again: bool = False, before: int = 0
+    ) -> Self:
+        """Return the work folder of a target, for this process alone.
+
+        Args:
+            target: The file that will be written.
+            facts: What must be the same for a run to go on: the source, the mechanisms, the options.
+            resume: Whether to go on with the parts of a run that was interrupted; otherwise they are removed.
+            again: Whether users may be charged once more for what a run that was interrupted has charged.
+            before: How often the source had been released.
+
+        Raises:
+            FileError: If it cannot be made, or another process works there.
+            InputError: If there is nothing to go on with, or something else was asked for then; or if users were
+            charged for what would be removed.
+        """
+        folder = work_folder(target)
+        try:
+            if resume and not (folder / RUN).is_file():
+                raise InputError(
+                    f"no interrupted release to {str(target)!r} is there to go on with.",
+                    f"leave out {argument('resume')}.",
+                )
+            lock = lock_folder(folder, target)
+        except OSError as error:
+            if isinstance(error, FileError):
+                raise
+            raise unwritable(target, error) from None
+        try:
+            if resume:
+                return cls(folder, lock, *resume_run(folder, {**facts, **folder_identity(folder)}, target), 0)
+            if not again:
+                check_charged(folder, {**facts, **folder_identity(folder)}, target)
+        except BaseException:
+            os.close(lock)
+            raise
+        try:
+            old = [path for path in folder.iterdir() if path.name != LOCK]
+            removed = sum(_PART.fullmatch(path.name) is not None for path in old)
+            (folder / RUN).unlink(missing_ok=True)  # before the parts: see `remove`
+            sync_folder(folder)
+            for path in old:
+                path.unlink(missing_ok=True)
+            run = secrets.token_hex(16)
+            place = cls(folder, lock, run, before, removed)
+            kept = {"run": run, "before": before, **facts, **folder_identity(folder)}
+            place._write(RUN, json.dumps(kept).encode())
+            return place
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+            if isinstance(error, OSError) and not isinstance(error, FileError):
+                raise unwritable(target, error) from None
+            raise
+
+    @property
+    def parts(self) -> list[DrawnPart]:
+        """The parts that are whole, in the order of their rows."""
+        found = (_PART.fullmatch(path.name) for path in self._folder.iterdir())
+        return sorted(DrawnPart(int(each[1]), int(each[2])) for each in found if each is not None)
+
+    def keep(self, part: DrawnPart, private: PrivateBatch) -> None:
+        """Bring a part to the disk; only then does it count as drawn."""
+        import pyarrow as pa
+
+        names = ("dropped", "moved", "farthest_m", "without_position")
+        facts = {name: getattr(private, name) for name in names}
+        sink = pa.BufferOutputStream()
+        options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+        schema = private.batch.schema.with_metadata({_FACTS: json.dumps(facts).encode()})
+        with pa.ipc.new_file(sink, schema, options=options) as writer:
+            writer.write_batch(private.batch.replace_schema_metadata(schema.metadata))
+        self._write(_name(part), sink.getvalue())
+
+    def read(self, part: DrawnPart, schema: Any) -> PrivateBatch:
+        """Return a part that was kept.
+
+        Raises:
+            FileError: If it is damaged.
+        """
+        import pyarrow as pa
+
+        path = self._folder / _name(part)
+        try:
+            with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+                facts = json.loads(reader.schema.metadata[_FACTS])
+                batch = reader.get_batch(0).replace_schema_metadata(None)
+            if batch.schema != schema:
+                raise ValueError("it has other columns")
+            lacking = int(facts.get("without_position", 0))  # parts of earlier versions do not say
+            return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"], None, lacking)
+        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+            raise FileError(
+                f"the part {str(path)!r} of the interrupted release is damaged ({cause(error)}).",
+                f"start again without {argument('resume')}.",
+            ) from None
+
+    @property
+    def table(self) -> Path:
+        """The place where the table is put together; empty, and readable by its owner only."""
+        path = self._folder / "table"
+        path.unlink(missing_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        return path
+
+    @property
+    def memo(self) -> Path:
+        """The file of the places that have a report.
+
+        Raises:
+            FileError: If there are parts, but it is gone.
+        """
+        path = self._folder / "places.db"
+        if self.parts and not path.is_file():
+            raise FileError(
+                f"{str(path)!r}, which the interrupted release needs, is gone.",
+                f"start again without {argument('resume')}.",
+            )
+        return path
+
+    def publish(self, table: Path, target: Path, mark: Mark | None) -> None:
+        """Put the finished table, which is on the disk, in the place of the target, with a new file's rights.
+
+        A mark of its own goes first where another table's is there, and comes last: a process that ends in
+        between leaves the old table or the new one without a mark, and never with another table's.
+
+        Args:
+            table: The table, in this folder.
+            target: The file that it becomes.
+            mark: The mark to put beside it; None for a table that holds its own.
+        """
+        probe = self._folder / "rights"
+        probe.unlink(missing_ok=True)
+        descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        try:
+            rights = os.fstat(descriptor).st_mode & 0o777
+        finally:
+            os.close(descriptor)
+            probe.unlink()
+        table.chmod(rights)
+        if mark is None:
+            table.replace(target)
+        else:
+            self._write(_MARK, f"{mark.text}\n".encode())
+            (self._folder / _MARK).chmod(rights)
+            mark_beside(target).unlink(missing_ok=True)
+            sync_folder(target.parent)
+            table.replace(target)
+            sync_folder(target.parent)
+            (self._folder / _MARK).replace(mark_beside(target))
+        sync_folder(target.parent)
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it: what a run could go on with first.
+
+        Were a part removed before, and the process killed, a run that goes on would draw its rows once more.
+        """
+        (self._folder / RUN).unlink(missing_ok=True)
+        sync_folder(self._folder)
+        for path in self._folder.iterdir():
+            if path.name != LOCK:
+                path.unlink(missing_ok=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let other processes work here."""
+        os.close(self._lock)
+
+    def _write(self, name: str, content: Any) -> None:
+        temporary = self._folder / f"{name}.new"
+        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self._folder / name)
+        sync_folder(self._folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def unwritable(target: Path, error: OSError) -> FileError:
+    """Return the error of a target that cannot be written, with what to do."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return FileError(
+        f"{str(target)!r} could not be written ({error.strerror or error}).",
+        "the disk is full: free some space or write elsewhere"
+        if full
+        else "check the folder and its permissions.",
+    )
+
+
+def _name(part: DrawnPart) -> str:
+    return f"part-{part.start:015d}-{part.stop:015d}.arrow"
