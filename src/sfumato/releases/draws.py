@@ -13,7 +13,7 @@ from ..rounding import percent_at_least
 from ..sampling import SystemWords
 from ..tables import TableStream
 from .kernel import Kernel, Located, PrivateBatch
-from .memo_store import PlaceMemo
+from .memo_store import DamagedRunError, PlaceMemo
 from .sources import unreadable
 from .user_names import rows_of_names
 from .work_folder import DrawnPart, WorkFolder
@@ -252,7 +252,7 @@ def stop_run(
         with suppress(OSError):
             place.remove()
         return name_charges(error, charges, places=places) if may else error
-    if any(argument("resume") in hint for hint in error.hints):  # the parts themselves are damaged
+    if isinstance(error, DamagedRunError):
         return _with(error, f"{error.text} {charges}" if may else error.text, *error.hints)
     on = f"go on from there with {argument('resume', True)}"
     if not may:

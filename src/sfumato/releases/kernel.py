@@ -20,7 +20,7 @@ from ..tables import no_column
 from .kept_columns.positions import check_kept
 from .kept_columns.private_schema import KeptColumns, copy_rows, name_for_place, private_schema
 from .options import ReleaseOptions, first_place, input_kind_of, name_mechanisms, other_places
-from .reporters import BLOCK, Columnwise, NoiseReporter, Reporter, Secrets, reporter
+from .reporters import BLOCK, ColumnwiseReporter, NoiseReporter, Reporter, Secrets, reporter
 from .row_secrets import check_near, grouped, refuse_outside, secrets_at, secrets_of
 from .user_names import as_texts, holds_names
 
@@ -120,7 +120,7 @@ class Kernel:
         self.columnwise = isinstance(mechanisms, Mapping) and options.by is None
         self._reporters = [reporter(each) for each in self.drawables.values()]
         if self.columnwise:
-            self._reporters = [Columnwise(dict(zip(self.drawables, self._reporters, strict=True)))]
+            self._reporters = [ColumnwiseReporter(dict(zip(self.drawables, self._reporters, strict=True)))]
         self._numbers = {name: number for number, name in enumerate(self.drawables)}
         self.options, self._name = options, name
         self._within_m = units.length_m(options.within, "the distance")

@@ -26,6 +26,10 @@ _TABLES: Final = (
 )
 
 
+class DamagedRunError(FileError):
+    """A file of an interrupted release is damaged or gone, so that nothing can go on from it."""
+
+
 class Anchor(NamedTuple):
     """The first visit to a place, and its report.
 
@@ -173,8 +177,8 @@ def _readable() -> Iterator[None]:
         raise _unreadable(str(error)) from None
 
 
-def _unreadable(why: str) -> FileError:
-    return FileError(
+def _unreadable(why: str) -> DamagedRunError:
+    return DamagedRunError(
         f"the places of the release could not be kept or read ({why}).",
         "free some space, or choose another target",
         f"if the interrupted release is damaged, start again without {argument('resume')}.",

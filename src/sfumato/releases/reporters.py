@@ -486,7 +486,7 @@ class FamilyReporter(Reporter):
         return repr(self._drawable)
 
 
-class Columnwise(Reporter):
+class ColumnwiseReporter(Reporter):
     """Reporters side by side: a row's report is one report for each column, drawn independently.
 
     Args:

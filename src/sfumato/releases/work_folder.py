@@ -26,6 +26,7 @@ from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, argument
 from ..tables import cause
 from .kernel import PrivateBatch
+from .memo_store import DamagedRunError
 from .provenance import Mark, mark_beside
 
 try:
@@ -312,7 +313,7 @@ class WorkFolder(CompactRepr):
             lacking = int(facts.get("without_position", 0))  # parts of earlier versions do not say
             return PrivateBatch(batch, facts["dropped"], facts["moved"], facts["farthest_m"], None, lacking)
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-            raise FileError(
+            raise DamagedRunError(
                 f"the part {str(path)!r} of the interrupted release is damaged ({cause(error)}).",
                 f"start again without {argument('resume')}.",
             ) from None
@@ -334,7 +335,7 @@ class WorkFolder(CompactRepr):
         """
         path = self._folder / "places.db"
         if self.parts and not path.is_file():
-            raise FileError(
+            raise DamagedRunError(
                 f"{str(path)!r}, which the interrupted release needs, is gone.",
                 f"start again without {argument('resume')}.",
             )

@@ -16,7 +16,7 @@ from ..reporters import BLOCK
 
 _KEY: Final = "_sfumato_key"
 COUNTS: Final = "rows long, dropped long, moved long, farthest_m double"
-"""The columns of `counting`, as Spark writes them."""
+"""The columns of `counting_task`, as Spark writes them."""
 
 Task = Callable[[Iterable[Any]], Iterator[Any]]
 _PLACE: Final = b"sfumato place"
@@ -78,16 +78,12 @@ def counting_task(
     def counted(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
+        names = ("rows", "dropped", "moved")
         draw = KeyedDraw(Kernel(mechanisms, schema, options), broadcast.value, key)
         for batch in batches:
-            found = draw.survey(batch)
-            columns = dict(zip(("rows", "dropped", "moved"), map(_one, found[:3]), strict=True))
-            yield pa.RecordBatch.from_pydict({**columns, "farthest_m": pa.array([found[3]], pa.float64())})
-
-    def _one(count: int) -> Any:
-        import pyarrow as pa
-
-        return pa.array([count], pa.int64())
+            *counts, farthest_m = draw.survey(batch)
+            columns = {name: pa.array([each], pa.int64()) for name, each in zip(names, counts, strict=True)}
+            yield pa.RecordBatch.from_pydict({**columns, "farthest_m": pa.array([farthest_m], pa.float64())})
 
     return counted
 
