@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow
 import pytest
 
 import sfumato as sf
 from sfumato.errors import FileError, InputError
 from sfumato.files import MechanismFile, read_mechanism_file
 from sfumato.mechanisms import TuplePrivacy, Tupling
+from sfumato.proofs import Proved, prove
 
 from .forging import forged, opened
 
@@ -46,6 +48,21 @@ def test_a_tupling_comes_back(path: Path) -> None:
     assert isinstance(sf.load(path), Tupling)
     one, other = (sf.simulator(each, 5).draw([0, 1, 2] * 9) for each in (TUPLING, sf.load(path)))
     assert np.array_equal(one, other)
+
+
+def test_what_a_file_states_of_one_report_is_proved_where_tuples_are_drawn(path: Path) -> None:
+    same = sf.hamming(SPACE)
+    table = pyarrow.table({"secret": ["a", "b", "c"]})
+    for epsilon, holds in ((2.0, True), (0.01, False)):
+        sf.save(MechanismFile(TUPLING, guarantees=sf.MetricPrivacy(epsilon, same)), path)
+        tupling = sf.load(path)
+        assert [each.epsilon for each in tupling.stated_guarantees] == [epsilon]
+        assert isinstance(prove(tupling)[0], Proved) == holds
+        if holds:
+            assert len(sf.release(tupling, table, column="secret")) == 3
+        else:
+            with pytest.raises(InputError, match="nothing was drawn"):
+                sf.release(tupling, table, column="secret")
 
 
 def test_one_is_not_taken_for_the_other(path: Path) -> None:

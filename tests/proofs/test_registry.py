@@ -34,7 +34,10 @@ from sfumato.mechanisms import (
     randomised_response,
 )
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.proofs import Proved, Stated, prove
+from sfumato.proofs import Proved
+from sfumato.proofs import Stated
+from sfumato.proofs import prove
+from sfumato.proofs import VertexPrivacy
 from sfumato.releases import prepare
 from sfumato.releases.duckdb_function import create_duckdb_function
 from sfumato.releases.transformers import PlaceRandomizer
@@ -238,3 +241,70 @@ def test_a_blur_of_another_class_is_not_released_from(tmp_path):
     blur = Forgetful(CoordinateNoise("1/km", projection=PLANE), sf.Ledger.create(str(tmp_path / "b.db"), "5/km"))
     with pytest.raises(InputError, match="is not a Blur"):
         sf.release(blur, POINTS, user="id")
+
+
+def test_a_ledger_of_another_class_charges_nobody(tmp_path):
+    class Free(sf.Ledger):
+        def charge(self, *_arguments, **_options):
+            return None
+
+    with pytest.raises(InputError, match="is not a Ledger"):
+        Blur(HONEST, Free.create(str(tmp_path / "b.db"), 5.0))
+
+
+def test_a_mechanism_file_has_no_subclasses():
+    with pytest.raises(TypeError, match="no subclasses"):
+        type("Lying", (sf.MechanismFile,), {"report_channel": HONEST})
+
+    class Pretended:
+        __class__ = sf.MechanismFile  # type: ignore[assignment]
+        mechanism, report_channel, has_matrix, guarantees = sf.Mechanism(np.eye(2), SPACE), HONEST, True, ()
+
+    for door in (report, lambda held: sf.save(held, "never.sfm")):
+        with pytest.raises(InputError, match=r"is of type|no kind of mechanism"):
+            door(Pretended())  # type: ignore[arg-type]
+
+
+def test_a_mechanism_keeps_its_integers_whatever_becomes_of_the_array():
+    mine = np.array(HONEST.weights)
+    for given in (mine, mine[:], np.frombuffer(bytearray(mine.tobytes()), dtype=np.int64).reshape(2, 2)):
+        view = given.view()
+        view.flags.writeable = False
+        mechanism = sf.Mechanism.from_weights(view, 62, SPACE, SPACE)
+        assert not np.shares_memory(mechanism.weights, given)
+    shares = np.array([0.5, 0.5])
+    view = shares[:]
+    view.flags.writeable = False
+    prior = sf.Prior(SPACE, view)
+    shares[0] = 9.0
+    assert prior.probabilities.tolist() == [0.5, 0.5]
+
+
+def test_the_rows_of_a_lattice_are_those_of_its_promise():
+    lattice = sf.Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km")
+    promise, stricter = sf.CoordinatePrivacy("1/km"), sf.CoordinatePrivacy("0.1/km")
+    mechanism = sf.design(
+        sf.Prior.uniform(lattice), loss=lattice.metric("euclidean", "km"), guarantees=promise
+    ).mechanism
+    assert isinstance(prove(mechanism, VertexPrivacy(promise, lattice)), Proved)
+    rows = VertexPrivacy(stricter, lattice)
+    assert isinstance(prove(mechanism, rows), Stated)
+    for attempt in ("epsilon", "promise"):
+        with pytest.raises((AttributeError, TypeError)):
+            vars(rows)[attempt] = 50.0
+    forged = VertexPrivacy(promise, lattice)
+    assert forged.epsilon > rows.epsilon
+    object.__setattr__(forged, "promise", stricter)
+    assert isinstance(prove(mechanism, forged), Stated)
+
+
+def test_distances_with_the_name_of_others_prove_nothing(tmp_path):
+    grid = sf.Grid.covering(sf.Visits([48.84, 48.88], [2.3, 2.4]), shape=(2, 2))
+    near = grid.metric("euclidean", "km")
+    mechanism = sf.design(sf.Prior.uniform(grid), loss=near, guarantees=sf.MetricPrivacy(1.0, near)).mechanism
+    for name in ("euclidean", "Great Circle"):
+        promising = mechanism.promising(sf.MetricPrivacy(0.1, sf.Metric(near.array * 10, unit="km", name=name)))
+        ledger = sf.Ledger.create(str(tmp_path / f"{name}.db"), "5/km")
+        for door in (prove, lambda each: sf.release(each, POINTS), lambda each, ledger=ledger: Blur(each, ledger)):
+            with pytest.raises(InputError, match="give your own distances another name"):
+                door(promising)

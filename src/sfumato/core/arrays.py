@@ -51,7 +51,17 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
 
 def _final(value: object) -> TypeGuard[Floats]:
     """Return whether a value is an array of floats that nobody is expected to write to."""
-    return type(value) is np.ndarray and value.dtype == np.float64 and not value.flags.writeable
+    return type(value) is np.ndarray and value.dtype == np.float64 and is_frozen(value)
+
+
+def is_frozen(array: NDArray[Any]) -> bool:
+    """Return whether an array cannot be written to, nor the memory that it is a view of."""
+    part: object = array
+    while isinstance(part, np.ndarray):
+        if part.flags.writeable:
+            return False
+        part = part.base
+    return part is None or isinstance(part, bytes)
 
 
 def numbers(value: ArrayLike, what: str) -> Floats:
@@ -82,7 +92,7 @@ def readonly(array: AnyArray) -> AnyArray:
 
 def freeze(array: AnyArray) -> AnyArray:
     """Return the array, or a read-only copy of one that can still be written to."""
-    return readonly(array.copy()) if array.flags.writeable else array
+    return array if is_frozen(array) else readonly(array.copy())
 
 
 def distinct_points(points: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:

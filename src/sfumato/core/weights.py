@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, python, typed
-from .arrays import Floats
+from .arrays import Floats, is_frozen
 
 ONE_WORD: Final = 62
 TWO_WORDS: Final = 126
@@ -88,7 +88,7 @@ def check_weights(weights: Integers, bits: int) -> Integers:
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"the weights have shape {given.shape}.", "pass an array of secrets x observables.")
     if bits == ONE_WORD and given.dtype == np.int64 and _sound(given):
-        return given if not given.flags.writeable else given.copy()
+        return given if is_frozen(given) else given.copy()
     # Python integers: a sum of int64 could wrap around to the right value.
     exact = given.astype(object)
     if given.dtype.kind not in "iuO" or not all(isinstance(entry, int) for entry in exact.flat):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, final
 
 from ..core import Loss, Mechanism, MetricPrivacy, Prior
 from ..core.arguments import checked, wrong_kind
@@ -32,6 +32,7 @@ _SHOWN: Final = 120  # characters of a source in a sentence
 _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 
 
+@final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MechanismFile(Immutable):
     """The content of one mechanism file (.sfm).
@@ -122,7 +123,10 @@ class MechanismFile(Immutable):
             unconfirmed = stated(matrix, costs, bound, optimality, limits)
             channel = matrix.promising([each for each in bound if isinstance(each, MetricPrivacy)])
             promised = bound
-            mechanism = mechanism if isinstance(mechanism, Tupling) else channel
+            if isinstance(mechanism, Tupling):
+                mechanism = Tupling.of_source(channel, mechanism.dummies, mechanism.source)
+            else:
+                mechanism = channel
         else:
             others = {"loss": loss is not None, "optimality": optimality is not None, "constraints": bool(limits)}
             promised = check_noise(mechanism, prior, guarantees, source, [name for name in others if others[name]])
@@ -137,6 +141,9 @@ class MechanismFile(Immutable):
         object.__setattr__(self, "source", plain(source))
         object.__setattr__(self, "stated", unconfirmed)
         object.__setattr__(self, "_channel", channel)
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError("MechanismFile has no subclasses, which could draw otherwise than they say.")
 
     def __repr__(self) -> str:
         held = [

@@ -47,4 +47,4 @@ def save(
         )
     if isinstance(content, Design):
         content = MechanismFile.of_design(content)
-    write_archive(path, *encoded(content if isinstance(content, MechanismFile) else MechanismFile(content)))
+    write_archive(path, *encoded(content if type(content) is MechanismFile else MechanismFile(content)))

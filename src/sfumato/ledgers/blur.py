@@ -116,6 +116,11 @@ class Blur:
         if spent not in _SPENT:
             raise InputError(f"{argument('spent', spent)} is unknown.", f"use one of {', '.join(_SPENT)}.")
         check_known(mechanism)
+        if type(ledger) is not Ledger:
+            raise InputError(
+                f"a value of {type(ledger)} is not a Ledger, and nothing is known of what it charges.",
+                python("open the ledger with sf.Ledger(address)."),
+            )
         points = mechanism.supports(Capability.POINTS)
         if mechanism.supports(Capability.TUPLES) or not (points or mechanism.supports(Capability.MATRIX)):
             raise InputError(

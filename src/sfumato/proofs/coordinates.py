@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from .. import intervals
@@ -37,6 +36,7 @@ class VertexPrivacy(MetricPrivacy):
         metric: The steps between vertices.
     """
 
+    __slots__ = ("lattice", "promise")  # those of the decorator would take the place of the property epsilon
     promise: CoordinatePrivacy
     lattice: Lattice
 
@@ -60,7 +60,7 @@ class VertexPrivacy(MetricPrivacy):
         slope = down(promise.epsilon * units.factor("m", promise.unit) * lattice.spacing_m / lattice.stretch)
         return slope * (1 - 1e-14)  # three operations
 
-    @cached_property  # type: ignore[misc] # the field of all rows, looked for where it is first needed
+    @property  # type: ignore[misc] # from the promise each time, so that the two cannot differ
     def epsilon(self) -> float:
         """The exponent of the rows, per step of the lattice."""
         slope = self._slope

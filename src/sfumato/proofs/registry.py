@@ -29,6 +29,7 @@ from ..core import (
 )
 from ..core.guarantees import AnyGuarantee
 from ..core.immutable import CompactRepr
+from ..core.loss import as_named
 from ..core.randomizer import is_known
 from ..errors import InputError, SfumatoError
 from ..escaping import plain
@@ -146,7 +147,8 @@ def prove(
         guarantee: The guarantee to prove; by default each that its maker states.
 
     Raises:
-        InputError: If a guarantee is for other secrets, or counts in distances that nothing confirms.
+        InputError: If a guarantee is for other secrets, counts in distances that a file states and nothing
+            confirms, or its distances have the name of others.
 
     Example:
         >>> import sfumato as sf
@@ -223,6 +225,9 @@ def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
         return _proved(
             guarantee, upper, ReportBound(guarantee.epsilon, unit, 0.0, said, any_two, distance=_ANY_TWO)
         )
+    confirmed = guarantee.confirmed_by(mechanism.secrets)
+    if not confirmed:  # refuse those that only have the name of others
+        as_named(guarantee.distances, mechanism.secrets, mechanism.secrets)
     distance, whom = _distance(mechanism, guarantee), f"({plain(guarantee.metric.name)})"
     bound = ReportBound(
         guarantee.epsilon,
@@ -232,7 +237,7 @@ def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
         whom="" if distance == _EUCLIDEAN else whom,
         distance=distance,
         middles=True,
-        confirmed=guarantee.confirmed_by(mechanism.secrets),
+        confirmed=confirmed,
     )
     return _proved(guarantee, upper, bound)
 

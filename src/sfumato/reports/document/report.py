@@ -208,7 +208,7 @@ def _outside(held: MechanismFile, visits: Visits) -> int:
 
 def _content(held: MechanismFile | Design, visits: Visits | None) -> MechanismFile:
     """Return the content of the file of a design, or a file's own, if its reports are sent alone."""
-    return held.alone() if isinstance(held, MechanismFile) else MechanismFile.of_design(held, {}, visits=visits)
+    return held.alone() if type(held) is MechanismFile else MechanismFile.of_design(held, {}, visits=visits)
 
 
 def _prior(held: MechanismFile, source: str) -> PriorFacts:
