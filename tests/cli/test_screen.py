@@ -147,7 +147,7 @@ def test_compare_and_sweep_and_attack_give_one_mechanism_the_same_numbers(run, v
     assert held.prior is not None
     goals = sf.attacks.goals(held.mechanism, held.prior, km)
     hits, error = percent_at_most(goals.hit_rate), amount_at_least(goals.near.error, "km")
-    loss = amount_at_most(held.mechanism.expected_loss(held.prior, km), "km")
+    loss = amount_at_most(held.report_channel.expected_loss(held.prior, km), "km")
     assert re.search(rf"optimum \S+ {loss} {error} {hits}", compared)
     away, least = amount_at_most(true.certificate.loss, "km"), amount_at_least(nearest, "km")
     assert re.search(rf"{away} \S+ % {least} {caught}", swept)

@@ -38,8 +38,8 @@ def plain_file(*, tiny: bool = False) -> MechanismFile:
 def assert_same(one: MechanismFile, other: MechanismFile) -> None:
     """Every value is the same to the last bit."""
     assert one.mechanism == other.mechanism
-    assert [type(label) for label in one.mechanism.secrets.labels] == [
-        type(label) for label in other.mechanism.secrets.labels
+    assert [type(label) for label in one.report_channel.secrets.labels] == [
+        type(label) for label in other.report_channel.secrets.labels
     ]
     assert (one.prior is None) == (other.prior is None)
     if one.prior is not None and other.prior is not None:

@@ -584,7 +584,7 @@ def test_release_and_a_ledger_say_nothing_that_is_not_so(forgery, forge, tmp_pat
     with suppress(InputError), closing(Ledger.create(tmp_path / "budget.db", "1e308/km")) as ledger:
         believed.append(float(sf.Blur(held.mechanism, ledger).charge))
     if believed:
-        matrix = held.mechanism.matrix
+        matrix = held.report_channel.matrix
         logs = np.log(
             matrix[:, matrix.any(axis=0)]
         )  # of reports that are made; by metric privacy from all secrets
@@ -612,7 +612,7 @@ def test_an_honest_file_is_believed(base, forge, audited):
     "base", ["expected", "grid", "great-circle", "manhattan", "hamming", "absolute", "jaccard"]
 )
 def test_every_single_distance_of_a_named_metric_counts(base, forge):
-    size = len(honest(base).mechanism.secrets)
+    size = len(honest(base).report_channel.secrets)
     for i, j in zip(*np.triu_indices(size, 1), strict=True):
         for factor in (1 - 1e-6, 1 + 1e-6):
             lie = Forgery("one distance", base, metric(grown(int(i), int(j), factor)), "")

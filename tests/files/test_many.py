@@ -40,8 +40,8 @@ def test_each_is_what_a_single_design_is(tmp_path, how):
     for name, prior in people(3).items():
         held = sf.read_mechanism_file(tmp_path / f"{name}.sfm")
         single = sf.design(prior, loss=METRIC, guarantees=PROMISE, tie_break=False)
-        assert held.mechanism.expected_loss(prior, METRIC) == pytest.approx(single.certificate.loss, rel=1e-5)
-        assert found.rows[name].loss >= held.mechanism.expected_loss(prior, METRIC) * (1 - 1e-12)
+        assert held.report_channel.expected_loss(prior, METRIC) == pytest.approx(single.certificate.loss, rel=1e-5)
+        assert found.rows[name].loss >= held.report_channel.expected_loss(prior, METRIC) * (1 - 1e-12)
         assert held.prior == prior or np.array_equal(held.prior.probabilities, prior.probabilities)  # type: ignore[union-attr]
 
 

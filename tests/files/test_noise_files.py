@@ -87,7 +87,7 @@ def test_noise_has_its_own_promise_and_nothing_of_a_matrix():
     with pytest.raises(InputError, match="not noise for coordinates"):
         MechanismFile(coin).noise_proof  # noqa: B018
     wrong: Any = coin.matrix
-    with pytest.raises(InputError, match="no kind of mechanism of which anything can be proved"):
+    with pytest.raises(InputError, match="is of type ndarray, but a mechanism is needed"):
         MechanismFile(wrong)
 
 

@@ -36,10 +36,10 @@ def test_everything_comes_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tiny", [False, True])
 def test_a_mechanism_alone_comes_back(tmp_path: Path, tiny: bool) -> None:
-    mechanism = plain_file(tiny=tiny).mechanism
+    mechanism = plain_file(tiny=tiny).report_channel
     assert mechanism.bits == (126 if tiny else 62)
     save(mechanism, tmp_path / "plain.sfm")
-    again = read_mechanism_file(tmp_path / "plain.sfm").mechanism
+    again = read_mechanism_file(tmp_path / "plain.sfm").report_channel
     assert again == mechanism
     assert again.weights.dtype == mechanism.weights.dtype
     assert not again.weights.flags.writeable
@@ -95,7 +95,7 @@ def test_other_programs_can_read_the_members(tmp_path: Path) -> None:
     save(file, tmp_path / "rich.sfm")
     held = members(tmp_path / "rich.sfm")
     weights = np.load(io.BytesIO(held["weights_0.npy"]), allow_pickle=False)
-    assert np.array_equal(weights, file.mechanism.weights)
+    assert np.array_equal(weights, file.report_channel.weights)
     assert all(
         info.date_time == (1980, 1, 1, 0, 0, 0) for info in zipfile.ZipFile(tmp_path / "rich.sfm").infolist()
     )
@@ -150,7 +150,7 @@ def test_labels_come_back_with_their_types(label: Any) -> None:
 def test_labels_that_only_look_alike_stay_apart(tmp_path: Path) -> None:
     rows, columns = sf.Space([1, 0]), sf.Space([True, False])
     save(sf.Mechanism(np.eye(2), rows, columns), tmp_path / "alike.sfm")
-    again = read_mechanism_file(tmp_path / "alike.sfm").mechanism
+    again = read_mechanism_file(tmp_path / "alike.sfm").report_channel
     assert [type(label) for label in again.secrets.labels] == [int, int]
     assert [type(label) for label in again.observables.labels] == [bool, bool]
 

@@ -165,7 +165,7 @@ def test_every_reader_of_files_can_require_a_signature(tmp_path):
         with pytest.raises(FileError, match="is not signed"):
             read(file, signed_by=public)
     sign(file, private)
-    assert read_mechanism_file(file, signed_by=public).mechanism.dummies == 3
+    assert repr(read_mechanism_file(file, signed_by=public).mechanism).startswith("Tupling with 3 dummies")
 
 
 def test_the_fingerprint_is_that_of_openssh(tmp_path, file):

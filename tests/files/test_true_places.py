@@ -34,10 +34,10 @@ def test_it_is_proved_again_from_the_file_alone(written: Path) -> None:
     (asked,) = loaded.guarantees
     assert isinstance(asked, sf.PlaceDistortion)
     assert loaded.prior is not None
-    _, (proof,) = prove_guarantees(loaded.mechanism, loaded.prior, asked)
+    _, (proof,) = prove_guarantees(loaded.report_channel, loaded.prior, asked)
     assert proof.holds
-    assert proof.lower <= sf.attacks.true_place(loaded.mechanism, asked.visits).error.upper
-    assert proof.lower == pytest.approx(sf.attacks.true_place(loaded.mechanism, VISITS).error.lower, rel=1e-7)
+    assert proof.lower <= sf.attacks.true_place(loaded.report_channel, asked.visits).error.upper
+    assert proof.lower == pytest.approx(sf.attacks.true_place(loaded.report_channel, VISITS).error.lower, rel=1e-7)
 
 
 def test_more_than_is_kept_is_not_believed(written: Path) -> None:
@@ -46,7 +46,7 @@ def test_more_than_is_kept_is_not_believed(written: Path) -> None:
     forged(written, manifest, members)
     loaded = sf.read_mechanism_file(written)
     assert loaded.prior is not None
-    _, proofs = prove_guarantees(loaded.mechanism, loaded.prior, loaded.guarantees)
+    _, proofs = prove_guarantees(loaded.report_channel, loaded.prior, loaded.guarantees)
     assert not proofs[0].holds
     said = " ".join(sf.reports.audited(loaded, (), proofs).markdown().split())
     assert "NOT PROVED: an error of at least 1000 km on average from where people truly are" in said

@@ -56,7 +56,7 @@ def test_what_a_file_states_of_one_report_is_proved_where_tuples_are_drawn(path:
     for epsilon, holds in ((2.0, True), (0.01, False)):
         sf.save(MechanismFile(TUPLING, guarantees=sf.MetricPrivacy(epsilon, same)), path)
         tupling = sf.load(path)
-        assert [each.epsilon for each in tupling.stated_guarantees] == [epsilon]
+        assert list(map(str, tupling.stated_guarantees)) == [str(sf.MetricPrivacy(epsilon, same))]
         assert isinstance(prove(tupling)[0], Proved) == holds
         if holds:
             assert len(sf.release(tupling, table, column="secret")) == 3

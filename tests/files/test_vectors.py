@@ -144,7 +144,7 @@ def test_both_prove_the_same_of_noise(reader):
     ours = read_mechanism_file(path_of("noise"))
     bound = reader.noise_epsilon(reader.Sfm(path_of("noise")).noise)
     assert ours.noise_proof.holds
-    assert bound <= Fraction(ours.mechanism.epsilon)
+    assert bound <= Fraction(ours.noise.epsilon)
     assert float(bound) == pytest.approx(ours.noise_proof.upper, rel=1e-15)
 
 

@@ -60,8 +60,8 @@ def test_a_saved_closed_form_keeps_its_promise(name, tmp_path):
     assert kept.epsilon == promise.epsilon
     assert np.array_equal(kept.metric.array, promise.metric.array)
     assert (kept.metric.unit, kept.metric.name) == (promise.metric.unit, promise.metric.name)
-    assert held.mechanism.guarantees == (kept,)
-    assert sf.read_mechanism_file(tmp_path / "m.sfm").mechanism.guarantees[0].epsilon == promise.epsilon
+    assert held.report_channel.guarantees == (kept,)
+    assert sf.read_mechanism_file(tmp_path / "m.sfm").report_channel.guarantees[0].epsilon == promise.epsilon
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_false_promise_is_found_out(tmp_path):
     liar = sf.Mechanism(np.eye(5), LINE).promising(sf.MetricPrivacy(0.5, LINE.metric("absolute")))
     sf.save(liar, tmp_path / "m.sfm")
     held = sf.read_mechanism_file(tmp_path / "m.sfm")
-    epsilons, _ = prove_guarantees(held.mechanism, sf.Prior.uniform(LINE), held.guarantees)
+    epsilons, _ = prove_guarantees(held.report_channel, sf.Prior.uniform(LINE), held.guarantees)
     assert [proof.holds for proof in epsilons] == [False]
 
 

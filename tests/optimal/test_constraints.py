@@ -406,14 +406,14 @@ def test_a_file_keeps_the_constraints_and_the_prices_that_prove_the_bound(tmp_pa
     )
     sf.save(found, tmp_path / "limited.sfm")
     held = sf.files.read_mechanism_file(tmp_path / "limited.sfm")
-    assert (held.mechanism.weights == found.mechanism.weights).all()
+    assert (held.report_channel.weights == found.mechanism.weights).all()
     assert held.optimality is not None
     assert held.loss is not None
     assert held.claims["certificate"] == as_dict(found.certificate)
     for one, other in zip(held.constraints, constraints, strict=True):
         assert (one.coefficients == other.coefficients).all()
         assert (one.at_most, one.unit, one.name) == (other.at_most, other.unit, other.name)
-        assert prove_constraint(held.mechanism, one).holds
+        assert prove_constraint(held.report_channel, one).holds
     bound = prove_optimality(prior, held.loss, held.guarantees, held.optimality, held.constraints)
     assert bound == pytest.approx(found.certificate.bound, rel=1e-9, abs=1e-12)
     exponents = promise.epsilon * promise.metric.array

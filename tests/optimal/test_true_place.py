@@ -128,11 +128,11 @@ def test_copies_and_files_keep_it(tmp_path):
     loaded = sf.read_mechanism_file(tmp_path / "m.sfm")
     _, (first,) = prove_guarantees(made.mechanism, prior, made.problem.guarantees)
     assert loaded.prior is not None
-    _, (proof,) = prove_guarantees(loaded.mechanism, loaded.prior, loaded.guarantees)
+    _, (proof,) = prove_guarantees(loaded.report_channel, loaded.prior, loaded.guarantees)
     assert proof == first  # proved again from the file alone, of guesses anywhere
     assert proof.holds
     said = " ".join(
-        sf.reports.audited(loaded, *prove_guarantees(loaded.mechanism, prior, loaded.guarantees))
+        sf.reports.audited(loaded, *prove_guarantees(loaded.report_channel, prior, loaded.guarantees))
         .markdown()
         .split()
     )

@@ -223,7 +223,8 @@ def test_files_keep_the_promise(tmp_path):
     held = sf.files.read_mechanism_file(tmp_path / "points.sfm")
     assert [str(each) for each in held.guarantees] == ["epsilon 1.5/km between any two points"]
     assert held.mechanism.secrets == design.mechanism.secrets
-    (proof,), _ = prove_guarantees(held.mechanism, sf.Prior.uniform(held.mechanism.secrets), held.guarantees)
+    prior = sf.Prior.uniform(held.report_channel.secrets)
+    (proof,), _ = prove_guarantees(held.report_channel, prior, held.guarantees)
     assert proof == design.certificate.metric_privacy[0]
 
 

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import pickle
+import typing
 from fractions import Fraction
 
 import duckdb
@@ -308,3 +309,23 @@ def test_distances_with_the_name_of_others_prove_nothing(tmp_path):
         for door in (prove, lambda each: sf.release(each, POINTS), lambda each, ledger=ledger: Blur(each, ledger)):
             with pytest.raises(InputError, match="give your own distances another name"):
                 door(promising)
+
+
+def test_families_are_charged_and_saved_where_they_draw_from_a_matrix(tmp_path):
+    family = RandomisedResponse(sf.Space("abc"), 1.0)
+    app = Blur(family, sf.Ledger.create(str(tmp_path / "b.db"), 3.0))
+    assert [app.draw("ada", 2) in (0, 1, 2) for _ in range(3)] == [True] * 3
+    with pytest.raises(sf.ledgers.BudgetError):
+        app.draw("ada", 2)
+    sf.save(family, tmp_path / "m.sfm")
+    assert sf.load(tmp_path / "m.sfm") == family.channel()
+    assert isinstance(prove(sf.load(tmp_path / "m.sfm"))[0], Proved)
+    for other in (UnaryEncoding(sf.Space("abc"), 1.0, "optimised"), DiscreteLaplace(1.0)):
+        with pytest.raises(InputError, match="recipe that a mechanism file does not hold"):
+            sf.save(other, tmp_path / "never.sfm")
+    assert not (tmp_path / "never.sfm").exists()
+
+
+def test_what_a_file_gives_has_a_type():
+    assert typing.get_type_hints(sf.load)["return"] is sf.core.Randomizer
+    assert typing.get_type_hints(sf.save)["content"] == sf.core.Randomizer | sf.MechanismFile | sf.optimal.Design

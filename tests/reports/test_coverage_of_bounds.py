@@ -37,7 +37,7 @@ def test_each_sentence_of_a_report_says_which_mechanisms(name):
     held = honest(name)
     assert held.prior is not None
     summary = " ".join(
-        audited(held, *prove_guarantees(held.mechanism, held.prior, held.guarantees)).markdown().split()
+        audited(held, *prove_guarantees(held.report_channel, held.prior, held.guarantees)).markdown().split()
     )
     page = told(without_others(held))
     for text in (summary, page):

@@ -252,7 +252,7 @@ def test_a_design_is_made_live_downloaded_and_made_again_by_its_script(anyone, t
     theirs = client.get(f"{base}/report.json").json()
     assert theirs["cost"]["expected"]["value"] == pytest.approx(mine["cost"]["expected"]["value"], rel=0.01)
     assert [each["claimed"] for each in theirs["promises"]] == [each["claimed"] for each in mine["promises"]]
-    again = read_mechanism_file(tmp_path / "mechanism.sfm").mechanism
+    again = read_mechanism_file(tmp_path / "mechanism.sfm").report_channel
     assert again.secrets == held.mechanism.secrets
     assert held.prior is not None
     assert held.loss is not None

@@ -27,6 +27,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "int": "integer",
     "str": "text",
     "bool": "truth value",
+    "Randomizer": "mechanism",
     "PathLike": "path",
     "ArrowStream": "table",
     "ArrowBatch": "table",
@@ -52,6 +53,7 @@ _ADVICE: Final[Mapping[str, str]] = {
         "make one with sf.Mechanism(matrix), or of noise with .clamped(low, high).mechanism(); "
         "sf.load reads one from a file, and what sf.design returns has its .mechanism."
     ),
+    "mechanism": "pass a Mechanism, a Tupling, a CoordinateNoise or a family of sfumato.mechanisms.",
     "MetricPrivacy": "make one with sf.MetricPrivacy(epsilon, metric).",
     "Ledger": "make one with sf.Ledger.create(path, '5/km'), and open it with sf.Ledger(path).",
     "Visits": "make them with sf.read_visits or sf.Visits(lat, lon).",

@@ -29,4 +29,5 @@ from .reading import check_mark as check_mark
 from .reading import read_joint_reports as read_joint_reports
 from .reading import read_points as read_points
 from .reading import read_reports as read_reports
+from .reading import read_tuples as read_tuples
 from .reports import Reports as Reports

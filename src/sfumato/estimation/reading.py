@@ -16,6 +16,7 @@ from ..core.arrays import Floats
 from ..core.randomizer import check_known
 from ..errors import DataError, InputError, argument, row_value
 from ..geo import read_visits
+from ..mechanisms import Tupling
 from ..mechanisms.planar import Coarsening
 from ..releases.frame_kinds import kind_of
 from ..releases.provenance import Mark, mark_in, read_mark
@@ -76,6 +77,50 @@ def read_reports(
     _check(mark, mechanism, source, names[0] if joint is None else None, unmarked=unmarked)
     positions, weighed = _positions(table, dict(zip(names, parts, strict=True)), weights)
     reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), weighed)
+    if check_fit and mark is None:
+        reports_fit(reports).check()
+    return reports
+
+
+def read_tuples(
+    tupling: Tupling, source: Table, column: str = "label", *, unmarked: bool = False, check_fit: bool = True
+) -> Reports:
+    """Return the tuples in a table, such as `release` writes or returns, as reports of the matrix of all tuples.
+
+    Args:
+        tupling: The mechanism that the users ran.
+        source: As for `read_reports`.
+        column: The column of lists of labels; or the beginning of the columns ``label_1``, ``label_2``, ...
+        unmarked: As for `read_reports`.
+        check_fit: Likewise.
+
+    Raises:
+        InputError: If the matrix of all tuples is too large to list.
+        DataError: As for `read_reports`, or if a row holds no tuple of this size.
+    """
+    channel, space, size = tupling.channel(), tupling.observables, tupling.queries
+    check_kind(source)
+    table, mark = _opened(source)
+    _check(mark, tupling, source, None, unmarked=unmarked)
+    if column in read_columns(table, ()).column_names:
+        lists = read_columns(table, (column,))[column].combine_chunks()
+        whole = getattr(lists, "value_lengths", None)
+        if whole is None or lists.null_count or any(length != size for length in whole().to_pylist()):
+            raise DataError(
+                f"the column {column!r} does not hold {size:,} labels in each row, as tuples of {tupling!r} do.",
+                "check that table and mechanism belong together.",
+            )
+        found = find(space, lists.flatten()).reshape(-1, size)
+        if (found < 0).any():
+            raise DataError(
+                f"{int((found < 0).any(axis=1).sum()):,} rows hold labels that the mechanism does not report.",
+                f"they look like {space.labels[0]!r}; check that table and mechanism belong together.",
+            )
+    else:
+        positions, _ = _positions(table, {f"{column}_{place}": space for place in range(1, size + 1)})
+        found = np.column_stack(positions)
+    labels = (tuple(space.labels[each] for each in row) for row in np.sort(found, axis=1).tolist())
+    reports = Reports.of(channel, labels)
     if check_fit and mark is None:
         reports_fit(reports).check()
     return reports

@@ -38,7 +38,7 @@ def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members' bytes by name; equal things are stored once."""
     parts = _Parts()
     if not file.has_matrix:
-        noise = {"noise": parts.noise(file.mechanism), "prior": parts.prior(file.prior), "source": file.source}
+        noise = {"noise": parts.noise(file.noise), "prior": parts.prior(file.prior), "source": file.source}
         return {**noise, "claims": file.claims, "spaces": parts.spaces}, parts.members
     matrix = file.report_channel
     manifest = {

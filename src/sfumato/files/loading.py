@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
+from ..core import Randomizer
 from ..core.arguments import checked
 from ..errors import FileError, InputError
 from .archive import read_archive
@@ -66,7 +66,7 @@ def read_mechanism_file(
 @checked
 def load(
     path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
-) -> Any:
+) -> Randomizer:
     """Return the mechanism of a mechanism file: a `Mechanism`, a `Tupling` or a `CoordinateNoise`.
 
     `read_mechanism_file` gives all that the file holds.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self, final
+from typing import TYPE_CHECKING, Any, Final, Self, cast, final
 
-from ..core import Loss, Mechanism, MetricPrivacy, Prior
+from ..core import Capability, Loss, Mechanism, MetricPrivacy, Prior, Randomizer, Row
 from ..core.arguments import checked, wrong_kind
 from ..core.guarantees import Asked, as_guarantees
 from ..core.immutable import Immutable
@@ -41,7 +41,8 @@ class MechanismFile(Immutable):
     places are that the table was made of, some of them exactly, and so does each report.
 
     Args:
-        mechanism: The mechanism: a `Mechanism`, a `Tupling`, or noise for coordinates with a projection.
+        mechanism: The mechanism: a `Mechanism`, a family that draws from the rows of one, a `Tupling`, or noise
+            for coordinates with a projection.
         prior: The prior it was designed for: on the secrets, or for noise on cells within its reach.
         loss: The loss it was designed for; not for noise.
         guarantees: What it promises, one or several; by default what the mechanism says of
@@ -52,7 +53,8 @@ class MechanismFile(Immutable):
         source: Whose places the table and the prior of noise were made of, in a few words; only for noise.
 
     Attributes:
-        mechanism: The mechanism that reports are drawn from: a `Mechanism`, a `Tupling` or a `CoordinateNoise`.
+        mechanism: The mechanism that reports are drawn from: a `Mechanism`, a `Tupling` or a `CoordinateNoise`;
+            `report_channel`, `tupling` and `noise` say which.
         guarantees: The guarantees that one report was designed to give; they hold for a tuple too, which is made
             from the report alone. Of noise its own promise.
         tuple_guarantees: What is promised of a tuple.
@@ -67,14 +69,15 @@ class MechanismFile(Immutable):
             observables by their names, and agree with them.
 
     Raises:
-        InputError: If the prior, the loss, a guarantee or a constraint is for other secrets or
-            observables, or for another kind of mechanism; distances have the name of others; a distortion
-            guarantee comes without a prior; a unit is no short word; a length is below zero; the prices
-            belong to another objective or do not fit; noise has no projection; the prior of noise is not on cells
-            within its reach; the source is too long; or JSON cannot hold the claims.
+        InputError: If the mechanism is drawn by a recipe that a file does not hold; the prior, the loss, a
+            guarantee or a constraint is for other secrets or observables, or for another kind of mechanism;
+            distances have the name of others; a distortion guarantee comes without a prior; a unit is no short
+            word; a length is below zero; the prices belong to another objective or do not fit; noise has no
+            projection; the prior of noise is not on cells within its reach; the source is too long; or JSON
+            cannot hold the claims.
     """
 
-    mechanism: Any
+    mechanism: Randomizer
     prior: Prior | None
     loss: Loss | None
     guarantees: tuple[Any, ...]
@@ -89,7 +92,7 @@ class MechanismFile(Immutable):
     @checked
     def __init__(
         self,
-        mechanism: Mechanism | Tupling | CoordinateNoise,
+        mechanism: Randomizer,
         prior: Prior | None = None,
         loss: AnyLoss | None = None,
         guarantees: Asked | TuplePrivacy | Iterable[Asked | TuplePrivacy] | None = None,
@@ -104,8 +107,8 @@ class MechanismFile(Immutable):
         of_tuples: tuple[TuplePrivacy, ...] = ()
         unconfirmed: tuple[str, ...] = ()
         promised: tuple[Asked, ...]
-        if isinstance(mechanism, Mechanism | Tupling):
-            matrix = mechanism.inner if isinstance(mechanism, Tupling) else mechanism
+        matrix = _matrix_of(mechanism)
+        if matrix is not None:
             single, of_tuples = _sorted(matrix.guarantees if guarantees is None else guarantees)
             bound = bound_to(matrix.secrets, single)
             costs = None if loss is None else as_loss(loss, *matrix.shape)
@@ -118,7 +121,7 @@ class MechanismFile(Immutable):
                 optimality,
                 limits,
                 source,
-                dummies=isinstance(mechanism, Tupling),
+                dummies=mechanism.supports(Capability.TUPLES),
             )
             unconfirmed = stated(matrix, costs, bound, optimality, limits)
             channel = matrix.promising([each for each in bound if isinstance(each, MetricPrivacy)])
@@ -236,7 +239,7 @@ class MechanismFile(Immutable):
     @property
     def whose(self) -> str:
         """Whose places the table was made of, in a sentence; "" where there is no table."""
-        if self.has_matrix or self.mechanism.remap is None:
+        if self.has_matrix or self.noise.remap is None:
             return ""
         made = "It was made of places that the file does not name"
         if self.source:
@@ -267,6 +270,17 @@ class MechanismFile(Immutable):
         return self._channel
 
     @property
+    def noise(self) -> CoordinateNoise:
+        """The noise for coordinates.
+
+        Raises:
+            InputError: If the file holds a matrix.
+        """
+        if self.has_matrix:
+            raise InputError(f"it holds a {self.mechanism!r}, not noise for coordinates.", python("use sf.audit."))
+        return cast("CoordinateNoise", self.mechanism)
+
+    @property
     def tupling(self) -> Tupling | None:
         """The tupling, or None where a report is sent alone."""
         return self.mechanism if isinstance(self.mechanism, Tupling) else None
@@ -280,9 +294,7 @@ class MechanismFile(Immutable):
         """
         from ..proofs import prove_planar_noise
 
-        noise = self.mechanism
-        if self.has_matrix:
-            raise InputError(f"it holds a {noise!r}, not noise for coordinates.", python("use sf.audit."))
+        noise = self.noise
         return prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
 
     @property
@@ -303,6 +315,27 @@ class MechanismFile(Immutable):
                 python("take sf.load(path).inner."),
             )
         return self
+
+
+def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
+    """Return the matrix from whose rows one report is drawn; None of noise for coordinates.
+
+    Raises:
+        InputError: If it is drawn by another recipe, or for studies only.
+    """
+    if isinstance(mechanism, Mechanism):
+        return mechanism
+    if isinstance(mechanism, Tupling):
+        return mechanism.inner
+    if mechanism.supports(Capability.POINTS):
+        return None
+    recipe = mechanism.recipe()
+    if not isinstance(recipe, Row):
+        raise InputError(
+            f"reports of {mechanism!r} are drawn by a recipe that a mechanism file does not hold.",
+            python("save its matrix, mechanism.channel(), if that is what will be drawn from."),
+        )
+    return recipe.mechanism
 
 
 def _sorted(

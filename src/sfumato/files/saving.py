@@ -6,11 +6,9 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ..core import Mechanism
+from ..core import Randomizer
 from ..core.arguments import checked
 from ..errors import InputError, python
-from ..mechanisms.planar import CoordinateNoise
-from ..mechanisms.tupling import Tupling
 from ..optimal import Design
 from .archive import write_archive
 from .encoding import encoded
@@ -21,7 +19,7 @@ _OTHERS: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet",
 
 @checked
 def save(
-    content: Mechanism | Tupling | CoordinateNoise | MechanismFile | Design,
+    content: Randomizer | MechanismFile | Design,
     path: str | os.PathLike[str],
 ) -> None:
     """Write a mechanism, a design, or all of a `MechanismFile`, to a mechanism file (.sfm).

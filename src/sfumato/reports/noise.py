@@ -30,7 +30,7 @@ def summarise_noise(
         certificate: Its loss and the attacker's error on some places.
         places: These places in a few words: ``"4,237 visits in paris.csv"``; by default the source of the table.
     """
-    noise, proof = held.mechanism, held.noise_proof
+    noise, proof = held.noise, held.noise_proof
     unit = proof.promise.unit
     slack = proof.promise.slack_m * units.factor("m", unit)
     times = factor_at_most(up(up(proof.promise.epsilon * up(1.0 + up(slack)))))
@@ -61,7 +61,7 @@ def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
             "What a report costs, and how far an attacker errs, depend on where people truly are, which the "
             "recipe does not say: sfumato attack estimates how far they err."
         )
-        if held.mechanism.remap is not None:
+        if held.noise.remap is not None:
             found.append(
                 "Whose places the table was made of is as the writer states it. The promise holds with any table."
             )
@@ -105,7 +105,7 @@ def _on_cells(held: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
         raise InputError(
             "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")
         )
-    seen = coarsened(held.mechanism, held.prior.space).mechanism
+    seen = coarsened(held.noise, held.prior.space).mechanism
     return seen, held.prior, held.prior.space.metric("euclidean", unit="km")
 
 

@@ -160,7 +160,7 @@ def audited(
         sections.append(Section("Attack", tuple(attack_sentences(mechanism, prior, None))))
     if held.stated:
         sections.append(Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in held.stated)))
-    return Summary(f"Audit: {mechanism!r}", tuple(sections))
+    return Summary(f"Audit: {held.mechanism!r}", tuple(sections))
 
 
 def _rechecked(

@@ -71,7 +71,7 @@ def test_the_chance_to_be_near_is_not_stated_of_noise(run, visits_file):
     assert done.code == 0, done.err
     done = run("attack", "n.sfm", "--visits", visits_file, "--within", "1 km")
     assert done.code == 1
-    assert "--within was given for a file of noise" in done.err
+    assert "--within was given, but n.sfm holds noise" in done.err
 
 
 def test_what_is_known_without_a_report_is_told_alike_everywhere(run, designed):

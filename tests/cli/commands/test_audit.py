@@ -84,7 +84,7 @@ def test_a_lattice_is_audited_in_lengths_not_in_steps(run, visits_file):
     assert "about the vertex that you are rounded to, if they guess a vertex" in done.text
     entries = {entry["name"]: entry for entry in json.loads(Path("l.json").read_text())["entries"]}
     assert (entries["metric-privacy"]["unit"], entries["distortion"]["unit"]) == ("/km", "km")
-    mechanism = sf.read_mechanism_file("l.sfm").alone().mechanism
+    mechanism = sf.read_mechanism_file("l.sfm").alone().report_channel
     places = mechanism.secrets.coordinates
     assert places is not None
     apart = np.hypot(*((places[:, None] - places[None]) / 1000).transpose(2, 0, 1))

@@ -38,14 +38,14 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert "synthetic city" in done.text
     held = sf.read_mechanism_file("city.sfm")
     assert held.prior is not None
-    ((proof,), _) = sf.proofs.prove_guarantees(held.mechanism, held.prior, held.guarantees)
+    ((proof,), _) = sf.proofs.prove_guarantees(held.report_channel, held.prior, held.guarantees)
     assert proof.holds
     assert proof.upper <= 1.0
     assert "epsilon is at most 1/km" in done.text
     grid = held.mechanism.secrets
     assert isinstance(grid, sf.Grid)
     true = grid.loss(sf.synthetic_city())
-    away = sf.rounding.amount_at_most(sf.proofs.expected_loss_above(held.mechanism, held.prior, true), "km")
+    away = sf.rounding.amount_at_most(sf.proofs.expected_loss_above(held.report_channel, held.prior, true), "km")
     assert f"On average over the visits, you appear at most {away} from where you truly are" in done.text
     assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
         done.text.split()
@@ -64,7 +64,7 @@ def test_the_attack_sentence_is_true(run):
     assert done.code == 0, done.err
     held = sf.read_mechanism_file("city.sfm")
     assert held.prior is not None
-    hits = sf.leakage.bayes_vulnerability(held.mechanism, held.prior)
+    hits = sf.leakage.bayes_vulnerability(held.report_channel, held.prior)
     before = sf.leakage.prior_vulnerability(held.prior)
     most = math.ceil(100 * hits)
     assert f"at most {most} % of the time: about {100 * before:.0f} % without seeing a report" in done.text
@@ -106,9 +106,9 @@ def test_own_visits_one_user_and_a_region(run, visits_file, tmp_path):
     done = run("design", visits_file, "--user", user, "--region", region, "--cell", "2 km", "--no-picture")
     assert done.code == 0, done.err
     held = sf.read_mechanism_file(tmp_path / "visits.sfm")
-    assert held.mechanism.shape == (9, 9)
+    assert held.report_channel.shape == (9, 9)
     assert held.prior is not None
-    grid = held.mechanism.secrets
+    grid = held.report_channel.secrets
     np.testing.assert_allclose(
         held.prior.probabilities, sf.Prior.from_visits(grid, sf.read_visits(visits_file), user=user).probabilities
     )
@@ -220,7 +220,7 @@ def test_exit_codes_tell_values_from_command_lines(run):
 def proved(path):
     held = sf.read_mechanism_file(path)
     assert held.prior is not None
-    ((proof,), _) = sf.proofs.prove_guarantees(held.mechanism, held.prior, held.guarantees)
+    ((proof,), _) = sf.proofs.prove_guarantees(held.report_channel, held.prior, held.guarantees)
     return proof.holds
 
 
@@ -349,7 +349,7 @@ def test_visits_held_out_are_judged_and_not_designed_for(run):
     )
     grid = held.mechanism.secrets
     inside = int(grid.inside(apart.lat, apart.lon).sum())
-    lost = held.mechanism.expected_loss(sf.Prior.from_visits(grid, apart), grid.loss(apart))
+    lost = held.report_channel.expected_loss(sf.Prior.from_visits(grid, apart), grid.loss(apart))
     said = f"On {inside:,} visits held out, which the design has not seen, you appear about"
     assert f"{said} {sf.rounding.amount(lost, 'km')} from where you truly are" in text
     assert f"({len(apart):,} visits that are held out left out)" in text
@@ -367,7 +367,7 @@ def test_distortion_is_that_of_the_true_point(run):
     assert done.code == 0, done.err
     assert "from where people truly are, wherever they guess (proved: 1.2" in " ".join(done.text.split())
     assert "keep it as secret as the visits" in done.err
-    mechanism = sf.read_mechanism_file("city.sfm").mechanism
+    mechanism = sf.read_mechanism_file("city.sfm").report_channel
     found = sf.attacks.true_place(mechanism, visits)
     assert found.error.lower >= 1.2 * (1 - 1e-9)
     again = run("attack", "city.sfm")
@@ -378,7 +378,7 @@ def test_distortion_is_that_of_the_true_point(run):
         r"makes the best attacker err by more than ([\d.]+) km; this one is within ([\d.]+) %", done.text
     )
     assert most, done.text
-    private = sf.attacks.true_place(sf.read_mechanism_file("city.sfm").mechanism, visits)
+    private = sf.attacks.true_place(sf.read_mechanism_file("city.sfm").report_channel, visits)
     assert private.error.lower <= float(most[1])
     assert private.error.lower >= float(most[1]) * (1 - float(most[2]) / 100) - 0.01
 

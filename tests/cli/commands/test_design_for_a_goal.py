@@ -52,7 +52,7 @@ def test_an_attacker_finds_the_largest_epsilon(run):
     assert said[2] == "largest"
     assert "within 1 km of the true point at most" in done.text
     held = sf.read_mechanism_file("city.sfm")
-    found = chance_within(held.mechanism, sf.synthetic_city(), "1 km")
+    found = chance_within(held.report_channel, sf.synthetic_city(), "1 km")
     assert 0.97 * 0.55 < found.upper <= 0.55
 
 

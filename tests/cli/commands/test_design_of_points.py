@@ -29,7 +29,7 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
     assert lattice == chosen.lattice
     assert chosen.sentence in done.text
     assert held.prior is not None
-    ((proof,), _) = prove_guarantees(held.mechanism, held.prior, held.guarantees)
+    ((proof,), _) = prove_guarantees(held.report_channel, held.prior, held.guarantees)
     assert proof.holds
     assert proof.upper <= 0.4
     assert "for any two points that the lattice serves, wherever they are" in done.text

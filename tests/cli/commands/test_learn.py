@@ -56,14 +56,15 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
     held = sf.read_mechanism_file("m.sfm")
     assert held.prior is not None
     assert held.loss is not None
-    assert held.mechanism.expected_loss(held.prior, held.loss) <= 600 * (1 + 1e-9)
-    grid, reports = held.mechanism.secrets, held.mechanism.observables.coordinates
+    assert held.report_channel.expected_loss(held.prior, held.loss) <= 600 * (1 + 1e-9)
+    grid, reports = held.report_channel.secrets, held.report_channel.observables.coordinates
     assert isinstance(grid, sf.geo.Grid)
     assert reports is not None
     learning, _ = sf.learning.Pairs.of_visits(sf.read_visits("v.csv"), grid, "home").split(0.8, seed=1)
     cells = grid.locate(*grid.projection.inverse(learning.points).T)
     away = np.hypot(*(learning.points[:, None] - reports[None]).transpose(2, 0, 1))
-    assert (held.mechanism.matrix[cells] * away).sum(axis=1).mean() <= 600 * (1 + 1e-9)  # from the true points
+    matrix = held.report_channel.matrix
+    assert (matrix[cells] * away).sum(axis=1).mean() <= 600 * (1 + 1e-9)  # from the true points
     assert len(held.guarantees) == ("--epsilon" in options)
     if held.guarantees:
         assert "Proved on the integers: epsilon is at most" in done.text
@@ -118,7 +119,7 @@ def test_a_network_is_counted_on_the_cells(run, homes, promise):
     assert ("Proved on the integers: epsilon is at most" in done.text) == bool(promise)
     assert len(held.guarantees) == bool(promise)
     if promise:
-        assert held.mechanism.expected_loss(held.prior, held.loss) <= 600 * (1 + 1e-9)
+        assert held.report_channel.expected_loss(held.prior, held.loss) <= 600 * (1 + 1e-9)
         assert run("audit", "m.sfm", "--promises").code == 0
 
 

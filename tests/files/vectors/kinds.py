@@ -171,7 +171,7 @@ KINDS: Final[Mapping[str, Callable[[], MechanismFile]]] = {
 def held_by(content: MechanismFile) -> dict[str, Any]:
     """Return the numbers of a file as JSON has them: weights as decimals, and infinity as a text."""
     if not content.has_matrix:
-        noise, prior = content.mechanism, content.prior
+        noise, prior = content.noise, content.prior
         rate, step = noise.noise.rate, noise.step_m
         return {
             "epsilon_per_km": noise.epsilon,

@@ -25,13 +25,13 @@ class Matrices(Reader):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        mechanism = plain_file().mechanism
+        mechanism = plain_file().report_channel
         self.matrix = mechanism.matrix
         wide = "\n".join(",".join(map(repr, row)) for row in mechanism.matrix.tolist())
         named = "secret,x,y,z,w\n" + "\n".join(f"s{k},{row}" for k, row in enumerate(wide.splitlines()))
         export_table(mechanism, folder / "long.csv")
         export_table(mechanism, folder / "long.parquet")
-        export_table(plain_file(tiny=True).mechanism, folder / "tiny.csv")
+        export_table(plain_file(tiny=True).report_channel, folder / "tiny.csv")
         self.texts = [wide, named, (folder / "long.csv").read_text(), (folder / "tiny.csv").read_text()]
         self.table = parquet.read_table(folder / "long.parquet")
         self.raw = [npy(np.asarray(self.matrix)), (folder / "long.parquet").read_bytes()]

@@ -144,7 +144,7 @@ class NoiseFiles(_Containers):
 
 def check_noise(held: MechanismFile) -> None:
     """Fail where noise was read whose promise is not proved, or whose reports leave the globe."""
-    noise = held.mechanism
+    noise = held.noise
     proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
     assert held.noise_proof.holds == proof.holds
     assert proof.holds

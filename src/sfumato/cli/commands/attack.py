@@ -86,17 +86,21 @@ def command(
     held = read_mechanism_file(file)
     if within is not None and not held.has_matrix:
         raise InputError(
-            "--within was given for a file of noise, of which it is not proved how often a guess is near.",
+            f"--within was given, but {file} holds noise, of which it is not proved how often a guess is near.",
             "leave it out",
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
     read = None if visits is None else visits_from(visits, people=people, skip_damaged=skip_damaged)[0]
     chosen: Visits | None = None
     if not held.has_matrix:
-        coarse = coarse_of(held, read)
+        with named(str(file)):
+            coarse = coarse_of(held, read)
         mechanism, about_cells = coarse.mechanism, coarse.sentence
     else:
-        mechanism, about_cells = held.alone().report_channel, ""
+        mechanism, about_cells = held.report_channel, ""
+        if held.tupling is not None:
+            with named(str(file)):
+                mechanism = held.tupling.channel()
     space = mechanism.secrets
     prior = held.prior
     if read is not None:
@@ -114,7 +118,7 @@ def command(
     elif skip_damaged:
         raise InputError("--skip-damaged was given without --visits.", "add the folder of visits.")
     if prior is None:
-        raise InputError("the file holds no prior.", "add --visits with a file of visits.")
+        raise InputError(f"{file} holds no prior.", "add --visits with a file of visits.")
     asked = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
     if chosen is None and asked is not None:
         chosen = asked.visits  # as the file states them
@@ -127,10 +131,15 @@ def command(
     console = Screen()
     if held.whose:
         console.print(held.whose)
+    if held.tupling is not None:
+        console.print(
+            f"The attackers see tuples of {held.tupling.queries:,} reports, in any order: {mechanism.shape[1]:,} "
+            "are possible. Their probabilities were rounded when they were listed, so the numbers are not proved."
+        )
     if chosen is not None:
         whose = "" if read is not None else "Of the visits that the file holds: "
         with working("Attacking"):
-            attack = attacks.true_place(held.mechanism, chosen)
+            attack = attacks.true_place(mechanism if held.has_matrix else held.noise, chosen)
         console.print(f"{whose}{place_sentence(attack)}")
         if within is not None:
             with named("--within"), working("Attacking within the radius"):

@@ -26,7 +26,7 @@ _FITTING: Final = {
     "--samples": _ANY | {"file", "samples", "columns", "bins", "prior", "delta_at", "measure", "failure"},
     "--function": _ANY | {"function", "secrets", "epsilon", "limit", "bins", "failure"},
     "--promises": frozenset({"file", "promises"}),
-    _DUMMIES: frozenset({"file", "promises", "delta"}),
+    _DUMMIES: frozenset({"file", "promises", "delta", "family"}),
     _NOISE: frozenset({"file", "promises", "require", "measure", "prior", "delta", "delta_at", "order", "output"}),
 }
 """Which options go with what is audited."""
@@ -141,6 +141,7 @@ def command(
     from ..audit_subjects import audit_function, audit_mechanism, audit_noise, audit_samples, mechanism_from, plan
     from ..mechanism_files import exit_code, print_promises
     from ..screen import print_summary
+    from .tuple import print_family
 
     asked = [Requirement.parse(text) for text in require or []]
     also = [*(each.request for each in asked), *(Request.parse(text) for text in measure or [])]
@@ -186,6 +187,9 @@ def command(
         if held.tupling is not None and (promises or not _others(context, _DUMMIES)):
             deltas = () if promises else given.delta or (_DELTA,)
             code = exit_code(print_promises(held).worst)
+            if family is not None:
+                for each in deltas:
+                    print_family(held.tupling, family, each)
             raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
         if promises:
             worst = print_promises(held).worst

@@ -9,8 +9,12 @@ from typing import Annotated, Final, Literal
 import typer
 
 from ...errors import InputError
-from ..mechanism_files import matrix_of, mechanisms_in
-from ..messages import PARTIAL, check_failure, say
+from ..mechanism_files import matrix_of
+from ..mechanism_files import mechanisms_in
+from ..messages import PARTIAL
+from ..messages import check_failure
+from ..messages import say
+from ..messages import option
 from ..options import Failure, Outline, Seed, SkipDamaged
 from ..outputs import check_ending, check_outputs
 from ..progress import working
@@ -111,6 +115,7 @@ def command(
         points_fit,
         read_joint_reports,
         read_reports,
+        read_tuples,
         reports_fit,
     )
     from ...files import read_mechanism_file
@@ -170,25 +175,35 @@ def command(
                 raise InputError(
                     "--weights was given, but reports of noise for coordinates are not weighted.", "leave it out."
                 )
-            coarse = coarse_of(held, spread=True)
+            with option(str(file)):
+                coarse = coarse_of(held, spread=True)
             marked, points, note = (
-                check_mark(held.mechanism, reports, unmarked=unmarked),
+                check_mark(held.noise, reports, unmarked=unmarked),
                 read_visits(reports, skip_damaged=skip_damaged),
                 coarse.sentence,
             )
             of_points = points.notes
             if check_fit and not marked:
-                near = points_fit(held.mechanism, points.lat, points.lon)
+                near = points_fit(held.noise, points.lat, points.lon)
                 near.check()
                 note = f"{near.sentence} {note}"
             received = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
         else:
             named = column or list(several) or None
-            received = read_reports(
-                held.alone().report_channel, reports, named, weights=weights, unmarked=unmarked, check_fit=False
-            )
+            if held.tupling is None:
+                received = read_reports(
+                    held.report_channel, reports, named, weights=weights, unmarked=unmarked, check_fit=False
+                )
+            else:
+                if weights is not None:
+                    raise InputError("--weights was given, but tuples are not weighted.", "leave it out.")
+                with option(str(file)):
+                    _ = held.tupling.channel()
+                received = read_tuples(
+                    held.tupling, reports, *(named or [])[:1], unmarked=unmarked, check_fit=False
+                )
             note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
-            marked = check_mark(held.report_channel, reports, named[0] if named else None, unmarked=unmarked)
+            marked = check_mark(held.mechanism, reports, named[0] if named else None, unmarked=unmarked)
             if check_fit and not marked:
                 fitting = reports_fit(received)
                 fitting.check()

@@ -10,6 +10,7 @@ import typer
 from ...errors import InputError
 from ..mechanism_files import exit_code
 from ..messages import say
+from ..messages import option
 from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, SkipDamaged, User, UserColumn
 from ..outputs import check_outputs
 from ..reporting import among_others, check_report, check_time, read_required, typed
@@ -64,6 +65,8 @@ def command(
     check_time(frontier_time)
     required = read_required(require)
     held = read_mechanism_file(file)
+    with option(str(file)):
+        held.alone()
     if visits is None and user is not None:
         raise InputError("--user was given without --visits.", "add the file of visits.")
     if visits is None and people is not None:

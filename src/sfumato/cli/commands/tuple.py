@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ..mechanism_files import prove_tuples
 from ..messages import say
-from ..options import SfmFile
+from ..messages import option
 from ..outputs import check_ending, check_outputs
 
 if TYPE_CHECKING:
-    from ...core import Mechanism, Prior
+    from ...files import MechanismFile
+    from ...mechanisms.tupling import DummyPlan, FamilyAccountant, Tupling
+    from ...privacy import Family
 
-_SHOWN_DELTA = 1e-3
+_SHOWN_DELTA: Final = 1e-3
+_SOURCES: Final = ("mixture", "uniform", "optimised")
 
 
 def command(
-    file: SfmFile,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="The mechanism of one report: a mechanism file (.sfm) or a matrix (.npy, .csv, .parquet). Of "
+            "several, such as designs for several epsilons, the one of least loss is taken."
+        ),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Write the mechanism file (.sfm).")],
     dummies: Annotated[
         int | None, typer.Option(help="The number of dummies beside each report, such as 10.")
@@ -33,8 +43,19 @@ def command(
             help="With --epsilon: how much likelier any set of tuples may be, beyond the factor e^epsilon."
         ),
     ] = None,
+    family: Annotated[
+        Path | None,
+        typer.Option(
+            help="Hide which of these distributions the secret is from, not the secret itself: a table of "
+            "distribution, secret, probability."
+        ),
+    ] = None,
     source: Annotated[
-        str, typer.Option(help="Where dummies are drawn from: mixture (they look like true reports) or uniform.")
+        str,
+        typer.Option(
+            help="Where dummies are drawn from: mixture (they look like true reports), uniform or optimised (of "
+            "which fewer are enough)."
+        ),
     ] = "mixture",
     most: Annotated[int, typer.Option(help="With --epsilon: try at most this many dummies.")] = 1000,
 ) -> None:
@@ -44,45 +65,164 @@ def command(
 
     With --dummies you choose their number, and the epsilon at delta 0.001 is shown. With
     --epsilon and --delta the command finds the fewest dummies for which every two secrets
-    are proved indistinguishable, and the file promises that.
+    are proved indistinguishable, and the file promises that. With --family the two numbers are for every two
+    distributions of a table instead: this is distribution privacy, which needs fewer dummies. The file
+    holds no family; audit it with the same table.
     """
     from ..._system import owner_only_like
     from ...errors import InputError
-    from ...files import MechanismFile, read_mechanism_file, save
-    from ...mechanisms.tupling import FamilyAccountant, TuplePrivacy, Tupling, plan_dummies
-    from ..screen import Screen
+    from ...files import MechanismFile, save
+    from ...mechanisms.tupling import TuplePrivacy
+    from ...rounding import at_most, exactly
 
     if (dummies is None) == (epsilon is None):
         given = "neither --dummies nor --epsilon was" if dummies is None else "--dummies and --epsilon were both"
         raise InputError(f"{given} given.", "add --dummies 10, or --epsilon 0.5 with --delta 1e-3.")
     if (epsilon is None) != (delta is None):
         raise InputError("--epsilon and --delta go together.", "give both, such as --epsilon 0.5 --delta 1e-3.")
+    if len(files) > 1 and epsilon is None:
+        raise InputError("several mechanisms were given with --dummies.", "choose among them with --epsilon.")
+    if source not in _SOURCES:
+        raise InputError(f"--source {source} is unknown.", f"use {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}.")
     check_ending(output, ".sfm")
-    check_outputs([output], [file])
-    held = read_mechanism_file(file).alone()
-    tupling = Tupling(held.report_channel, dummies or 0, _dummies(held.report_channel, source))
+    check_outputs([output], [*files, family])
+    inner = [_single(file) for file in files]
     promised: tuple[TuplePrivacy, ...] = ()
     if epsilon is not None and delta is not None:
-        promised = (TuplePrivacy(epsilon, delta),)
-        with Screen(stderr=True).status("Counting dummies"):
-            plan = plan_dummies(FamilyAccountant.of_points(tupling), epsilon, delta, most=most)
+        chosen, plan = _planned(files, inner, family, source, epsilon, delta, most)
         tupling = plan.tupling
+        promised = (TuplePrivacy(epsilon, delta),) if family is None else ()
+    else:
+        chosen, plan = 0, None
+        tupling = _among(inner[0], family, source, dummies or 0)
+    held = inner[chosen]
     written = MechanismFile(
         tupling, held.prior, held.loss, (*held.guarantees, *promised), constraints=held.constraints
     )
-    with owner_only_like(file):
+    with owner_only_like(files[chosen]):
         save(written, output)
+    if len(files) > 1:
+        say(f"Chosen: {files[chosen]}")
     say(f"{tupling.dummies:,} dummies, so {tupling.queries:,} queries for each report.")
-    prove_tuples(written, () if promised else (_SHOWN_DELTA,))
+    if family is not None and plan is None:
+        print_family(tupling, family, _SHOWN_DELTA)
+    elif family is not None and plan is not None:
+        upper = at_most(plan.found_delta.bounds.upper)
+        numbers = f"epsilon {exactly(plan.epsilon)} with delta {exactly(plan.delta)}"
+        say(f"Proved: {numbers} {_between(tupling, family)} (the least delta is at most {upper}).")
+    prove_tuples(written, () if promised or family is not None else (_SHOWN_DELTA,))
     say(f"Written: {output}")
 
 
-def _dummies(inner: Mechanism, source: str) -> Prior:
-    from ...errors import InputError
-    from ...mechanisms.tupling import mixture_dummies, uniform_dummies
+def _single(file: Path) -> MechanismFile:
+    """Return what draws single reports from a matrix."""
+    from ..auditing.mechanisms import mechanism_from
 
-    if source == "mixture":
-        return mixture_dummies(inner)
+    held = mechanism_from(file)
+    with option(str(file)):
+        _ = held.alone().report_channel
+    return held
+
+
+def _accountant(tupling: Tupling, path: Path | None) -> FamilyAccountant:
+    """Return the accountant of every two distributions of a table, or of every two secrets."""
+    from ...mechanisms.tupling import FamilyAccountant
+
+    if path is None:
+        return FamilyAccountant.of_points(tupling)
+    family = _family(tupling, path)
+    return FamilyAccountant(tupling, family.distributions, family.pairs)
+
+
+def _family(tupling: Tupling, path: Path) -> Family:
+    from ..auditing.knowledge import family_from
+
+    return family_from(tupling.secrets, path)
+
+
+def _among(held: MechanismFile, family: Path | None, source: str, dummies: int) -> Tupling:
+    """Return the mechanism among a number of dummies."""
+    from ...mechanisms.tupling import Tupling, mixture_dummies, optimised_dummies, uniform_dummies
+
+    inner = held.report_channel
+    tupling = Tupling(inner, dummies, uniform_dummies(inner))
     if source == "uniform":
-        return uniform_dummies(inner)
-    raise InputError(f"--source {source} is unknown.", "use mixture or uniform.")
+        return tupling
+    rows = None if family is None else _family(tupling, family).distributions
+    tupling = Tupling(inner, dummies, mixture_dummies(inner, rows))
+    if source == "mixture" or not dummies:
+        return tupling
+    choice = optimised_dummies(_accountant(tupling, family), delta=_SHOWN_DELTA)
+    return Tupling(inner, dummies, choice.distribution)
+
+
+def _planned(
+    files: Sequence[Path],
+    inner: Sequence[MechanismFile],
+    family: Path | None,
+    source: str,
+    epsilon: float,
+    delta: float,
+    most: int,
+) -> tuple[int, DummyPlan]:
+    """Return which mechanism loses least with as few dummies as are enough, and the plan of it.
+
+    Where not all hold a prior and a loss in one unit, it is the one that needs the fewest dummies.
+    """
+    from ...errors import InfeasibleError
+    from ...mechanisms.tupling import plan_dummies
+    from ..screen import Screen
+
+    plans: dict[int, DummyPlan] = {}
+    problems: list[InfeasibleError] = []
+    with Screen(stderr=True).status("Counting dummies"):
+        for number, held in enumerate(inner):
+            priced = held.prior is not None and held.loss is not None
+            start = _among(held, family, "mixture" if source == "optimised" else source, 0)
+            try:
+                plans[number] = plan_dummies(
+                    _accountant(start, family),
+                    epsilon,
+                    delta,
+                    most=most,
+                    prior=held.prior if priced else None,
+                    loss=held.loss if priced else None,
+                    optimise=source == "optimised",
+                )
+            except InfeasibleError as error:
+                problems.append(error)
+    if not plans:
+        raise problems[0]
+    units = {held.loss.unit if held.loss is not None else None for held in inner}
+    losses = [plan.loss for plan in plans.values()]
+    comparable = len(units) == 1 and None not in losses
+    if len(files) > 1:
+        for number, file in enumerate(files):
+            found = plans.get(number)
+            said = f"no {most:,} dummies are enough" if found is None else found.sentence
+            say(f"{file}: {said}")
+
+    def rank(number: int) -> tuple[float, int]:
+        plan = plans[number]
+        return (plan.loss if comparable and plan.loss is not None else 0.0, plan.dummies)
+
+    best = min(plans, key=rank)
+    return best, plans[best]
+
+
+def print_family(tupling: Tupling, path: Path, delta: float) -> None:
+    """Print the least epsilon that is proved, at a delta, of every two distributions of a table."""
+    from ...rounding import at_least, at_most, exactly
+    from ..screen import Screen
+
+    with Screen(stderr=True).status("Comparing every two distributions"):
+        found = _accountant(tupling, path).epsilon(delta)
+    names = " and ".join(_family(tupling, path).names[place] for place in found.pair)
+    numbers = f"epsilon {at_most(found.bounds.upper)} with delta {exactly(delta)}"
+    least = f"the least is at least {at_least(found.bounds.lower)}, for {names}"
+    say(f"Proved: {numbers} {_between(tupling, path)} ({least}).")
+
+
+def _between(tupling: Tupling, path: Path) -> str:
+    count = len(_family(tupling, path).names)
+    return f"between every two of the {count} distributions of {path.name}, from a tuple"

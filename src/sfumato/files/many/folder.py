@@ -14,13 +14,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from ..._system import atomically, try_lock
-from ...core import Mechanism
+from ..._system import atomically
+from ..._system import try_lock
+from ...core import Randomizer
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import FileError, InputError
-from ...mechanisms.planar import CoordinateNoise
-from ...mechanisms.tupling import Tupling
 from ..loading import load
 from .job import DesignDone, DesignRow, DesignWorkers, Job, is_hash, name_of, stem_of
 
@@ -136,7 +135,7 @@ def filled(
 @checked
 def read_designs(
     folder: str | PathLike[str], *, trust_distances: bool = False, signed_by: str | PathLike[str] | None = None
-) -> dict[str, Mechanism | Tupling | CoordinateNoise]:
+) -> dict[str, Randomizer]:
     """Return the mechanisms of a folder by name, for ``sf.release(..., by="user")``.
 
     The folder is one of `design_each_user` or `design_many`, or any with a mechanism file for each name. Nothing
@@ -158,7 +157,7 @@ def read_designs(
     if not paths:
         raise FileError(f"the folder {str(where)!r} holds no mechanism file (.sfm).", "check the path.")
     long = {Path(row.file).stem: name for name, row in rows_of(where).items()}
-    found: dict[str, Mechanism | Tupling | CoordinateNoise] = {}
+    found: dict[str, Randomizer] = {}
     for path in paths:
         name = long.get(path.stem, path.stem) if is_hash(path.stem) else name_of(path.stem)
         if name in found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +12,14 @@ from numpy.typing import ArrayLike
 from ...core import AnyLoss, Bracket, Prior, as_loss
 from ...core.arrays import Floats
 from ...core.bisection import bisect
-from ...errors import InfeasibleError, InputError
+from ...errors import InfeasibleError, InputError, python, typed
 from ...rounding import at_most
 from .accountant import PairAccountant
+from .dummies import optimised_dummies
 from .family import FamilyAccountant, Worst
 from .mechanism import FARTHEST, Tupling
+
+_SEARCHES: Final = 8  # for a distribution of dummies, each at the number that the last one reached
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,8 +32,8 @@ class DummyPlan:
         delta: What was asked for.
         found_delta: Proved bounds of the least delta at that epsilon; the upper one is at most ``delta``.
         found_epsilon: Proved bounds of the least epsilon at that delta.
-        fewest: Whether one dummy less is proved not to be enough. It is always true unless
-            the two deltas differ by less than the accountant's rounding.
+        fewest: Whether one dummy less from the same distribution is proved not to be enough. It is always true
+            unless the two deltas differ by less than the accountant's rounding.
         loss: The expected loss of a user who keeps the best answer; None without a prior and a loss.
     """
 
@@ -67,6 +71,7 @@ def plan_dummies(
     most: int = 100_000,
     prior: Prior | None = None,
     loss: AnyLoss | None = None,
+    optimise: bool = False,
 ) -> DummyPlan:
     """Return the fewest dummies for which all pairs of a family are (epsilon, delta)-indistinguishable.
 
@@ -80,6 +85,8 @@ def plan_dummies(
         most: The largest number of dummies that the user would pay for.
         prior: With ``loss``: the distribution of secrets.
         loss: l(s, o), for the quality loss.
+        optimise: Whether to look, with `optimised_dummies`, for a distribution of which fewer dummies are enough;
+            otherwise, and where none is found, it is that of the family's mechanism.
 
     Raises:
         InputError: If a parameter is out of range, or only one of prior and loss is given.
@@ -103,23 +110,49 @@ def plan_dummies(
         )
     if (prior is None) != (loss is None):
         raise InputError("only one of prior and loss was given.", "pass both to get the quality loss, or neither.")
-    k = _fewest(family, epsilon, delta, most)
-    chosen = family.with_dummies(k)
+    search = _fewest_optimised if optimise else _fewest
+    chosen = search(family, epsilon, delta, most)
+    k = chosen.tupling.dummies
     return DummyPlan(
         tupling=chosen.tupling,
         epsilon=epsilon,
         delta=delta,
         found_delta=chosen.delta(epsilon),
         found_epsilon=chosen.epsilon(delta),
-        fewest=k == 0 or family.with_dummies(k - 1).delta(epsilon).bounds.lower > delta,
+        fewest=k == 0 or chosen.with_dummies(k - 1).delta(epsilon).bounds.lower > delta,
         loss=None if prior is None or loss is None else quality_loss(chosen.tupling, prior, loss),
     )
 
 
-def _fewest(family: FamilyAccountant, epsilon: float, delta: float, most: int) -> int:
+def _fewest_optimised(family: FamilyAccountant, epsilon: float, delta: float, most: int) -> FamilyAccountant:
+    """Return the accountant of the fewest dummies, by turns with searches for their distribution."""
+    try:
+        best = _fewest(family, epsilon, delta, most)
+    except InfeasibleError:
+        best = _with_optimised(family.with_dummies(most), epsilon)
+        if delta == 0 or best.exceeds(epsilon, delta):
+            raise
+        best = _fewest(best, epsilon, delta, most)
+    for _ in range(_SEARCHES):
+        found = _with_optimised(best, epsilon)
+        if not best.tupling.dummies or found.exceeds(epsilon, delta):
+            break
+        found = _fewest(found, epsilon, delta, most)
+        if found.tupling.dummies >= best.tupling.dummies:
+            break
+        best = found
+    return best
+
+
+def _with_optimised(family: FamilyAccountant, epsilon: float) -> FamilyAccountant:
+    return family.with_dummies(family.tupling.dummies, optimised_dummies(family, epsilon=epsilon).distribution)
+
+
+def _fewest(family: FamilyAccountant, epsilon: float, delta: float, most: int) -> FamilyAccountant:
+    """Return the accountant of the fewest dummies of the family's own distribution."""
     pure = family.pure_epsilon
     if pure <= epsilon or not family.with_dummies(0).exceeds(epsilon, delta):
-        return 0
+        return family.with_dummies(0)
     if delta == 0:
         least = "infinite" if math.isinf(pure) else f"{pure:.6g}"
         raise InfeasibleError(
@@ -137,12 +170,14 @@ def _fewest(family: FamilyAccountant, epsilon: float, delta: float, most: int) -
             raise InfeasibleError(
                 f"{most:,} dummies are not enough for epsilon {epsilon:g} at delta {delta:g}: "
                 f"they give epsilon {reached:.4g}.",
-                "allow more dummies or a larger delta, strengthen the inner mechanism, or choose the dummies' "
-                "distribution with optimised_dummies.",
+                "allow more dummies or a larger delta, or strengthen the inner mechanism",
+                python("let plan_dummies look for the dummies' distribution, with optimise=True."),
+                typed("let it look for the dummies' distribution, with --source optimised."),
             )
-    return bisect(
+    k = bisect(
         lambda dummies: not family.with_dummies(dummies).exceeds(epsilon, delta), fails=short, holds=enough
     ).holds
+    return family.with_dummies(k)
 
 
 def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:

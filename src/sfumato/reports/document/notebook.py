@@ -141,7 +141,7 @@ def _table(title: str, rows: Iterable[Sequence[str]], note: str = "", figures: s
 
 
 def _maps(file: MechanismFile, note: str = "") -> str:
-    if max(file.mechanism.shape) > _MOST:
+    if max(file.report_channel.shape) > _MOST:
         return ""
     return "".join(f"{figure.svg}<p>{figure.caption}</p>{note}" for figure in map_figures(file))
 

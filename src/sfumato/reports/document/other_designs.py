@@ -120,7 +120,7 @@ def other_designs(
         if visits is None or cost.expected is None:
             return (), LeftOut.NO_LOSS
         this = FrontierFacts(rates[0].proved, cost.expected, True, _EXPECTED)
-        found = list(_noises(held.mechanism, visits, asked))
+        found = list(_noises(held.noise, visits, asked))
     else:
         prior, loss = held.prior, held.loss
         if prior is None or loss is None:

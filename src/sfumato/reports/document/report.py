@@ -193,7 +193,7 @@ def report(
 def _outside(held: MechanismFile, visits: Visits) -> int:
     """Return how many visits a file does not serve."""
     if not held.has_matrix:
-        inside = held.mechanism.serves(visits.lat, visits.lon)
+        inside = held.noise.serves(visits.lat, visits.lon)
     elif isinstance(held.report_channel.secrets, Places):
         inside = held.report_channel.secrets.inside(visits.lat, visits.lon)
     else:
@@ -217,7 +217,7 @@ def _prior(held: MechanismFile, source: str) -> PriorFacts:
     even = prior is not None and bool((prior.probabilities == prior.probabilities[0]).all())
     if not held.has_matrix:
         told = source or (f"{quote(held.source, _SHOWN)}, as its writer states" if held.source else "")
-        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.mechanism.remap is not None, even)
+        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.noise.remap is not None, even)
     places = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
     return PriorFacts(
         prior is not None,

@@ -126,7 +126,7 @@ def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Know
 
 
 def _of_noise(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
-    length, seen = _length(radius), noise_seen(held.mechanism, visits)
+    length, seen = _length(radius), noise_seen(held.noise, visits)
     if isinstance(seen, str):
         return _unknown(length, radius, "visits" if seen == "unsaid" else seen)
     chance = Quantity.of(seen.near(length.value), "", known)
