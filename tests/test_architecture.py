@@ -82,9 +82,10 @@ def add(path: Path, kind: str, name: str, code: str) -> None:
         return
     text = path.read_text(encoding="utf-8")
     if kind == "imports":
-        at = re.search(r"^from \.", text, flags=re.MULTILINE).start()
+        at = text.index("\nfrom .") + 1
     else:
-        opening = re.search(rf"^{name}\b[^\n]*= ([(\[{{])", text, flags=re.MULTILINE)
+        opening = re.search(rf"^{name}\b[^\n]*= \w*([(\[{{])", text, flags=re.MULTILINE)
+        assert opening
         at = closing(text, opening.end())
         if text[:at].rstrip()[-1] not in "([{,":
             code = f", {code.lstrip()}"

@@ -59,7 +59,9 @@ def test_pairs_that_need_no_protection_are_left_alone():
 
 
 def test_a_repair_that_does_not_repair_is_found_out(monkeypatch):
-    monkeypatch.setattr("sfumato.learning.post_processing.repair_to_private", lambda matrix, exponents: (matrix, 0.0))
+    monkeypatch.setattr(
+        "sfumato.learning.post_processing.repair_to_private", lambda matrix, exponents: (matrix, 0.0)
+    )
     guarantee = MetricPrivacy(0.5, CELLS.metric("euclidean"))
     with pytest.raises(SolverError, match="keeps only"):
         with_guarantee(known(), guarantee)

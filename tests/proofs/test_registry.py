@@ -35,10 +35,7 @@ from sfumato.mechanisms import (
     randomised_response,
 )
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.proofs import Proved
-from sfumato.proofs import Stated
-from sfumato.proofs import prove
-from sfumato.proofs import VertexPrivacy
+from sfumato.proofs import Proved, Stated, VertexPrivacy, prove
 from sfumato.releases import prepare
 from sfumato.releases.duckdb_function import create_duckdb_function
 from sfumato.releases.transformers import PlaceRandomizer

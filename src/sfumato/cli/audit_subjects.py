@@ -65,7 +65,7 @@ def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
 
 def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> tuple[AuditPlan, Yardstick]:
     """Return what will be measured, by which distances; what cannot be is refused before anything is proved."""
-    from ..audits import AuditInputs, planned
+    from ..audits import AuditInputs, plan_audit
     from ..files import Yardstick, measured_by
 
     space = held.report_channel.secrets
@@ -79,7 +79,7 @@ def plan(held: MechanismFile, given: Given, also: Iterable[Request]) -> tuple[Au
         raise InputError("--unit was given without distances.", "give --metric or --distances.")
     prior = given.prior_on(space, held.prior)
     inputs = AuditInputs(prior=prior, metric=metric, **given.tables(space), **given.numbers())
-    return planned(held.mechanism, inputs, also), by
+    return plan_audit(held.mechanism, inputs, also), by
 
 
 def audit_noise(held: MechanismFile, given: Given, also: Iterable[Request]) -> Audit:
@@ -101,7 +101,7 @@ def audit_noise(held: MechanismFile, given: Given, also: Iterable[Request]) -> A
 def audit_mechanism(plan: AuditPlan, by: Yardstick, figures: FigureOutput | None) -> Audit:
     """Measure what was planned, and write figures of it if they are asked for."""
     with working("Measuring every notion") as update:
-        audit = plan.measured(lambda entry: update(f"Measured: {entry.title}"))
+        audit = plan.measure(lambda entry: update(f"Measured: {entry.title}"))
     if figures is not None:
         figures.write(plan)
     return replace(audit, notes=(*audit.notes, by.note)) if by.note else audit

@@ -273,7 +273,7 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     from math import prod
 
     from ..estimation import expected_districts, identifiability
-    from ..estimation.districts import MOST_PLACES
+    from ..estimation.population import MOST_PLACES
 
     if prod(mechanism.shape) > _LARGEST:
         return []
@@ -314,7 +314,7 @@ def _advice(result: Design, solver: str) -> str:
     """Say what to do about a gap that a solver did not reach."""
     from math import prod
 
-    from ..optimal.solvers import SMALL
+    from ..optimal.solver_registry import SMALL
     from ..rounding import at_most
 
     accept = f"accept this with --gap {at_most(result.certificate.gap, 2)}"

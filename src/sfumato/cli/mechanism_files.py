@@ -61,16 +61,16 @@ def coarse_of(held: MechanismFile, visits: Visits | None = None, *, spread: bool
     from ..geo import Grid
     from ..mechanisms.planar import coarsened
 
-    if held.prior is None and held.mechanism.remap is None and visits is None:
+    if held.prior is None and held.noise.remap is None and visits is None:
         raise InputError(
             "the file says nothing about where people are: it holds neither a prior nor a table.",
             "make one from visits with sfumato design.",
         )
     cells = None if held.prior is None else held.prior.space
-    if cells is None and held.mechanism.remap is None and visits is not None:
+    if cells is None and held.noise.remap is None and visits is not None:
         region = visits.region(trim=0.02)
         cells = Grid.covering(visits, shape=region.shape_of(100), region=region)
-    return coarsened(held.mechanism, cells, spread=spread)  # type: ignore[arg-type]
+    return coarsened(held.noise, cells, spread=spread)  # type: ignore[arg-type]
 
 
 def print_promises(held: MechanismFile) -> ProvedPromises:

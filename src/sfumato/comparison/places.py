@@ -17,8 +17,8 @@ from ..errors import DataError, InputError, SfumatoError, SolverError, argument
 from ..geo import Grid, Lattice, Places, Region, Visits
 from ..geo.vertices import Kind
 from ..intervals import exp_above
+from ..mechanisms.planar.coordinate_noise import stretch
 from ..mechanisms.planar.quadrature import raw_error
-from ..mechanisms.planar.reach import stretch
 from ..optimal import CoordinateBound, Design, coordinate_bound, design, suited_lattice
 from ..optimal.coordinates.spacing import MOST
 from ..proofs import expected_loss_above, worst_border

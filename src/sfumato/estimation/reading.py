@@ -100,7 +100,7 @@ def read_tuples(
     """
     channel, space, size = tupling.channel(), tupling.observables, tupling.queries
     check_kind(source)
-    table, mark = _opened(source)
+    table, mark = _open(source)
     _check(mark, tupling, source, None, unmarked=unmarked)
     if column in read_columns(table, ()).column_names:
         lists = read_columns(table, (column,))[column].combine_chunks()

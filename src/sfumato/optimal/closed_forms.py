@@ -16,8 +16,8 @@ from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError
-from ..mechanisms import coin_of_distortion, made_private, remapped, tight_constraints
-from ..mechanisms.repair import joined
+from ..mechanisms import coin_of_distortion, remapped, repair_to_private, tight_constraints
+from ..mechanisms.strict_privacy import merge_close_secrets
 from ..proofs import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..rounding import UNIT
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem
@@ -248,7 +248,7 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     distance = problem.distance.array if problem.distance is not None and problem.minimum > 0 else None
     for name, matrix in candidates.items():
         # Their ratios are within by construction; only the distortion may lack something.
-        kept, share = made_private(
+        kept, share = repair_to_private(
             matrix, None, prior=problem.prior.probabilities, distance=distance, minimum=problem.minimum
         )
         value = objective_of(problem, kept)
@@ -283,7 +283,7 @@ def _telling(problem: Problem) -> Floats:
         closest = np.zeros((n, m))
         closest[np.arange(n), loss.argmin(axis=1)] = 1.0
         return closest
-    seen = np.exp(-joined(problem.exponents) * (0.5 - _ROOM))
+    seen = np.exp(-merge_close_secrets(problem.exponents) * (0.5 - _ROOM))
     seen /= seen.sum(axis=1, keepdims=True)
     weights = np.full(n, 1.0 / n) if problem.objective == WORST_CASE else prior
     best = ((seen * weights[:, None]).T @ loss).argmin(axis=1)

@@ -9,12 +9,8 @@ from typing import Annotated, Final, Literal
 import typer
 
 from ...errors import InputError
-from ..mechanism_files import matrix_of
-from ..mechanism_files import mechanisms_in
-from ..messages import PARTIAL
-from ..messages import check_failure
-from ..messages import say
-from ..messages import option
+from ..mechanism_files import matrix_of, mechanisms_in
+from ..messages import PARTIAL, check_failure, option, say
 from ..options import Failure, Outline, Seed, SkipDamaged
 from ..outputs import check_ending, check_outputs
 from ..progress import working

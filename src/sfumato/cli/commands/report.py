@@ -9,8 +9,7 @@ import typer
 
 from ...errors import InputError
 from ..mechanism_files import exit_code
-from ..messages import say
-from ..messages import option
+from ..messages import option, say
 from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, SkipDamaged, User, UserColumn
 from ..outputs import check_outputs
 from ..reporting import among_others, check_report, check_time, read_required, typed

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ..mechanism_files import prove_tuples
-from ..messages import say
-from ..messages import option
+from ..messages import option, say
 from ..outputs import check_ending, check_outputs
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def command(
 
 def _single(file: Path) -> MechanismFile:
     """Return what draws single reports from a matrix."""
-    from ..auditing.mechanisms import mechanism_from
+    from ..audit_subjects import mechanism_from
 
     held = mechanism_from(file)
     with option(str(file)):
@@ -135,7 +134,7 @@ def _accountant(tupling: Tupling, path: Path | None) -> FamilyAccountant:
 
 
 def _family(tupling: Tupling, path: Path) -> Family:
-    from ..auditing.knowledge import family_from
+    from ..audit_knowledge import family_from
 
     return family_from(tupling.secrets, path)
 

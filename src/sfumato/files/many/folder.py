@@ -14,8 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-from ..._system import atomically
-from ..._system import try_lock
+from ..._system import atomically, try_lock
 from ...core import Randomizer
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr

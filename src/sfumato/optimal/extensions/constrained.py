@@ -16,40 +16,17 @@ from typing import Any, Final
 import numpy as np
 from scipy import sparse
 
-from ...core import DistortionPrivacy
-from ...core import Mechanism
-from ...core import Prior
+from ...core import DistortionPrivacy, Mechanism, Prior
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
-from ...errors import InfeasibleError
-from ...errors import InputError
-from ...errors import SolverError
-from ...errors import argument
-from ...mechanisms import made_private
-from ...proofs import LinearConstraint
-from ...proofs import ManyMultipliers
-from ...proofs import Multipliers
-from ...proofs import certify
-from ...proofs import many_loss_bound
-from ...proofs import relative_gap
+from ...errors import InfeasibleError, InputError, SolverError, argument
+from ...mechanisms import repair_to_private
+from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, certify, many_loss_bound, relative_gap
 from ...rounding import amount_at_least
-from ..problem import WORST_CASE
-from ..problem import Problem
-from ..row_generation import ALL_AT_ONCE
-from ..row_generation import LinearProgram
-from ..row_generation import LinearSolver
-from ..row_generation import Triples
-from ..row_generation import first_rows
-from ..row_generation import violated
-from ..row_generation import wide
-from ..solver import Answer
-from ..solver import Control
-from ..solver import Progress
-from ..solver import Solver
-from ..solver import Status
-from ..solver_registry import Auto
-from ..solver_registry import general_solvers
-from ..mechanisms import repair_to_private
+from ..problem import WORST_CASE, Problem
+from ..row_generation import ALL_AT_ONCE, LinearProgram, LinearSolver, Triples, first_rows, violated, wide
+from ..solver import Answer, Control, Progress, Solver, Status
+from ..solver_registry import Auto, general_solvers
 
 ENOUGH: Final = 1e-9
 """A share of a constraint's scale that is left for rounding."""

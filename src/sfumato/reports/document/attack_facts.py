@@ -75,10 +75,10 @@ def visits_in(held: MechanismFile) -> Visits | None:
 
 
 def _of_noise(held: MechanismFile, visits: Visits | None) -> tuple[tuple[AttackFacts, ...], str]:
-    seen = noise_seen(held.mechanism, visits)
+    seen = noise_seen(held.noise, visits)
     if visits is None or seen == "unsaid":
         return (), "unsaid"
-    attack = true_place(held.mechanism, visits, unit="m")
+    attack = true_place(held.noise, visits, unit="m")
     if isinstance(seen, str):
         return _on_points(attack, None, Known.PROVED), seen
     many = (_repeated(seen.repeated(count), "point", "m") for count in REPORTS[1:])
@@ -218,7 +218,7 @@ def repeated_attacks(
     secrets = randomness.choice(len(prior), size=draws, p=prior)
     found = []
     for count in reports:
-        seen = randomness.multinomial(count, rows[secrets])
+        seen: Floats = randomness.multinomial(count, rows[secrets]).astype(np.float64)
         belief = _normalised(seen @ logs.T + np.log(prior))
         hit = bounded_mean(belief.max(axis=1), 1.0)
         error = None

@@ -312,7 +312,7 @@ def _box(projection: Projection, low: Floats, high: Floats) -> tuple[float, ...]
 
 
 def _subject_of_noise(held: MechanismFile) -> SubjectFacts:
-    reach, plane = held.mechanism.reach_m, held.mechanism.projection
+    reach, plane = held.noise.reach_m, held.noise.projection
     region: tuple[float, ...] = ()
     if plane is not None:
         region = _box(plane, np.array([-reach, -reach]), np.array([reach, reach]))
@@ -380,7 +380,7 @@ def _best(
 
 
 def _cost_of_noise(held: MechanismFile, visits: Visits) -> CostFacts:
-    noise = held.mechanism
+    noise = held.noise
     inside = noise.serves(visits.lat, visits.lon)
     if not inside.any():
         return _UNKNOWN

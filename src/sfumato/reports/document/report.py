@@ -19,7 +19,7 @@ from ...errors import DataError, InputError
 from ...escaping import plain
 from ...files import MechanismFile, read_mechanism_file
 from ...geo import Places, Visits, check_skip, read_visits, synthetic_city
-from ...geo.city import is_city
+from ...geo.synthetic import is_city
 from ...optimal import Design
 from ...proofs import PlaceDistortion
 from ...rounding import counted
