@@ -57,11 +57,7 @@ def distributions(value: Rows, what: str) -> Floats:
 
 
 def pair(first: Rows, second: Rows) -> tuple[Floats, Floats]:
-    """Return two checked arrays (..., m), broadcast against each other.
-
-    Raises:
-        InputError: If either holds no distributions, or they are not on the same observables.
-    """
+    """Return two checked arrays (..., m), broadcast against each other."""
     p, q = distributions(first, "the first distribution"), distributions(second, "the second distribution")
     if p.shape[-1] != q.shape[-1]:
         raise InputError(

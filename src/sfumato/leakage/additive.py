@@ -246,12 +246,7 @@ def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | No
 
     Variables are the prior pi(s), the vulnerability t before, and for each report o and guess g: whether it is
     made, b(o, g), and what pi and t are where it is, q(o, g, s) and u(o, g), or else 0. This is the convex hull of
-    the choices of each report.
-
-    Args:
-        matrix: Array (n, m), the mechanism.
-        gain: Array (k, n), entries in [0, 1].
-        time_limit: In seconds.
+    the choices of each report. The matrix is (n, m), the gain (k, n) with entries in [0, 1].
     """
     (n, m), k = matrix.shape, len(gain)
     each = m * k

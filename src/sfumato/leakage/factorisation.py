@@ -33,11 +33,7 @@ _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
 
 
 def _check_same_secrets(mechanism: Mechanism, other: Mechanism) -> None:
-    """Refuse two mechanisms whose rows are not about the same secrets; labels of different kinds are left alone.
-
-    Raises:
-        InputError: If the numbers of secrets differ, or their labels are the same ones in another order.
-    """
+    """Refuse two mechanisms whose rows are about other secrets; labels of different kinds are left alone."""
     n, secrets = len(mechanism.secrets), len(other.secrets)
     if n != secrets:
         raise InputError(f"the mechanisms have {n:,} and {secrets:,} secrets.", "compare two on the same secrets.")

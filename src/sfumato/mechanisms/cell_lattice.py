@@ -153,22 +153,14 @@ def norms(vectors: Floats, norm: str) -> Floats:
 
 
 def check_norm(norm: str) -> str:
-    """Return the name of a norm.
-
-    Raises:
-        InputError: If it is unknown.
-    """
+    """Return the name of a norm."""
     if norm not in NORMS:
         raise InputError(f"the norm {norm!r} is unknown.", f"use one of {', '.join(NORMS)}.")
     return norm
 
 
 def plane(space: Space) -> Floats:
-    """Return the coordinates of places on the plane, array (n, 2).
-
-    Raises:
-        InputError: If there are no two coordinates, or they are degrees.
-    """
+    """Return the coordinates of places on the plane, array (n, 2)."""
     points = space.coordinates
     if points is None or points.shape[1] != 2 or space.unit == "degree":
         raise InputError(
@@ -198,12 +190,7 @@ class ClampingWindow:
 
     @classmethod
     def of(cls, space: Space, basis: LatticeBasis, norm: str, reach: float) -> ClampingWindow:
-        """Return the window of a space, whose margin is as wide as the reach where it needs one.
-
-        Raises:
-            InputError: If a cell is not on the lattice, two are at the same point of it, or the
-                window would be too large.
-        """
+        """Return the window of a space, whose margin is as wide as the reach where it needs one."""
         positions = basis.positions(space)
         positions -= positions.min(axis=0)
         if len(np.unique(positions, axis=0)) < len(positions):

@@ -92,22 +92,14 @@ class MechanismFamily(Randomizer):
 
 
 def positive(value: float, what: str) -> float:
-    """Return a positive, finite number; refuse anything else.
-
-    Raises:
-        InputError: If it is not.
-    """
+    """Return a positive, finite number; refuse anything else."""
     if not 0 < value < math.inf:
         raise InputError(f"{what} must be a positive number, but {value} was given.", "use a number above 0.")
     return float(value)
 
 
 def check_listable(secrets: int, reports: int, name: str) -> None:
-    """Raise an error with the count where a matrix would be too large.
-
-    Raises:
-        InputError: If it has more than `LISTABLE` entries.
-    """
+    """Raise an error with the count where a matrix would be too large."""
     if secrets * reports > LISTABLE:
         raise InputError(
             f"the matrix of {name} has {secrets:,} x {_count(reports)} entries, more than {LISTABLE:,}.",

@@ -61,7 +61,7 @@ class FrequencyOracle(MechanismFamily):
         """The epsilon between any two categories."""
         return (LocalPrivacy(self.epsilon),)
 
-    def _listed(self, build: Callable[[float], Floats], reports: Space) -> Mechanism:
+    def _matrix(self, build: Callable[[float], Floats], reports: Space) -> Mechanism:
         """Return the matrix that ``build`` gives for a scale of epsilon, with its promise."""
         matrix = lower_exponents(build, np.array([self._epsilon]), self.space, reports)
         return matrix.promising(MetricPrivacy(self._epsilon, hamming(self.space)))
@@ -177,7 +177,7 @@ class UnaryEncoding(FrequencyOracle):
         patterns = np.arange(1 << k)[:, None] >> np.arange(k) & 1
         labels = self.space.labels
         sets = Space([frozenset(labels[i] for i in np.flatnonzero(row)) for row in patterns])
-        return self._listed(lambda scale: _products(self._bit(scale), patterns.T), sets)
+        return self._matrix(lambda scale: _products(self._bit(scale), patterns.T), sets)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports have each category's bit set, of bits (reports, k)."""
@@ -310,7 +310,7 @@ class SubsetSelection(FrequencyOracle):
             rows: Floats = np.where(inside, 1.0, odds) / (math.comb(k - 1, d - 1) + math.comb(k - 1, d) * odds)
             return rows
 
-        return self._listed(build, reports)
+        return self._matrix(build, reports)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports hold each category, of positions (reports, d)."""
@@ -469,11 +469,7 @@ class RandomisedResponse(FrequencyOracle):
 
 
 def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -> NDArray[np.int64]:
-    """Return reports as an array (reports, *shape) of numbers from 0 to ``most``, or refuse them.
-
-    Raises:
-        InputError: If there are no reports, or not of this shape, or a number is out of range.
-    """
+    """Return reports as an array (reports, *shape) of numbers from 0 to ``most``, or refuse them."""
     array = np.asarray(given)
     if array.dtype.kind not in "iu" or not array.size or array.shape[1:] != shape:
         raise InputError(
@@ -487,12 +483,7 @@ def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -
 
 
 def categorical(space: Space, epsilon: float | str) -> float:
-    """Return a pure epsilon for at least two categories, or refuse it.
-
-    Raises:
-        InputError: If epsilon is not positive or there is one category only.
-        UnitError: If epsilon has a unit.
-    """
+    """Return a pure epsilon for at least two categories, or refuse it."""
     if len(space) < 2:
         raise InputError("there is one category only.", "one category needs no protection; pass at least two.")
     return positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")

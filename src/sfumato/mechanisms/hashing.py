@@ -125,7 +125,7 @@ class LocalHashing(FrequencyOracle):
             rows: Floats = chosen.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a))
             return rows
 
-        return self._listed(build, reports)
+        return self._matrix(build, reports)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return how many reports have each category in their bucket, of (a, b, bucket) (reports, 3)."""

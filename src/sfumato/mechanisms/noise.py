@@ -227,11 +227,7 @@ class NoiseRecipe(Recipe):
 
 
 def rational(value: Rational | float | str, what: str) -> Fraction:
-    """Return a positive number as the exact fraction it is.
-
-    Raises:
-        InputError: If it is not a positive number.
-    """
+    """Return a positive number as the exact fraction it is."""
     try:
         fraction = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
@@ -244,21 +240,13 @@ def rational(value: Rational | float | str, what: str) -> Fraction:
 
 
 def check_scale(scale: Fraction) -> None:
-    """Raise an error where noise would not fit the words that samplers use.
-
-    Raises:
-        InputError: If the scale is above 2**40.
-    """
+    """Raise an error where noise would not fit the words that samplers use."""
     if scale > _LARGEST:
         raise InputError(f"the noise has the scale {float(scale):.3g}, more than 2**40.", "use a coarser unit.")
 
 
 def whole(value: int, what: str) -> int:
-    """Return a positive integer, or refuse anything else.
-
-    Raises:
-        InputError: If it is not a positive integer up to 2**31.
-    """
+    """Return a positive integer, or refuse anything else."""
     number = integer(value)
     if number is None or not 1 <= number <= 1 << 31:
         raise InputError(f"{what} {value!r} is not a positive integer.", "use 1, 2, ... up to 2**31.")
@@ -266,11 +254,7 @@ def whole(value: int, what: str) -> int:
 
 
 def integers(value: ArrayLike) -> NDArray[np.int64]:
-    """Return an array of integers, or refuse anything else.
-
-    Raises:
-        InputError: If an entry is not an integer.
-    """
+    """Return an array of integers, or refuse anything else."""
     array = np.asarray(value)
     if array.dtype.kind not in "iu":
         raise InputError(f"the noise is given as {array.dtype}.", "pass integers.")

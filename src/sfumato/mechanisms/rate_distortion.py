@@ -304,9 +304,6 @@ def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
     -F is a likelihood on the simplex, of prior (k,) as frequencies and A (k, m), which is ``decay``, as
     rows. Shares below their prices are dropped, as they would vanish, where the bound allows it. It stops
     at an excess of the tolerance (nats).
-
-    Raises:
-        SolverError: If the tolerance is below what floats reach.
     """
     m = decay.shape[1]
     best = _step(prior, decay, np.full(m, 1.0 / m), 0)

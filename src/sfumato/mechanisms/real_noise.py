@@ -207,11 +207,7 @@ class Gaussian(RealNoise):
 
 
 def gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
-    """Return the least sigma of (epsilon, delta)-private normal noise, from above, to a few parts in 1e15.
-
-    Raises:
-        InputError: If an argument is out of range.
-    """
+    """Return the least sigma of (epsilon, delta)-private normal noise, from above, to a few parts in 1e15."""
     positive(epsilon, "epsilon")
     positive(sensitivity, "the sensitivity")
     if not 1e-250 <= delta < 1:

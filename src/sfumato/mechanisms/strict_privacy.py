@@ -40,11 +40,7 @@ SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep 
 
 
 def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
-    """Return epsilon d(s, s') with shortest paths taken, array (n, n).
-
-    Raises:
-        InputError: If the metric is not on the space's n values.
-    """
+    """Return epsilon d(s, s') with shortest paths taken, array (n, n)."""
     guarantee.check_secrets(space)
     exponents: Floats = guarantee.epsilon * guarantee.metric.closure().array
     return exponents
@@ -56,9 +52,6 @@ def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space
     ``build`` takes exponents (n, n) to a stochastic matrix (n, n) with
     p(o|s) <= exp(exponents[s, s']) p(o|s'), up to floating-point rounding. The integers satisfy the
     given exponents, which need the triangle inequality.
-
-    Raises:
-        InputError: If the exponents are too small for floats to keep them.
     """
     reached = np.isfinite(exponents)
     return lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
@@ -85,9 +78,6 @@ def lower_exponents(
         reached: Where a positive probability is needed, array (n, m); by default everywhere.
         span: The largest exponent that ``build`` takes, where it is above ``exponents``.
         ratios: How many ratios of the matrix are multiplied where it is used.
-
-    Raises:
-        InputError: If the exponents are too small for floats to keep them.
     """
     positive = exponents[np.isfinite(exponents) & (exponents > 0)]
     matrix = build(1.0)

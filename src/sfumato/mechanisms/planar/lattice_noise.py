@@ -299,11 +299,7 @@ def snap_one(place_m: float, step_m: Fraction) -> int:
 
 
 def snap(points_m: Floats, step_m: Fraction) -> NDArray[np.int64]:
-    """Return the nearest lattice point of each finite place in steps, array (n, 2); on a border the upper one.
-
-    Raises:
-        InputError: If a place is 2**40 steps or more from the origin.
-    """
+    """Return the nearest lattice point of each finite place in steps, array (n, 2); on a border the upper one."""
     quotients = points_m / float(step_m)
     if not (np.abs(quotients) < _FARTHEST).all():
         raise InputError(

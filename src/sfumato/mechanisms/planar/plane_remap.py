@@ -222,11 +222,7 @@ class PlaneRemap(Immutable):
 
 
 def weighted(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
-    """Return places that occur, array (n, 2), and their shares, array (n,), of sum one.
-
-    Raises:
-        InputError: If sizes differ, a number is NaN or infinite, a weight is negative or all are 0.
-    """
+    """Return places that occur, array (n, 2), and their shares, array (n,), of sum one."""
     w = floats(weights, "the weights", shape=(None,))
     x = floats(points_m, "the places", shape=(len(w), 2))
     if (w < 0).any() or not w.any():

@@ -61,9 +61,6 @@ def plane_error(
         step_m: The step of the lattice.
         remap: The table; for the attacker's error it should be that of these places, or
             the lower bound is a poor one.
-
-    Raises:
-        InputError: If an array is not as described.
     """
     x, w = weighted(points_m, weights)
     spots, step = snap(x, step_m), float(step_m)
@@ -93,9 +90,6 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
     """Return the mean distance in metres from true place to report without a remap.
 
     The noise is symmetric, so snapping by d makes it no shorter than the noise, and by at most d longer.
-
-    Raises:
-        InputError: If an array is not as described.
     """
     x, w = weighted(points_m, weights)
     away = x - snap(x, step_m) * float(step_m)
