@@ -218,8 +218,8 @@ def repeated_attacks(
     secrets = randomness.choice(len(prior), size=draws, p=prior)
     found = []
     for count in reports:
-        seen: Floats = randomness.multinomial(count, rows[secrets]).astype(np.float64)
-        belief = _normalised(seen @ logs.T + np.log(prior))
+        seen = randomness.multinomial(count, rows[secrets])
+        belief = _normalised(np.log(prior) + seen @ logs.T)
         hit = bounded_mean(belief.max(axis=1), 1.0)
         error = None
         if distance is not None:
