@@ -62,7 +62,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """What the script finds with a copy of the package to which all recipes of the page were added."""
+    """Results of the script with a copy of the package to which all recipes of the page were added."""
     folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
     for path, kind, name, code in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
