@@ -159,22 +159,16 @@ class Pooled:
 
     A report of the pool comes through mechanism r with the share of r among all reports,
     so the pool's channel is [share_r p_r(o|s)] with one column for each r and o.
-
-    Attributes:
-        secrets: The secrets, the same for all mechanisms.
-        matrix: Array (secrets, columns); rows sum to one.
-        counts: Array (columns,); of weighted reports their sums of weights, scaled to sum to their number.
-        squares: Array (columns,), the sums of squares of weights in the same scale; without weights the counts.
-        batch: Array (columns,), the number of the column's batch.
-        shares: Array (columns,), the batch's share of all reports.
+    The counts of weighted reports are their sums of weights, scaled to sum to the number of reports; the squares
+    are the sums of squares of weights in the same scale, and without weights the counts.
     """
 
     secrets: Space
-    matrix: Floats
+    matrix: Floats  # (secrets, columns); rows sum to one
     counts: Counts | Floats
     squares: Counts | Floats
-    batch: NDArray[np.intp]
-    shares: Floats
+    batch: NDArray[np.intp]  # the number of each column's batch
+    shares: Floats  # of each column's batch in all reports
 
     @property
     def total(self) -> int:

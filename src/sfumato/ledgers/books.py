@@ -200,7 +200,7 @@ class Books:
         batch: int = 0,
         contents: str = "",
     ) -> None:
-        """Charge users, each as far as their limits allow.
+        """Charge users, each as far as their limits allow; otherwise raise a `BudgetError`.
 
         Args:
             charges: Who is charged, and how much.
@@ -209,9 +209,6 @@ class Books:
             run: The key of a run; empty for none.
             batch: The number of the batch of the run.
             contents: A hash of what the batch is made of.
-
-        Raises:
-            BudgetError: If a user has too little left.
         """
         self.check(charges)
         first = self._number + 1
@@ -367,15 +364,9 @@ def make_ledger(
     salt: str | None = None,
     fill: Callable[[Books], None] | None = None,
 ) -> None:
-    """Make a new ledger, with first charges if there are any: all of it, or nothing.
+    """Make a new ledger, with the first charges that ``fill`` makes: all of it, or nothing.
 
-    Args:
-        address: Where; nothing may be there.
-        limits: What each user may spend.
-        unit: The unit of the metric.
-        key: The ledger's key; None for none.
-        salt: 32 hexadecimal digits, where places keep the hashes of an older ledger.
-        fill: Makes the first charges.
+    The salt, 32 hexadecimal digits, is given where places keep the hashes of an older ledger.
 
     Raises:
         InputError: If the key does not have 32 bytes.

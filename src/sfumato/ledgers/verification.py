@@ -35,12 +35,7 @@ class _Problems:
 def verify(connection: Connection, terms: Terms, now: int, known: Head | None, faults: list[str]) -> LedgerCheck:
     """Return the outcome of a check of a whole ledger, in a transaction that sees one state.
 
-    Args:
-        connection: Of the transaction.
-        terms: The ledger's terms.
-        now: The time, seconds since 1970.
-        known: A head of the record that was kept elsewhere; None for none.
-        faults: What the database itself finds damaged.
+    The record must contain ``known``, a head that was kept elsewhere; ``faults`` are those of the database itself.
     """
     problems = _Problems(faults)
     contents = {(row.run, row.batch): row.contents for row in connection.execute(_CONTENTS)}

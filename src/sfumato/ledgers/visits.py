@@ -86,7 +86,7 @@ class NamedVisits(CompactRepr):
 
         Args:
             books: The books, open for writing.
-            epsilon: What one report spends.
+            epsilon: The charge for one report.
             draw: From the numbers of visits to reports.
             turn: The run, the number of the batch, and the hash of its contents.
             repeatable: Whether the last report of each user is kept.
