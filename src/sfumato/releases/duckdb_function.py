@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..errors import DataError, InputError, argument, python
+from ..errors import InputError, argument, python
 from ..ledgers import Blur
 from ..tables import label_column
 from .kept_columns.private_schema import plain_type
@@ -80,6 +80,8 @@ def create_duckdb_function(
         source, options = [("value", _type_of_secrets(drawable))], ReleaseOptions(column="value", outside=outside)
     schema = pa.schema(source)
     kernel = Kernel(drawable, schema, options, name=_CALLED)
+    # A function gives one value for each row, and leaves none out.
+    kernel.drop_hint = f"make the function with {argument('outside', 'drop')}, which gives NULL in such rows"
     said = sentences({"": report_bounds(drawable)}, People(0))
     plain = pa.schema([(field.name, plain_type(field.type)) for field in kernel.schema])
     types = connection.from_arrow(plain.empty_table()).types
@@ -92,12 +94,7 @@ def create_duckdb_function(
             for each, kind in zip(columns, schema, strict=True)
         ]
         batch = pa.record_batch(arrays, schema=schema)
-        try:
-            private = kernel.release(batch)
-        except DataError as error:  # a function gives one value for each row, and leaves none out
-            drops = f"make the function with {argument('outside', 'drop')}, which gives NULL in such rows"
-            hints = [drops if argument("outside", "drop") in each else each for each in error.hints]
-            raise DataError(error.text, *hints) from None
+        private = kernel.release(batch)
         rows = private.rows if private.rows is not None else np.arange(batch.num_rows)
         found = [column.cast(field.type) for column, field in zip(private.batch.columns, plain, strict=True)]
         whole = found[0] if single else pa.StructArray.from_arrays(found, fields=list(plain))

@@ -99,6 +99,7 @@ class Kernel:
         user: The column of users, or None.
         kept_columns: Which columns are carried over, and which are left out.
         secret: The columns that hold the secret, or the time.
+        drop_hint: How to leave rows outside out, for messages, where that is not by an argument of the release.
         notes: What was taken for granted about the source, and after each batch what kept columns give away.
 
     Raises:
@@ -122,7 +123,7 @@ class Kernel:
         if self.columnwise:
             self._reporters = [ColumnwiseReporter(dict(zip(self.drawables, self._reporters, strict=True)))]
         self._numbers = {name: number for number, name in enumerate(self.drawables)}
-        self.options, self._name = options, name
+        self.options, self._name, self.drop_hint = options, name, ""
         self._within_m = units.length_m(options.within, "the distance")
         if not self._within_m >= 0:
             raise InputError(f"a distance of {options.within} is negative.", "use a length such as '1 km'.")
@@ -223,13 +224,23 @@ class Kernel:
                 lacking |= ~(secrets.inside | np.isfinite(at[0] + at[1]))
             called = self._of_place(place) if self.places > 1 else ""
             if secrets.moved_m is not None:
-                check_near(secrets.moved_m, secrets.inside, self._within_m, start, place=called)
+                check_near(
+                    secrets.moved_m, secrets.inside, self._within_m, start, place=called, drop_hint=self.drop_hint
+                )
                 moved_m = np.maximum(moved_m, secrets.moved_m)
             if not secrets.inside.all() and self.options.outside != "drop":
                 labels = [] if at else [batch.column(name).filter(~secrets.inside) for name in self.options.named]
                 nearest = self.options.outside == "nearest"
                 refuse_outside(
-                    self._reporters, secrets.inside, start, at, chosen, labels, nearest=nearest, place=called
+                    self._reporters,
+                    secrets.inside,
+                    start,
+                    at,
+                    chosen,
+                    labels,
+                    nearest=nearest,
+                    place=called,
+                    drop_hint=self.drop_hint,
                 )
         inside = np.all([secrets.inside for secrets, _ in found], axis=0)
         rows = np.flatnonzero(inside)

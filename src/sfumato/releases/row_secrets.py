@@ -84,7 +84,13 @@ def _join(parts: Sequence[Secrets], where: Sequence[Any], size: int) -> Secrets:
 
 
 def check_near(
-    moved_m: Floats, inside: NDArray[np.bool_], within_m: float, start: int, *, place: str = ""
+    moved_m: Floats,
+    inside: NDArray[np.bool_],
+    within_m: float,
+    start: int,
+    *,
+    place: str = "",
+    drop_hint: str = "",
 ) -> None:
     """Refuse rows that were moved too far.
 
@@ -103,7 +109,7 @@ def check_near(
         f"number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is {farthest} away).",
         "check that mechanism and data belong together, and that latitude and longitude are not swapped",
         f"move them all the same with {argument('within', farthest)}" if not far else "",
-        f"pass {argument('outside', 'drop')} to leave rows outside out",
+        drop_hint or f"pass {argument('outside', 'drop')} to leave rows outside out",
         "design the mechanism for a wider region.",
     )
 
@@ -154,6 +160,7 @@ def refuse_outside(
     *,
     nearest: bool,
     place: str = "",
+    drop_hint: str = "",
 ) -> None:
     """Refuse rows that are at none of the secrets.
 
@@ -167,6 +174,7 @@ def refuse_outside(
         columns: The columns of labels, Arrow arrays of the rows outside; none where secrets are places.
         nearest: Whether rows were moved already.
         place: The columns of the place of a row that this is about, where rows have several.
+        drop_hint: How to leave them out, where that is not by an argument of the release.
 
     Raises:
         DataError: Always.
@@ -174,7 +182,7 @@ def refuse_outside(
     rows, count, first = len(inside), int((~inside).sum()), start + int(np.argmin(inside)) + 1
     of = f"{rows:,} rows" if not start else f"the rows {start + 1:,} to {start + rows:,}"
     where = reporters[0].where if len(reporters) == 1 else "at any of the secrets of their mechanisms"
-    drop = f"pass {argument('outside', 'drop')} to leave them out"
+    drop = drop_hint or f"pass {argument('outside', 'drop')} to leave them out"
     number = f"{f'by {place} ' if place else ''}(the first is number {first})"
     if at is None:
         raise DataError(

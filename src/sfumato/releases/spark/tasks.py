@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError, InputError, argument
+from ...errors import DataError, InputError
 from ...sampling import KeyedWords, SystemWords, UnevenWordsError
 from ..kernel import Kernel, Located, PrivateBatch
 from ..options import ReleaseOptions
@@ -101,8 +101,9 @@ def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...],
             batch = pa.RecordBatch.from_arrays(columns, names=[_KEY, *names])
             if draw is None:
                 kernel = Kernel(mechanism, batch.schema, options, name="the columns")
+                kernel.drop_hint = "leave such rows out of the query"  # a column gives one value for each row
                 draw, given = KeyedDraw(kernel, broadcast.value, (_KEY,)), spark_schema(kernel.schema)
-            found = spark_batch(_in_place(draw, batch), given)
+            found = spark_batch(draw.release(batch).batch, given)
             yield pa.StructArray.from_arrays(found.columns, fields=list(found.schema))
 
     return private
@@ -119,16 +120,6 @@ def check_columns(given: int, names: tuple[str, ...]) -> None:
             f"{given} columns of true values were given, but {len(names)} are needed.",
             f"pass the key first, and then the columns of {' and '.join(names)}.",
         )
-
-
-def _in_place(draw: KeyedDraw, batch: Any) -> Any:
-    """Return the private rows of a batch, as many as came in; a column cannot leave rows out."""
-    try:
-        return draw.release(batch).batch
-    except DataError as error:
-        drop = argument("outside", "drop")
-        hints = ["leave such rows out of the query" if drop in hint else hint for hint in error.hints]
-        raise DataError(error.text, *hints) from None
 
 
 class KeyedDraw:
