@@ -1,4 +1,4 @@
-"""The figures of an audit, and which of them there cannot be."""
+"""Figures of an audit: profile, trade-off, prior to posterior, and epsilon by distance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notions and measures of a file, as an audit finds them."""
+"""Notions and measures of a file from an audit, and the requirements on them."""
 
 from __future__ import annotations
 

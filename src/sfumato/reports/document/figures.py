@@ -1,4 +1,4 @@
-"""Drawings of a report: maps, and the design among others."""
+"""Figures of a report: maps, the design among others, and the atlas of notions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of a report: which words, tables and drawings stand where."""
+"""Order of the sections of a report and of the page of an audit."""
 
 from __future__ import annotations
 

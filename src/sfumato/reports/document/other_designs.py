@@ -1,4 +1,4 @@
-"""Designs with other epsilons, made for a report in limited time: what more or less privacy would cost."""
+"""Designs with other epsilons, made for a report in limited time or read from the table of a sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of a file, proved anew, and what they mean for beliefs."""
+"""Facts of a file: its subject, its promises with what is proved of them, and its costs."""
 
 from __future__ import annotations
 

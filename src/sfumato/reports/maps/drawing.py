@@ -1,4 +1,4 @@
-"""Outlines, contours and names on the axes of a map, whose units are kilometres east and north."""
+"""Outlines, contours, names and scale bars on the axes of a map, whose units are kilometres east and north."""
 
 from __future__ import annotations
 

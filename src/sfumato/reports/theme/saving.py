@@ -1,4 +1,4 @@
-"""Figures as files: PNG, SVG with real text, or PDF; the same figure is the same file, byte for byte."""
+"""Figures as files and as SVG in pages; the same figure is the same file, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences on what attackers achieve, and a table of them."""
+"""Sentences on attackers, risks and requirements, and a table of attackers."""
 
 from __future__ import annotations
 

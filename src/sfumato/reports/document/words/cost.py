@@ -1,4 +1,4 @@
-"""Sentences on what reports cost, and how near that is to the least."""
+"""Sentences on costs, how near they are to the least, and designs with other epsilons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences on what is promised and proved, and what it means for somebody's belief."""
+"""Sentences on promises and constraints, what is proved of them, and what they mean for beliefs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences on what is protected, for whom, where and from whom."""
+"""Sentences on the subject of a report, with the amounts and nouns that other sentences use."""
 
 from __future__ import annotations
 
