@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.bisection import Ends, bisect, double, geometric_mean
+from sfumato.core.bracket import Ends, bisect, double, geometric_mean
 
 
 @given(st.integers(-1000, 1000), st.integers(0, 2000), st.booleans())

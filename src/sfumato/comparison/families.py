@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from ..core import Mechanism, Metric, MetricPrivacy, Prior, Space
-from ..core.bisection import bisect, geometric_mean
+from ..core.bracket import bisect, geometric_mean
 from ..errors import SfumatoError
 from ..geo import Places
 from ..mechanisms import (

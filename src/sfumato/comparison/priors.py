@@ -15,7 +15,7 @@ from ..attacks import optimal
 from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.bisection import bisect, geometric_mean
+from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..geo import Lattice
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability

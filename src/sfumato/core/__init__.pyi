@@ -1,4 +1,3 @@
-from .alias import AliasTables as AliasTables
 from .bracket import Bracket as Bracket
 from .bracket import Side as Side
 from .guarantees import CoordinatePrivacy as CoordinatePrivacy
@@ -10,7 +9,6 @@ from .guarantees import MetricPrivacy as MetricPrivacy
 from .guarantees import ThresholdPrivacy as ThresholdPrivacy
 from .guarantees import as_distance as as_distance
 from .guarantees import blind_error as blind_error
-from .joint_space import JointSpace as JointSpace
 from .loss import AnyLoss as AnyLoss
 from .loss import Loss as Loss
 from .loss import LossPoints as LossPoints
@@ -20,7 +18,10 @@ from .loss import loss as loss
 from .mechanism import Mechanism as Mechanism
 from .mechanism import Row as Row
 from .metric import Metric as Metric
-from .number_bins import NumberBins as NumberBins
+from .metric import Spanner as Spanner
+from .metric import direct_pairs as direct_pairs
+from .metric import greedy_spanner as greedy_spanner
+from .metric import neighbours as neighbours
 from .prior import Prior as Prior
 from .randomizer import Capability as Capability
 from .randomizer import Randomizer as Randomizer
@@ -28,8 +29,7 @@ from .recipe import PointRecipe as PointRecipe
 from .recipe import Recipe as Recipe
 from .recipe import Words as Words
 from .space import WGS84 as WGS84
+from .space import JointSpace as JointSpace
+from .space import NumberBins as NumberBins
 from .space import Space as Space
-from .spanner import Spanner as Spanner
-from .spanner import direct_pairs as direct_pairs
-from .spanner import greedy_spanner as greedy_spanner
-from .spanner import neighbours as neighbours
+from .weights import AliasTables as AliasTables

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, python
 from . import recipe
-from .alias import AliasTables
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
@@ -21,7 +20,7 @@ from .prior import Prior
 from .randomizer import Capability, Randomizer
 from .recipe import Recipe, Words
 from .space import Space
-from .weights import Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
+from .weights import AliasTables, Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,12 +1,15 @@
-"""A finite set of values: the secrets of a mechanism, or its observables."""
+"""Finite sets of values (secrets or observables): spaces, joint spaces of several columns, and bins of numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +25,9 @@ from .metric import Metric
 
 WGS84 = "EPSG:4326"
 _FARTHEST = 1e150  # the squares of such numbers are still numbers
+MOST_COMBINATIONS: Final = 10_000
+MOST_BINS: Final = 10_000
+_LARGEST: Final = 2**53  # whole numbers up to here are floats, too
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -339,3 +345,193 @@ def _is_at(label: Hashable, coordinates: list[float]) -> bool:
         and Fraction(one) == other
         for one, other in zip(own, coordinates, strict=True)
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class JointSpace(Space):
+    """All combinations of the values of several columns, such as ``("flu", "f")``.
+
+    A label is a tuple with one value of each column; the last column changes fastest.
+
+    Args:
+        parts: The possible values of each column, by its name; at least two columns.
+
+    Attributes:
+        names: The names of the columns.
+
+    Raises:
+        InputError: If there are fewer than two columns, or too many combinations.
+
+    Example:
+        >>> import sfumato as sf
+        >>> both = sf.JointSpace({"diagnosis": sf.Space(["flu", "cold"]), "sex": sf.Space("fm")})
+        >>> both.labels
+        (('flu', 'f'), ('flu', 'm'), ('cold', 'f'), ('cold', 'm'))
+        >>> both.margin("sex")
+        array([[1., 0., 1., 0.],
+               [0., 1., 0., 1.]])
+    """
+
+    names: tuple[str, ...] = field(init=False)
+    parts: tuple[Space, ...] = field(init=False)
+
+    @checked
+    def __init__(self, parts: Mapping[str, Space]) -> None:
+        names, spaces = tuple(parts), tuple(parts.values())
+        if len(parts) < 2 or not all(isinstance(name, str) for name in names):
+            raise InputError(
+                f"the columns {names} were given, but a joint space is of two or more, each with a name.",
+                "pass the possible values of each column by its name.",
+            )
+        if any(isinstance(space, JointSpace) for space in spaces):
+            raise InputError("a column is itself a joint space.", "name all columns side by side.")
+        size = prod(map(len, spaces))
+        if size > MOST_COMBINATIONS:
+            raise InputError(
+                f"the columns have {' x '.join(f'{len(space):,}' for space in spaces)} = {size:,} combinations, "
+                f"more than {MOST_COMBINATIONS:,}.",
+                "use fewer or wider values, or divide the budget among the columns.",
+            )
+        Space.__init__(self, product(*(space.labels for space in spaces)))
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "parts", spaces)
+
+    def joined(self, positions: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+        """Return the positions of combinations, array (n,); -1 where a column has none of its values.
+
+        Args:
+            positions: For each column, the positions of its values, array (n,), with -1 for none.
+        """
+        found = np.zeros_like(positions[0])
+        for space, mine in zip(self.parts, positions, strict=True):
+            found = found * len(space) + mine
+        missing = np.any([mine < 0 for mine in positions], axis=0)
+        return np.where(missing, -1, found)
+
+    def of_part(self, name: str) -> NDArray[np.intp]:
+        """Return, for each combination, the position of one column's value, array (n,)."""
+        place = self._place(name)
+        after = prod(map(len, self.parts[place + 1 :]))
+        return np.arange(len(self)) // after % len(self.parts[place])
+
+    def margin(self, name: str) -> Floats:
+        """Return which combinations have each value of one column, array (values, n) of 0 and 1.
+
+        Its product with the shares of the combinations are the shares of the column's values.
+        """
+        found: Floats = (self.of_part(name) == np.arange(len(self.parts[self._place(name)]))[:, None]).astype(
+            float
+        )
+        return found
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise InputError(
+                f"the joint space has no column {name!r}.", f"its columns are {', '.join(map(repr, self.names))}."
+            )
+        return self.names.index(name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JointSpace) and self.names == other.names and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.labels))
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return JointSpace, (dict(zip(self.names, self.parts, strict=True)),)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NumberBins(Space):
+    """Bins of one width, side by side: first <= value < first + width, and so on.
+
+    A label is a text such as ``18-22``: the first and the last whole number in the bin. The coordinate is
+    the middle of these two.
+
+    Args:
+        first: The smallest number of the first bin, a whole number.
+        width: The numbers in a bin, a whole number.
+        count: How many bins there are.
+        unit: The unit of the numbers.
+        period: The length of the circle that they are on, a whole number such as 24 for hours; None for a line.
+
+    Raises:
+        InputError: If there are no bins, too many, or they go more than once around the circle.
+
+    Example:
+        >>> import sfumato as sf
+        >>> ages = sf.NumberBins(18, 5, 3)
+        >>> ages.labels, ages.positions_of([18, 22.9, 23, 40]).tolist()
+        (('18-22', '23-27', '28-32'), [0, 0, 1, -1])
+    """
+
+    first: int = field(init=False)
+    width: int = field(init=False)
+
+    @checked
+    def __init__(self, first: int, width: int, count: int, unit: str = "", *, period: int | None = None) -> None:
+        if width < 1:
+            raise InputError(f"{argument('width', width)} is not positive.", "use a whole number of at least 1.")
+        if not 1 <= count <= MOST_BINS:
+            raise InputError(
+                f"{count:,} bins were asked for.", f"use 1 to {MOST_BINS:,}, in wider bins if need be."
+            )
+        if abs(first) > _LARGEST or abs(first + width * count) > _LARGEST:
+            raise InputError("the bins reach beyond 2**53.", "count the numbers in a larger unit.")
+        starts = [int(first) + int(width) * place for place in range(int(count))]
+        middles = [start + (int(width) - 1) / 2 for start in starts]
+        labels = [str(start) if width == 1 else f"{start}-{start + int(width) - 1}" for start in starts]
+        if period is not None and not 0 < int(width) * int(count) <= period:
+            raise InputError(
+                f"{count:,} bins of {width} go more than once around a circle of {period}.",
+                "use fewer numbers",
+                f"pass a larger {argument('period')}.",
+            )
+        Space.__init__(self, labels, middles, unit, period=period)
+        object.__setattr__(self, "first", int(first))
+        object.__setattr__(self, "width", int(width))
+
+    def confirms_coordinates(self, _secrets: Space) -> bool:
+        """Whether coordinates follow from how rows are matched: always, by their numbers."""
+        return True
+
+    def positions_of(self, values: ArrayLike) -> NDArray[np.intp]:
+        """Return the bins that numbers are in, array (n,); -1 where a number is in none, or is missing.
+
+        On a circle a number from 0 to a whole turn is in the bin of the same place: the hours 24 and 0 are one,
+        and in bins from 6 to 29 the hour 3 is 27.
+
+        Args:
+            values: Array (n,), with NaN for missing numbers.
+        """
+        given = numbers(values, "the numbers")
+        if self.period is not None:
+            turned = self.first + np.mod(given - self.first, self.period)
+            given = np.where((given >= 0) & (given <= self.period), turned, given)
+            given = np.where(given == self.first + self.period, self.first, given)
+        inside = (given >= self.first) & (given < self.first + self.width * len(self))
+        found = np.full(given.shape, -1, dtype=np.intp)
+        found[inside] = np.floor((given[inside] - self.first) / self.width).astype(np.intp)
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the bins can be made from again, in plain JSON values."""
+        turn = {} if self.period is None else {"period": int(self.period)}
+        return {
+            "kind": "bins",
+            "first": self.first,
+            "width": self.width,
+            "count": len(self),
+            "unit": self.unit,
+            **turn,
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NumberBins) and self.describe() == other.describe()
+
+    def __hash__(self) -> int:
+        return hash((self.first, self.width, len(self)))
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        period = None if self.period is None else int(self.period)
+        return partial(NumberBins, period=period), (self.first, self.width, len(self), self.unit)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from ..core.arrays import Floats, numbers
-from ..core.bisection import bisect
+from ..core.bracket import bisect
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
 from ..mechanisms.planar import CoordinateNoise

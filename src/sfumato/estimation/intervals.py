@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
 from ..core.arrays import Floats, readonly
-from ..core.bisection import bisect, geometric_mean
+from ..core.bracket import bisect, geometric_mean
 from ..errors import InputError, argument
 from ..leakage.likelihood import Maximum, maximise
 from .estimate import ConfidenceIntervals, check_failure, rows_of

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Bracket, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
-from ..core.bisection import bisect
+from ..core.bracket import bisect
 from ..errors import InputError
 from .cell_lattice import ClampingWindow, LatticeBasis, check_norm, norms, plane
 from .family import MechanismFamily, positive

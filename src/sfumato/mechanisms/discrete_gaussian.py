@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
-from ..core.bisection import bisect, double
+from ..core.bracket import bisect, double
 from ..errors import InputError
 from ..sampling.coins import decays, successes
 from .discrete_laplace import LaplaceNoise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..core import AnyLoss, Mechanism, Prior, as_loss, units
-from ..core.bisection import bisect, geometric_mean
+from ..core.bracket import bisect, geometric_mean
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError
 

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from ..core.arguments import checked
 from ..core.arrays import integer
-from ..core.bisection import bisect, double
+from ..core.bracket import bisect, double
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..intervals import Interval, negative, rational_interval

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..core import units
 from ..core.arrays import Floats, numbers
-from ..core.bisection import bisect, double
+from ..core.bracket import bisect, double
 from ..errors import InfeasibleError, InputError
 from .family import positive
 from .noise import AdditiveNoise

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import AnyLoss, Bracket, CoordinatePrivacy, Loss, MetricPrivacy, Prior, Space, as_loss, units
 from ..core.arguments import checked
-from ..core.bisection import bisect
+from ..core.bracket import bisect
 from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..geo import Visits

@@ -23,8 +23,7 @@ from scipy import sparse
 from ..core import Metric
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
-from ..core.metric import shortest_paths
-from ..core.spanner import direct_pairs, greedy_spanner
+from ..core.metric import direct_pairs, greedy_spanner, shortest_paths
 from ..errors import InfeasibleError, SolverError
 from ..proofs import Multipliers
 from .problem import DISTORTION, Problem

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..core import Bracket, Mechanism
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
-from ..core.bisection import bisect
+from ..core.bracket import bisect
 from ..core.units import factor, length_m
 from ..errors import InputError
 from ..geo import Grid, Lattice

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Bracket
 from ..core.arrays import Floats, readonly
-from ..core.bisection import bisect
+from ..core.bracket import bisect
 from ..errors import InputError
 from ..rounding import UNIT, sum_error
 from .coupling import (

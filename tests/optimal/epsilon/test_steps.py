@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.bisection import bisect
+from sfumato.core.bracket import bisect
 from sfumato.optimal.epsilon_search import Steps, log_odds
 
 

@@ -17,7 +17,7 @@ from scipy import fft
 
 from ...core import Bracket
 from ...core.arrays import Floats
-from ...core.bisection import bisect, double
+from ...core.bracket import bisect, double
 from ...rounding import UNIT, power
 
 LOG_TAIL: Final = 42.0

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ...core import AnyLoss, Bracket, Prior, as_loss
 from ...core.arrays import Floats
-from ...core.bisection import bisect
+from ...core.bracket import bisect
 from ...errors import InfeasibleError, InputError, python, typed
 from ...rounding import at_most
 from .accountant import PairAccountant

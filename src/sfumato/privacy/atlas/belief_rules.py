@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import blind_error
-from ...core.bisection import bisect
+from ...core.bracket import bisect
 from ...core.guarantees import as_distance
 from ...intervals import Interval, above, below, exact
 from ..beliefs.attackers import Events, Priors

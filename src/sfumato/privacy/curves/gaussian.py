@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from ...core.arrays import Floats
-from ...core.bisection import bisect, double
+from ...core.bracket import bisect, double
 from ...errors import InputError
 from ...rounding import UNIT, at_most
 from ..notion import Description, Finding, Notion, Witness

@@ -13,7 +13,7 @@ from scipy import fft
 from scipy.special import log_ndtr, logsumexp
 
 from ...core.arrays import Floats, readonly
-from ...core.bisection import bisect
+from ...core.bracket import bisect
 from ...core.immutable import assign
 from ...divergences import Rows, log_ratios, single
 from ...errors import InputError
