@@ -222,6 +222,28 @@ def test_names_of_modules_are_found_in_texts() -> None:
     assert modules == {"sfumato.reports.x", "sfumato.cli", "sfumato.files"}
 
 
+def public_modules() -> set[str]:
+    """Return the packages of the library and what each lists: a name may be that of the module that it is from."""
+    public = {"sfumato", *(f"sfumato.{path.stem}" for path in PACKAGE.glob("*.py"))}
+    for path in PACKAGE.rglob("__init__.py"):
+        package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+        text = "".join(each.read_text(encoding="utf-8") for each in path.parent.glob("__init__.py*"))
+        listed = re.findall(r" as (\w+)$|^    \"(\w+)\",$", text, re.MULTILINE)
+        public |= {package, *(f"{package}.{one or other}" for one, other in listed)}
+    return public
+
+
+def test_nothing_imports_past_the_public_list_of_a_package() -> None:
+    """Modules of other packages import from a package, or from a module that it lists."""
+    public, found = public_modules(), []
+    for name, uses in imported().items():
+        own = name.split(".")[:2]
+        past = {each for each in uses - public if each.startswith("sfumato.") and each.split(".")[:2] != own}
+        found.extend(f"{name}: {each}" for each in sorted(past))
+    assert {"sfumato.core.arrays", "sfumato.files.many"} <= public
+    assert not found
+
+
 def size() -> dict[str, int]:
     """Return the figures of `.ci/size`."""
     package = [each for each in sources() if package_of(each.path) == PACKAGE]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import DataError, InputError
 from sfumato.files import MechanismFile
-from sfumato.ledgers.fingerprint import fingerprint
+from sfumato.ledgers.fingerprints import fingerprint
 from sfumato.releases import positions_in
 
 whole = st.integers(-(10**6), 10**6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.geo.whereabouts import nearest_town, towns, whereabouts
+from sfumato.geo.nearest_town import nearest_town, towns, whereabouts
 
 
 def test_the_list_is_of_towns_on_earth():

@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.errors import FileError, InputError, PlaceWarning, UnitError
 from sfumato.geo import Lattice, Projection
 from sfumato.ledgers import Blur, BudgetError, Ledger, new_ledger_key
-from sfumato.ledgers.fingerprint import fingerprint
+from sfumato.ledgers.fingerprints import fingerprint
 from sfumato.proofs import VertexPrivacy
 from sfumato.releases import prepare
 

@@ -15,7 +15,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Lattice, Projection
-from sfumato.ledgers.fingerprint import fingerprint
+from sfumato.ledgers.fingerprints import fingerprint
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.mechanisms.tupling import Tupling
 

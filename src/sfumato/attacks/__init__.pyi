@@ -1,6 +1,8 @@
+from . import learned as learned
 from .attack import Attack as Attack
 from .attack import Minimax as Minimax
 from .attack import evaluate as evaluate
+from .attack import fitting as fitting
 from .continuous_attack import PlaceAttack as PlaceAttack
 from .continuous_attack import chance_of_points as chance_of_points
 from .continuous_attack import chance_within as chance_within

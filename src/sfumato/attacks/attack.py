@@ -8,10 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, as_distance
+from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, as_distance, matrix_of
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
-from ..core.mechanism import matrix_of
 from ..errors import InputError
 from ..rounding import amount, percent
 

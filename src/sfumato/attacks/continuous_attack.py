@@ -14,9 +14,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.units import length_m
 from ..errors import DataError, InputError, argument, python, row_value
-from ..geo import Places, Projection, Visits
-from ..geo.projection import LIMIT_KM
-from ..geo.true_points import Guesses, TruePoints
+from ..geo import LIMIT_KM, Guesses, Places, Projection, TruePoints, Visits
 from ..rounding import UNIT, amount, amount_at_least, amount_at_most, down, up
 
 _PROJECTION_M = 2e-6  # float arithmetic of the projection is off by less

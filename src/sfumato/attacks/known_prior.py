@@ -9,10 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Mechanism, Prior, Randomizer, Space, hamming
+from ..core import AnyLoss, Mechanism, Prior, Randomizer, Space, hamming, matrix_of
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
-from ..core.mechanism import matrix_of
 from ..errors import InputError
 from .attack import ROW_TOLERANCE, Attack, evaluate, fitting
 

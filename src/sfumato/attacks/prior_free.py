@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 
-from ..core import AnyLoss, Bracket, Prior, Randomizer
+from ..core import AnyLoss, Bracket, Prior, Randomizer, matrix_of
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.mechanism import matrix_of
 from ..errors import SolverError
 from .attack import Attack, Minimax, evaluate, fitting
 from .known_prior import misinformed, optimal

@@ -10,9 +10,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Bracket, Capability, Mechanism, Metric, Prior, Randomizer, Side, units
+from ..core import Bracket, Capability, Mechanism, Metric, Prior, Randomizer, Side, check_known, units
 from ..core.arguments import checked
-from ..core.randomizer import check_known
 from ..divergences import Divergence
 from ..errors import InputError
 from ..geo import Cells

@@ -17,6 +17,7 @@ from ..divergences import CHI_SQUARED, HELLINGER, NAMED, TOTAL_VARIATION, Diverg
 from ..errors import InputError, argument
 from ..privacy import (
     KINDS,
+    NAMES,
     VOCABULARY,
     Curve,
     Events,
@@ -25,8 +26,8 @@ from ..privacy import (
     Priors,
     Relation,
     Rivals,
+    kinds,
 )
-from ..privacy.vocabulary import NAMES, kinds
 from ..rounding import exactly
 
 _FORM: Final = re.compile(r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^()]*)\))?\s*$")

@@ -22,10 +22,10 @@ from ..statistics import (
     epsilon_lower,
     estimate_guessing,
     estimate_information,
+    least_calls,
     zero_leakage_test,
 )
 from ..statistics.binomial import check_failure
-from ..statistics.decide import least_calls
 from .findings import Audit, Entry
 
 _MOST_ORDERS: Final = 20_000

@@ -37,7 +37,7 @@ def mechanism_from(path: Path) -> MechanismFile:
 
 def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
     """Return a better error where the file is a table of another kind, else the same one."""
-    from ..geo.formats.columns import recognised
+    from ..geo import recognised
     from ..tables import read_columns
 
     try:
@@ -259,7 +259,7 @@ def _attribute(value: Any, module: str, path: str) -> Any:
 
 def _report(report: Any, name: str, secret: Any, *, numbers: bool) -> Hashable:
     """Return a report as an audit can count it."""
-    from ..statistics.sample import as_label
+    from ..statistics import as_label
 
     returned = f"{name} returned {_value_and_type(report)} for the secret {secret!r}"
     try:

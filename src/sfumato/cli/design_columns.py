@@ -37,7 +37,7 @@ _SURVEY: Final = 10_000  # answers that the accuracy is stated for
 def design_columns(options: DesignOptions, columns: Sequence[str]) -> None:
     """Design, write and print a mechanism for each column."""
     from ..optimal import design
-    from ..reports.values import check_drawn
+    from ..reports import check_drawn
 
     options.refuse(_OF_PLACES, "was given with --column, but it is about places.", "leave one of them out.")
     epsilon, split = options.epsilon, options.split

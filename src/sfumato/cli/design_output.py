@@ -272,8 +272,7 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     """Return that shares of single places cannot be estimated from reports, and of which districts they can."""
     from math import prod
 
-    from ..estimation import expected_districts, identifiability
-    from ..estimation.population import MOST_PLACES
+    from ..estimation import MOST_PLACES, expected_districts, identifiability
 
     if prod(mechanism.shape) > _LARGEST:
         return []
@@ -314,11 +313,11 @@ def _advice(result: Design, solver: str) -> str:
     """Say what to do about a gap that a solver did not reach."""
     from math import prod
 
-    from ..optimal.solver_registry import SMALL
+    from ..optimal import SMALL_PROBLEM
     from ..rounding import at_most
 
     accept = f"accept this with --gap {at_most(result.certificate.gap, 2)}"
     if solver != "auto":
         return f"try --solver auto, or {accept}"
     # On small problems auto has tried the other solvers.
-    return accept if prod(result.problem.shape) <= SMALL else f"try --solver highs, or {accept}"
+    return accept if prod(result.problem.shape) <= SMALL_PROBLEM else f"try --solver highs, or {accept}"

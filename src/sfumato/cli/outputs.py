@@ -60,7 +60,7 @@ def picture_of(figure: Path | None, target: Path, *, wanted: bool, dark: bool) -
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
     """Find out before the work whether its results can be written, each to its own file, and replace no input."""
-    from ..tables.source import is_pipe
+    from ..tables import is_pipe
 
     read = {path.resolve() for path in inputs if path is not None}
     written: set[Path] = set()

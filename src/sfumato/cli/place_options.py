@@ -14,8 +14,7 @@ from .options import PlaceOptions
 from .progress import working
 
 if TYPE_CHECKING:
-    from ..core import CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior
-    from ..core.guarantees import Asked
+    from ..core import Asked, CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior
     from ..geo import Lattice, People, Places, Region, Visits
 
 BUILT_IN: Final = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
@@ -46,9 +45,7 @@ def visits_from(
     skip_damaged: bool = False,
 ) -> tuple[Visits, str]:
     """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
-    from ..geo import read_visits, synthetic_city
-    from ..geo.synthetic import is_city
-    from ..geo.whereabouts import whereabouts
+    from ..geo import is_city, read_visits, synthetic_city, whereabouts
     from ..rounding import counted
 
     if path is None or is_city(path):
@@ -276,7 +273,7 @@ def site_of_points(
     as many as take about a minute. With `errors` the attacker's error is asked for.
     """
     from ..core import CoordinatePrivacy
-    from ..geo.true_points import DISTANCES
+    from ..geo import DISTANCES
     from ..optimal import check_lattice
     from ..reports import coordinate_extremes
 
@@ -305,8 +302,7 @@ def _lattice_over(
 ) -> tuple[Lattice, str]:
     """Return the lattice that the options ask for, and why it has its spacing: "" where that was given."""
     from ..core import units
-    from ..geo import Lattice
-    from ..geo.vertices import KINDS
+    from ..geo import KINDS, Lattice
     from ..optimal import suited_lattice
 
     area, near = region_of(options.region), options.near
@@ -332,7 +328,7 @@ def site_of_cells(
     Epsilon and `within` are as the user wrote them; None where no metric privacy is promised, or at any distance.
     """
     from ..core import ThresholdPrivacy
-    from ..geo.true_points import DISTANCES
+    from ..geo import DISTANCES
     from ..optimal import check_size
 
     places = cells_over(visits, options.region, options.cell, options.cells, options.hexagons)

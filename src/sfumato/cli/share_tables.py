@@ -29,7 +29,7 @@ _INSTEAD: Final = {
 
 def print_settled(console: Screen, estimate: Estimate, withheld: Collection[int], *, complete: bool) -> None:
     """Print at which resolution the reports settle shares, and what is withheld."""
-    from ..estimation.population import MOST_PLACES
+    from ..estimation import MOST_PLACES
     from ..geo import Places
     from ..rounding import counted
 

@@ -15,8 +15,7 @@ from .place_options import max_loss_of
 from .progress import StopOnInterrupt, progress_line, working
 
 if TYPE_CHECKING:
-    from ..core import DistortionPrivacy, Prior
-    from ..core.guarantees import Asked
+    from ..core import Asked, DistortionPrivacy, Prior
     from ..geo import Visits
     from ..optimal import Design, DesignGoal, EpsilonTrial, FoundEpsilon, Solver
     from ..proofs import PlaceDistortion

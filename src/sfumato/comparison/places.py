@@ -14,13 +14,10 @@ from ..attacks import true_place
 from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior, Space, units
 from ..core.arguments import checked
 from ..errors import DataError, InputError, SfumatoError, SolverError, argument
-from ..geo import Grid, Lattice, Places, Region, Visits
-from ..geo.vertices import Kind
+from ..geo import Grid, Kind, Lattice, Places, Region, Visits
 from ..intervals import exp_above
-from ..mechanisms.planar.coordinate_noise import stretch
-from ..mechanisms.planar.quadrature import raw_error
-from ..optimal import CoordinateBound, Design, coordinate_bound, design, suited_lattice
-from ..optimal.coordinates.spacing import MOST
+from ..mechanisms import raw_error, stretch
+from ..optimal import MOST_VERTICES, CoordinateBound, Design, coordinate_bound, design, suited_lattice
 from ..proofs import expected_loss_above, worst_border
 from ..rounding import amount_at_most, down, gap_at_most, up
 from .engine import ANY, NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
@@ -129,7 +126,7 @@ def compare_places(
         equal, values = "epsilon", _rates(epsilon)
     else:
         equal, values = "loss", (_limit(max_loss, blind),)
-    most = MOST if equal == "epsilon" else SEARCHED
+    most = MOST_VERTICES if equal == "epsilon" else SEARCHED
     families = _PlaceFamilies(used, area or visits.region(), step, most, gap, bound_time, equal)
     rows = run(families.contestants(), values, time_limit, progress, found)
     ordered = sorted(

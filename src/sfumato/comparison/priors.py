@@ -19,9 +19,8 @@ from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..geo import Lattice
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability
-from ..mechanisms import coin_of_distortion, matched, quality_loss_of_secrets
+from ..mechanisms import check_dummies, coin_of_distortion, matched, quality_loss_of_secrets
 from ..mechanisms.tupling import Tupling, mixture_dummies
-from ..mechanisms.tupling.mechanism import check_dummies
 from ..optimal import Design, design
 from ..proofs import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..rounding import gap_at_most

@@ -10,10 +10,9 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Mechanism, Prior
+from ..core import SUM_TOLERANCE, Mechanism, Prior
 from ..core.arrays import Floats, numbers, readonly
 from ..core.immutable import CompactRepr
-from ..core.prior import SUM_TOLERANCE
 from ..errors import InputError
 
 Rows = Mechanism | Prior | ArrayLike

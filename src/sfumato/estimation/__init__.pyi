@@ -20,6 +20,7 @@ from .likelihood import CollectionRound as CollectionRound
 from .likelihood import bayesian_updates as bayesian_updates
 from .likelihood import incremental as incremental
 from .likelihood import maximum_likelihood as maximum_likelihood
+from .population import MOST_PLACES as MOST_PLACES
 from .population import cross_validated_updates as cross_validated_updates
 from .population import estimate_margins as estimate_margins
 from .population import estimate_population as estimate_population

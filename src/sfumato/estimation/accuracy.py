@@ -14,7 +14,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, argument
-from ..mechanisms.frequency_oracles import bit_probabilities
+from ..mechanisms import bit_probabilities
 from ..rounding import about, at_least, at_most
 from .estimate import check_failure
 

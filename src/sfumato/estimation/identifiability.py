@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import JointSpace, Mechanism, Randomizer, Space
+from ..core import JointSpace, Mechanism, Randomizer, Space, matrix_of
 from ..core.arrays import Floats, floats, readonly
-from ..core.mechanism import matrix_of
 from ..errors import InputError
 from ..geo import Places
 from ..rounding import about, counted

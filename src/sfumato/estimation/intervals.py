@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from ..core.arrays import Floats, readonly
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InputError, argument
-from ..leakage.likelihood import Maximum, maximise
+from ..leakage import Maximum, maximise
 from .estimate import ConfidenceIntervals, check_failure, rows_of
 from .identifiability import identifiability, least_reports, right_inverse
 from .inversion import nearest

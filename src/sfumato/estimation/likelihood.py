@@ -12,7 +12,7 @@ import numpy as np
 from ..core import Mechanism, Prior
 from ..core.arrays import Floats
 from ..errors import InputError
-from ..leakage.likelihood import maximise
+from ..leakage import maximise
 from .estimate import Estimate
 from .reports import AnyReports, Pooled, Reports, pooled
 

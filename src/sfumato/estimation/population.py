@@ -16,7 +16,7 @@ from ..core import JointSpace, Mechanism, Prior
 from ..core.arrays import Floats, readonly
 from ..errors import InputError, argument
 from ..geo import Places
-from ..leakage.likelihood import maximise
+from ..leakage import maximise
 from .estimate import ConfidenceIntervals, Districts, Estimate, check_failure
 from .goodness_of_fit import distance_within
 from .identifiability import identifiability

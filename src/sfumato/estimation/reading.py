@@ -11,15 +11,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import JointSpace, Mechanism, Randomizer, Space
+from ..core import JointSpace, Mechanism, Randomizer, Space, check_known
 from ..core.arrays import Floats
-from ..core.randomizer import check_known
 from ..errors import DataError, InputError, argument, row_value
 from ..geo import read_visits
 from ..mechanisms import Tupling
 from ..mechanisms.planar import Coarsening
-from ..releases.frame_kinds import kind_of
-from ..releases.provenance import Mark, mark_in, read_mark
+from ..releases import Mark, kind_of, mark_in, read_mark
 from ..rounding import counted
 from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
 from .goodness_of_fit import reports_fit

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Capability, Mechanism, Randomizer, Space
+from ..core import Capability, Mechanism, Randomizer, Space, check_known, matrix_of
 from ..core.arrays import Floats, numbers, readonly
-from ..core.mechanism import matrix_of
-from ..core.randomizer import check_known
 from ..errors import InputError, argument, python
 from ..rounding import counted
 from .estimate import Estimate

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, units
+from ..core import (
+    Asked,
+    CoordinatePrivacy,
+    DistortionPrivacy,
+    Guarantee,
+    Loss,
+    Mechanism,
+    MetricPrivacy,
+    Prior,
+    as_guarantees,
+    units,
+)
 from ..core.arguments import wrong_kind
-from ..core.guarantees import Asked, as_guarantees
 from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..mechanisms.tupling import TuplePrivacy, Tupling

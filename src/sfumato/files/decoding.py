@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import (
+    ONE_WORD,
+    Asked,
     CoordinatePrivacy,
     DistortionPrivacy,
     JointSpace,
@@ -23,11 +25,11 @@ from ..core import (
     Prior,
     Space,
     ThresholdPrivacy,
+    as_named,
+    follows,
+    from_words,
 )
 from ..core.arrays import Floats
-from ..core.guarantees import Asked
-from ..core.loss import as_named, follows
-from ..core.weights import ONE_WORD, from_words
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..geo import ChosenPlaces, Places, Projection, places_from
 from ..mechanisms import planar

@@ -9,9 +9,8 @@ from typing import Final, final
 
 import numpy as np
 
-from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space
+from ..core import DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, follows
 from ..core.immutable import CompactRepr
-from ..core.loss import follows
 from ..errors import InputError
 from ..proofs import PlaceDistortion, VertexPrivacy
 

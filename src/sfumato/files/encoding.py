@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import (
+    ONE_WORD,
     DistortionPrivacy,
     Guarantee,
     JointSpace,
@@ -21,8 +22,8 @@ from ..core import (
     Prior,
     Space,
     ThresholdPrivacy,
+    as_words,
 )
-from ..core.weights import ONE_WORD, as_words
 from ..errors import InputError
 from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.lib import format as layout
 from numpy.typing import NDArray
 
-from ..core import Mechanism, Space
+from ..core import ONE_WORD, TWO_WORDS, Mechanism, Space, as_words
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.weights import ONE_WORD, TWO_WORDS, as_words
 from ..errors import DataError, InputError, row_value
 from ..tables import label_column, read_columns, read_rows, readable, write_table
 

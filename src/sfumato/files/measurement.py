@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import Capability, Mechanism, Metric, MetricPrivacy, Randomizer, Space, hamming
+from ..core import Capability, Mechanism, Metric, MetricPrivacy, Randomizer, Space, check_known, hamming
 from ..core.arguments import checked
 from ..core.naming import name_phrase
-from ..core.randomizer import check_known
 from ..errors import InputError, MissingExtraError, python
 from ..escaping import plain
 from ..proofs import prove_metric_privacy

@@ -6,18 +6,27 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self, cast, final
 
-from ..core import Capability, Loss, Mechanism, MetricPrivacy, Prior, Randomizer, Row
+from ..core import (
+    AnyLoss,
+    Asked,
+    Capability,
+    Loss,
+    Mechanism,
+    MetricPrivacy,
+    Prior,
+    Randomizer,
+    Row,
+    as_guarantees,
+    as_loss,
+    check_known,
+)
 from ..core.arguments import checked, wrong_kind
-from ..core.guarantees import Asked, as_guarantees
 from ..core.immutable import Immutable
-from ..core.loss import AnyLoss, as_loss
 from ..core.naming import quote
-from ..core.randomizer import check_known
 from ..errors import InputError, python
 from ..escaping import plain
 from ..mechanisms.tupling import TuplePrivacy, Tupling
-from ..proofs import LinearConstraint, Optimality, as_dict, bound_to
-from ..proofs.constraints import as_constraints
+from ..proofs import LinearConstraint, Optimality, as_constraints, as_dict, bound_to
 from ..rounding import counted
 from .checks import check_matrix, check_noise
 from .stated import UNCONFIRMED_LOSS, json_of, stated

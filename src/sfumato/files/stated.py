@@ -8,11 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space
-from ..core.loss import as_named, follows
+from ..core import Guarantee, Loss, Mechanism, MetricPrivacy, Space, as_named, follows
 from ..core.naming import name_phrase, quote
 from ..errors import InputError
-from ..geo.places import TRUE_POINT
+from ..geo import TRUE_POINT
 from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
 
 _LABELS: Final = "that the labels are where the file states it, not checked"

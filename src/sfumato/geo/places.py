@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Loss, LossPoints, Space, naming, units
+from ..core import WGS84, Loss, LossPoints, Space, great_circle_m, naming, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
-from ..core.distances import great_circle_m
-from ..core.space import WGS84
 from ..errors import DataError, InputError, argument, python, row_value
 from ..rounding import counted
 from .projection import Projection

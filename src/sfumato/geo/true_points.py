@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core.arrays import Floats, distinct_points, freeze
 from ..core.immutable import CompactRepr, Immutable
 from ..rounding import UNIT, above, below
-from .geometric_median import medians
+from .spatial_median import medians
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -9,6 +9,9 @@ from .factorisation import factorise as factorise
 from .factorisation import left_factorise as left_factorise
 from .factorisation import refinement_metric as refinement_metric
 from .factorisation import refines as refines
+from .likelihood import Maximum as Maximum
+from .likelihood import interior_points as interior_points
+from .likelihood import maximise as maximise
 from .shannon import ShannonCapacity as ShannonCapacity
 from .shannon import conditional_entropy_bits as conditional_entropy_bits
 from .shannon import joint_information_bits as joint_information_bits

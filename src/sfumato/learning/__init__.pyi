@@ -24,7 +24,9 @@ from .risk import RiskEstimate as RiskEstimate
 from .risk import estimate_risk as estimate_risk
 from .rounds import Ending as Ending
 from .rounds import TrainingRound as TrainingRound
+from .table import CLASSIFIER as CLASSIFIER
 from .table import LearnedTable as LearnedTable
+from .table import TableGame as TableGame
 from .table import learn_table as learn_table
 from .targets import AugmentedLagrangian as AugmentedLagrangian
 from .targets import BayesVulnerability as BayesVulnerability
@@ -35,3 +37,4 @@ from .targets import Softplus as Softplus
 from .targets import Target as Target
 from .targets import Utility as Utility
 from .training import Training as Training
+from .training import device_for as device_for

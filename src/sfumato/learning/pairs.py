@@ -13,8 +13,7 @@ from ..core import Loss, Space, units
 from ..core.arrays import Floats, floats, numbers, readonly
 from ..errors import DataError, InputError, argument, row_value
 from ..escaping import plain
-from ..geo import Places, Visits
-from ..geo.places import TRUE_POINT
+from ..geo import TRUE_POINT, Places, Visits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

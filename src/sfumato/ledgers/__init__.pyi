@@ -11,6 +11,7 @@ from .composition import compose as compose
 from .curve import ErrorCurve as ErrorCurve
 from .curve import averaging_errors as averaging_errors
 from .curve import errors_after as errors_after
+from .fingerprints import fingerprint as fingerprint
 from .ledger import Ledger as Ledger
 from .migration import migrate as migrate
 from .record import LedgerCheck as LedgerCheck

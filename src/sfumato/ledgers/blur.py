@@ -11,11 +11,18 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Capability, CoordinatePrivacy, Mechanism, MetricPrivacy, Randomizer, units
+from ..core import (
+    Capability,
+    CoordinatePrivacy,
+    Mechanism,
+    MetricPrivacy,
+    Randomizer,
+    check_known,
+    great_circle_m,
+    units,
+)
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, round_degrees
-from ..core.distances import great_circle_m
-from ..core.randomizer import check_known
 from ..errors import FileError, InputError, PlaceWarning, argument, python
 from ..escaping import plain
 from ..geo import Places
@@ -23,7 +30,7 @@ from ..proofs import VertexPrivacy
 from ..sampling import Sampler, SystemWords, simulator
 from .accounts import BudgetError
 from .charges import Charge, charge_sentence, proved_charge
-from .fingerprint import fingerprint
+from .fingerprints import fingerprint
 from .ledger import Ledger
 from .names import listed, place_of
 from .record import Report

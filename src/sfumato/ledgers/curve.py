@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from scipy.special import gammaln
 
-from ..attacks.attack import fitting
+from ..attacks import fitting
 from ..core import AnyLoss, Bracket, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, readonly

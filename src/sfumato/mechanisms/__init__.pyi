@@ -23,6 +23,7 @@ from .frequency_oracles import RandomisedResponse as RandomisedResponse
 from .frequency_oracles import Subset as Subset
 from .frequency_oracles import SubsetSelection as SubsetSelection
 from .frequency_oracles import UnaryEncoding as UnaryEncoding
+from .frequency_oracles import bit_probabilities as bit_probabilities
 from .frequency_oracles import randomised_response as randomised_response
 from .hashing import Hashed as Hashed
 from .hashing import LocalHashing as LocalHashing
@@ -34,6 +35,10 @@ from .noise import Noise as Noise
 from .noise import NoiseRecipe as NoiseRecipe
 from .noise_accuracy import NoiseAccuracy as NoiseAccuracy
 from .noise_accuracy import noise_accuracy as noise_accuracy
+from .planar.coordinate_noise import stretch as stretch
+from .planar.plane_remap import CELLS as CELLS
+from .planar.plane_remap import LEVELS as LEVELS
+from .planar.quadrature import raw_error as raw_error
 from .rate_distortion import RateDistortion as RateDistortion
 from .rate_distortion import rate_distortion as rate_distortion
 from .rate_distortion import rate_distortion_of_loss as rate_distortion_of_loss
@@ -61,6 +66,7 @@ from .sensitivity import sensitivity as sensitivity
 from .sensitivity import sum_sensitivity as sum_sensitivity
 from .staircase import Staircase as Staircase
 from .staircase import StaircaseNoise as StaircaseNoise
+from .strict_privacy import merge_close_secrets as merge_close_secrets
 from .strict_privacy import repair_to_private as repair_to_private
 from .tupling import DummyChoice as DummyChoice
 from .tupling import DummyPlan as DummyPlan
@@ -81,3 +87,4 @@ from .tupling import published_for_epsilon as published_for_epsilon
 from .tupling import quality_loss as quality_loss
 from .tupling import quality_loss_of_secrets as quality_loss_of_secrets
 from .tupling import uniform_dummies as uniform_dummies
+from .tupling.mechanism import check_dummies as check_dummies

@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Metric
+from ..core import Metric, shortest_paths
 from ..core.arrays import Floats, floats
-from ..core.metric import shortest_paths
 from ..errors import InputError
 from .family import positive
 

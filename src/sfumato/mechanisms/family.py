@@ -6,8 +6,7 @@ import math
 from abc import abstractmethod
 from typing import ClassVar, Final
 
-from ..core import Capability, Mechanism, Randomizer, Recipe, Row, Space
-from ..core.guarantees import AnyGuarantee
+from ..core import AnyGuarantee, Capability, Mechanism, Randomizer, Recipe, Row, Space
 from ..errors import InputError, python
 from ..rounding import at_most
 

@@ -12,11 +12,21 @@ from typing import ClassVar, Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AliasTables, LocalPrivacy, Mechanism, MetricPrivacy, Recipe, Space, Words, hamming, units
+from ..core import (
+    AliasTables,
+    AnyGuarantee,
+    Integers,
+    LocalPrivacy,
+    Mechanism,
+    MetricPrivacy,
+    Recipe,
+    Space,
+    Words,
+    hamming,
+    units,
+)
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.guarantees import AnyGuarantee
-from ..core.recipe import Integers
 from ..errors import InputError
 from ..sampling.coins import below
 from .family import MechanismFamily, check_listable, positive

@@ -10,9 +10,8 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AliasTables, Mechanism, Recipe, Space, Words
+from ..core import AliasTables, Integers, Mechanism, Recipe, Space, Words
 from ..core.arrays import Floats
-from ..core.recipe import Integers
 from ..errors import InputError
 from ..sampling.coins import below
 from .family import check_listable

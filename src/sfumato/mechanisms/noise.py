@@ -12,9 +12,8 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Capability, LocalPrivacy, Mechanism, Metric, MetricPrivacy, Recipe, Space, Words
+from ..core import Capability, Integers, LocalPrivacy, Mechanism, Metric, MetricPrivacy, Recipe, Space, Words
 from ..core.arrays import Floats, integer
-from ..core.recipe import Integers
 from ..errors import InputError
 from .family import MechanismFamily, check_listable
 

@@ -15,8 +15,7 @@ from scipy.optimize import brentq
 from ..core import AnyLoss, Bracket, Loss, Mechanism, Metric, MetricPrivacy, Prior, Space, as_loss, units
 from ..core.arrays import Floats
 from ..errors import InfeasibleError, SolverError
-from ..leakage import mutual_information_bits
-from ..leakage.likelihood import interior_points
+from ..leakage import interior_points, mutual_information_bits
 from ..rounding import UNIT, amount_at_most, at_most
 from .family import positive
 from .strict_privacy import equal_rows, lower_exponents

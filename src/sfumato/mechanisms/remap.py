@@ -9,9 +9,9 @@ import numpy as np
 from ..core import AnyLoss, Mechanism, Prior, Space, as_loss
 from ..core.arrays import Floats
 from ..errors import InputError
-from ..geo.geometric_median import GeometricMedian as GeometricMedian
-from ..geo.geometric_median import geometric_median as geometric_median
-from ..geo.geometric_median import median_from
+from ..geo import GeometricMedian as GeometricMedian
+from ..geo import geometric_median as geometric_median
+from ..geo import median_from
 
 
 def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Space | None = None) -> Mechanism:

@@ -10,9 +10,8 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Metric, MetricPrivacy, Space, units
+from ..core import Mechanism, Metric, MetricPrivacy, Space, shortest_paths, units
 from ..core.arrays import Floats, floats, readonly
-from ..core.metric import shortest_paths
 from ..errors import InputError
 from .family import MechanismFamily, check_listable, positive
 from .strict_privacy import lower_exponents

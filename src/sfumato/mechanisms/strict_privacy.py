@@ -20,10 +20,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Mechanism, MetricPrivacy, Space
+from ..core import FINE, ONE_WORD, TWO_WORDS, Mechanism, MetricPrivacy, Space, quantise, shortest_paths
 from ..core.arrays import Floats, floats
-from ..core.metric import shortest_paths
-from ..core.weights import FINE, ONE_WORD, TWO_WORDS, quantise
 from ..errors import InputError
 
 _TINY = 2.0**-80  # 126 bits round a probability of this size by a factor within 1 + 2**-46

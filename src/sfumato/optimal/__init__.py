@@ -6,6 +6,7 @@ from .blend import Blend, DesignLine, LineDesign, likeliest
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
+from .coordinates.spacing import MOST_VERTICES
 from .design import design
 from .effort import check_size
 from .epsilon_goals import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
@@ -22,11 +23,13 @@ from .program_design import design_private
 from .result import Choice, Design, SolvedProgram
 from .row_generation import LinearProgram, LinearSolver, Solution
 from .solver import Answer, Control, Progress, Solver, Status
-from .solver_registry import SOLVERS, Auto, resumable
-from .structured import Structured
+from .solver_registry import SMALL_PROBLEM, SOLVERS, Auto, resumable
+from .structured import Structured, cores
 from .sweep import Point, sweep
 
 __all__ = [
+    "MOST_VERTICES",
+    "SMALL_PROBLEM",
     "SOLVERS",
     "Answer",
     "AttackerGoal",
@@ -68,6 +71,7 @@ __all__ = [
     "check_size",
     "closed_form",
     "coordinate_bound",
+    "cores",
     "design",
     "design_private",
     "design_robust",

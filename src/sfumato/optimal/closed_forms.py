@@ -16,8 +16,7 @@ from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError
-from ..mechanisms import coin_of_distortion, remapped, repair_to_private, tight_constraints
-from ..mechanisms.strict_privacy import merge_close_secrets
+from ..mechanisms import coin_of_distortion, merge_close_secrets, remapped, repair_to_private, tight_constraints
 from ..proofs import Certificate, Multipliers, certify, exponents_above, loss_bound
 from ..rounding import UNIT
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem

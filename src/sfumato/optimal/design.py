@@ -7,12 +7,11 @@ import time
 from dataclasses import replace
 from typing import Any, Final
 
-from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space, as_guarantees
 from ..core.arguments import checked
-from ..core.guarantees import as_guarantees
 from ..errors import InputError, SolverError, argument, python
 from ..geo import Visits
-from ..proofs.constraints import as_constraints
+from ..proofs import as_constraints
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .medians import at_medians
 from .problem import EXPECTED, Constraints

@@ -15,13 +15,23 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from ..core import AnyLoss, Bracket, CoordinatePrivacy, Loss, MetricPrivacy, Prior, Space, as_loss, units
+from ..core import (
+    AnyLoss,
+    Bracket,
+    CoordinatePrivacy,
+    Loss,
+    MetricPrivacy,
+    Prior,
+    Space,
+    as_guarantees,
+    as_loss,
+    units,
+)
 from ..core.arguments import checked
 from ..core.bracket import bisect
-from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..geo import Visits
-from ..proofs.coordinates import VertexPrivacy, bound_to
+from ..proofs import VertexPrivacy, bound_to
 from ..rounding import exactly
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival, rivalry
 from .design import GAIN, check_keep, choose

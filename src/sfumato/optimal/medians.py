@@ -9,14 +9,11 @@ from typing import Final, Unpack
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..core import Guarantees, Space
+from ..core import WGS84, Guarantees, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.space import WGS84
 from ..errors import InputError, python
-from ..geo import Places, Visits
-from ..geo.places import TRUE_POINT
-from ..geo.true_points import TruePoints
+from ..geo import TRUE_POINT, Places, TruePoints, Visits
 from .problem import EXPECTED
 from .program_design import solve_program
 from .result import Design

@@ -17,18 +17,17 @@ from ..core import (
     Prior,
     Space,
     ThresholdPrivacy,
+    as_errors,
+    as_guarantees,
     as_loss,
     blind_error,
+    shortest_paths,
 )
 from ..core.arrays import Floats
-from ..core.guarantees import as_errors, as_guarantees
 from ..core.immutable import CompactRepr
-from ..core.metric import shortest_paths
 from ..errors import InfeasibleError, InputError, python, typed
 from ..geo import Lattice
-from ..proofs import LinearConstraint, PlaceDistortion
-from ..proofs.constraints import as_constraints
-from ..proofs.coordinates import bound_to
+from ..proofs import LinearConstraint, PlaceDistortion, as_constraints, bound_to
 from ..rounding import amount, amount_at_least, amount_at_most
 
 Constraints = LinearConstraint | Iterable[LinearConstraint]

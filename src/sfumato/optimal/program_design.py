@@ -16,15 +16,14 @@ from ..core import (
     Prior,
     Space,
     as_distance,
+    as_guarantees,
     as_loss,
     units,
 )
 from ..core.arguments import checked
 from ..core.arrays import Floats
-from ..core.guarantees import as_guarantees
 from ..errors import InfeasibleError, InputError, SolverError, python
-from ..proofs import PlaceDistortion, VertexPrivacy, covered
-from ..proofs.constraints import as_constraints
+from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, covered
 from ..rounding import amount, amount_at_least, amount_at_most
 from .closed_forms import closed_form_answer
 from .extensions.true_point import design_for_points, design_private_for_points

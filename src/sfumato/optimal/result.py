@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from ..core import Bracket, CoordinatePrivacy, Loss, Mechanism
+from ..core import Asked, Bracket, CoordinatePrivacy, Loss, Mechanism
 from ..core.arrays import Floats
-from ..core.guarantees import Asked
 from ..core.immutable import CompactRepr, NotebookRepr
 from ..errors import InputError, argument
 from ..mechanisms.planar import CoordinateNoise

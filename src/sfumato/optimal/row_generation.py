@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..core import Metric
+from ..core import Metric, direct_pairs, greedy_spanner, shortest_paths
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
-from ..core.metric import direct_pairs, greedy_spanner, shortest_paths
 from ..errors import InfeasibleError, SolverError
 from ..proofs import Multipliers
 from .problem import DISTORTION, Problem

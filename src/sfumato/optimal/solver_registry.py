@@ -20,7 +20,7 @@ from .row_generation import LinearSolver
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of
 from .structured import Structured, cores
 
-SMALL = 2_500  # probabilities that a general back-end takes in seconds
+SMALL_PROBLEM = 2_500  # probabilities that a general back-end takes in seconds
 _MORE = 600  # secrets up to which the structured method is asked where generating stops short
 _PATIENCE_S, _PATIENCE_PER_PROBABILITY_S = 2.0, 0.01
 
@@ -64,7 +64,7 @@ class Auto(Solver):
     def _opinions(self, problem: Problem, control: Control, start: Answer | None) -> Answer:
         """Ask the structured method and, on small problems, others until one reaches the gap."""
         n, m = problem.shape
-        small = n * m <= SMALL
+        small = n * m <= SMALL_PROBLEM
         chosen = select_method(problem, control.pairs, control.gap)
         best, reason = None, chosen.reason
         if chosen.generated:

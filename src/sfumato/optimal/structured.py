@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field, replace
 
 from ..errors import SolverError
-from ..mechanisms.strict_privacy import merge_close_secrets
+from ..mechanisms import merge_close_secrets
 from . import interior
 from .effort import check_memory
 from .problem import DISTORTION, Problem

@@ -11,9 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from .._system import worker_pool
-from ..core import AnyLoss, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
+from ..core import AnyLoss, Asked, CoordinatePrivacy, DistortionPrivacy, Metric, MetricPrivacy, Prior, units
 from ..core.arguments import checked
-from ..core.guarantees import Asked
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SfumatoError, argument
 from ..geo import Lattice, Places, Visits

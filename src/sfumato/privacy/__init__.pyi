@@ -89,5 +89,7 @@ from .point import ProbabilisticDifferentialPrivacy as ProbabilisticDifferential
 from .point import RenyiPrivacy as RenyiPrivacy
 from .relation import Relation as Relation
 from .vocabulary import KINDS as KINDS
+from .vocabulary import NAMES as NAMES
 from .vocabulary import VOCABULARY as VOCABULARY
 from .vocabulary import described as described
+from .vocabulary import kinds as kinds

@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Mechanism
+from ..core import ONE_WORD, Mechanism
 from ..core.arrays import Floats
-from ..core.weights import ONE_WORD
 from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below

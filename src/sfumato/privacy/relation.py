@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Metric, Space
+from ..core import Metric, Space, hops, shortest_paths
 from ..core.arrays import Floats, readonly
-from ..core.metric import hops, shortest_paths
 from ..errors import InputError
 from ..escaping import plain
 from .rows import AnyMechanism, Mask, channel, check_size

@@ -8,10 +8,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Randomizer, Space
+from ..core import Mechanism, Randomizer, Space, check_stochastic, matrix_of
 from ..core.arrays import Floats, floats
-from ..core.mechanism import matrix_of
-from ..core.weights import check_stochastic
 from ..errors import InputError
 
 AnyMechanism = Mechanism | ArrayLike

@@ -13,6 +13,7 @@ from .certificate import prove_guarantees as prove_guarantees
 from .certificate import relative_gap as relative_gap
 from .constraints import ConstraintProof as ConstraintProof
 from .constraints import LinearConstraint as LinearConstraint
+from .constraints import as_constraints as as_constraints
 from .constraints import covered as covered
 from .constraints import prove_constraint as prove_constraint
 from .coordinates import CoordinateProof as CoordinateProof

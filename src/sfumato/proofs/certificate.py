@@ -15,9 +15,9 @@ from ..core import (
     Mechanism,
     MetricPrivacy,
     Prior,
+    as_guarantees,
     as_loss,
 )
-from ..core.guarantees import as_guarantees
 from ..core.immutable import CompactRepr
 from ..rounding import amount_at_most, gap_at_most, sum_above
 from .constraints import ConstraintProof, LinearConstraint, prove_constraint

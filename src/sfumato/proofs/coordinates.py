@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import intervals
-from ..core import Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
+from ..core import Asked, Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
 from ..core.arguments import checked
-from ..core.guarantees import Asked
 from ..errors import InputError, python
-from ..geo import Lattice
-from ..geo.vertices import implying_pairs
+from ..geo import Lattice, implying_pairs
 from ..rounding import down, up
 from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
 from .slope import FLATTEST, Steepest, octile_exponent, octile_slope

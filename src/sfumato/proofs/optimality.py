@@ -8,11 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import DistortionPrivacy, Guarantee, Loss, Mechanism, MetricPrivacy, Prior, Space
+from ..core import (
+    DistortionPrivacy,
+    Guarantee,
+    Loss,
+    Mechanism,
+    MetricPrivacy,
+    Prior,
+    Space,
+    as_errors,
+    shortest_paths,
+)
 from ..core.arrays import Floats, freeze
-from ..core.guarantees import as_errors
 from ..core.immutable import CompactRepr, Immutable
-from ..core.metric import shortest_paths
 from ..errors import InputError
 from .bounds import ManyMultipliers, Multipliers, distortion_bound, loss_bound, many_loss_bound
 from .constraints import LinearConstraint

@@ -13,9 +13,7 @@ from ..core import DistortionPrivacy, Loss, Mechanism, Prior, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, distinct_points, readonly
 from ..errors import InfeasibleError, InputError
-from ..geo import Places, Visits
-from ..geo.places import TRUE_POINT
-from ..geo.true_points import Guesses, TruePoints
+from ..geo import TRUE_POINT, Guesses, Places, TruePoints, Visits
 from ..rounding import amount, amount_at_least, down, up
 
 _PROJECTION_M: Final = 2e-6  # float arithmetic of the projection is off by less

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import (
+    AnyGuarantee,
     CoordinatePrivacy,
     LocalPrivacy,
     Mechanism,
@@ -25,16 +26,23 @@ from ..core import (
     Randomizer,
     Row,
     ThresholdPrivacy,
+    as_named,
     hamming,
+    is_known,
 )
-from ..core.guarantees import AnyGuarantee
 from ..core.immutable import CompactRepr
-from ..core.loss import as_named
-from ..core.randomizer import is_known
 from ..errors import InputError, SfumatoError
 from ..escaping import plain
-from ..mechanisms import Bits, GaussianNoise, Hashed, LaplaceNoise, StaircaseNoise, Subset, Tupling
-from ..mechanisms.family import MechanismFamily
+from ..mechanisms import (
+    Bits,
+    GaussianNoise,
+    Hashed,
+    LaplaceNoise,
+    MechanismFamily,
+    StaircaseNoise,
+    Subset,
+    Tupling,
+)
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import Logarithm, amount_at_most, at_most, float_above
 from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy

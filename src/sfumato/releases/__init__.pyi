@@ -1,5 +1,7 @@
+from . import transformers as transformers
 from .duckdb_function import create_duckdb_function as create_duckdb_function
 from .engine import RowsDone as RowsDone
+from .frame_kinds import kind_of as kind_of
 from .frames import PreparedFrame as PreparedFrame
 from .frames import ReleasedFrame as ReleasedFrame
 from .frames import prepare_frame as prepare_frame
@@ -9,10 +11,12 @@ from .options import ReleaseOptions as ReleaseOptions
 from .prepared import PreparedRelease as PreparedRelease
 from .prepared import prepare as prepare
 from .provenance import Mark as Mark
+from .provenance import mark_in as mark_in
 from .provenance import read_mark as read_mark
 from .receipt import FileMark as FileMark
 from .receipt import PersonBound as PersonBound
 from .receipt import Receipt as Receipt
 from .receipt import Release as Release
+from .receipt import check_receipt as check_receipt
 from .release import release as release
 from .reporters import positions_in as positions_in

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from .._version import __version__
 from ..core.immutable import CompactRepr
 from ..errors import DataError, FileError, argument
-from ..ledgers.fingerprint import fingerprint
+from ..ledgers import fingerprint
 
 KEY: Final = b"sfumato"
 """The key of the mark among the metadata of a Parquet or Arrow table."""

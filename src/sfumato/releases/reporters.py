@@ -11,10 +11,9 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import WGS84, Capability, JointSpace, NumberBins, Randomizer, Recipe, Row, Space, Words
+from ..core import WGS84, Capability, JointSpace, NumberBins, Randomizer, Recipe, Row, Space, Words, check_known
 from ..core.arrays import Floats, round_degrees
 from ..core.immutable import CompactRepr
-from ..core.randomizer import check_known
 from ..errors import DataError, InputError, argument
 from ..geo import Hexagons, Lattice, Places, Projection
 from ..mechanisms.planar import CoordinateNoise

@@ -25,4 +25,5 @@ from .theme import LIGHT as LIGHT
 from .theme import as_svg as as_svg
 from .theme import save_picture as save_picture
 from .theme import style_sheet as style_sheet
+from .values import check_drawn as check_drawn
 from .values import values_picture as values_picture

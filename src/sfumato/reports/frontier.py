@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..escaping import figure as outside
 from ..escaping import shorten
-from ..geo import Lattice
-from ..geo.places import TRUE_POINT
+from ..geo import TRUE_POINT, Lattice
 from ..leakage import prior_vulnerability
 from ..optimal import Point
 from ..rounding import amount_at_least, percent_at_least

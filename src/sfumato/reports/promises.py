@@ -8,13 +8,21 @@ from typing import Final
 
 import numpy as np
 
-from ..core import CoordinatePrivacy, DistortionPrivacy, Guarantee, Mechanism, Metric, MetricPrivacy, Space, units
-from ..core.guarantees import ThresholdPrivacy
+from ..core import (
+    CoordinatePrivacy,
+    DistortionPrivacy,
+    Guarantee,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Space,
+    ThresholdPrivacy,
+    units,
+)
 from ..core.naming import label_phrase, name_phrase, quote
 from ..core.units import per_unit
 from ..files import DistanceSource, promised_pairs, source_of
-from ..geo import Cells, Lattice
-from ..geo.places import TRUE_POINT
+from ..geo import TRUE_POINT, Cells, Lattice
 from ..proofs import (
     ConstraintProof,
     DistortionProof,

@@ -13,9 +13,7 @@ from ..core.immutable import CompactRepr
 from ..core.naming import name_phrase, quote
 from ..escaping import markdown, plain
 from ..files import MechanismFile, promised_pairs
-from ..geo import Cells, Lattice, Places, Visits
-from ..geo.places import TRUE_POINT
-from ..geo.true_points import DISTANCES
+from ..geo import DISTANCES, TRUE_POINT, Cells, Lattice, Places, Visits
 from ..optimal import CoordinateBound, Design, Status
 from ..proofs import (
     DistortionProof,

@@ -1,3 +1,4 @@
+from . import coins as coins
 from .coins import SECRET_BYTES as SECRET_BYTES
 from .coins import KeyedWords as KeyedWords
 from .coins import ScalarCoins as ScalarCoins

@@ -16,9 +16,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Words
+from ..core import Uints, Words
 from ..core.arrays import integer
-from ..core.recipe import Uints
 from ..errors import InputError
 
 Integers = NDArray[Any]

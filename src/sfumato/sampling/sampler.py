@@ -10,10 +10,9 @@ from typing import Final, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import PointRecipe, Randomizer, Recipe, Row, Words
+from ..core import Integers, PointRecipe, Randomizer, Recipe, Row, Uints, Words
 from ..core.arrays import Floats, numbers, round_degrees
 from ..core.immutable import Immutable
-from ..core.recipe import Integers, Uints
 from ..errors import InputError, argument
 from .coins import SeededWords, SystemWords
 

@@ -1,6 +1,8 @@
+from . import binomial as binomial
 from .decide import Decision as Decision
 from .decide import Stop as Stop
 from .decide import decide as decide
+from .decide import least_calls as least_calls
 from .independence import PermutationTest as PermutationTest
 from .independence import RepetitionEstimate as RepetitionEstimate
 from .independence import dependence_test as dependence_test
@@ -22,4 +24,5 @@ from .sample import Halvings as Halvings
 from .sample import IntervalBins as IntervalBins
 from .sample import RectangleBins as RectangleBins
 from .sample import Sample as Sample
+from .sample import as_label as as_label
 from .sample import quantile_bins as quantile_bins

@@ -14,9 +14,8 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Metric, Prior
+from ..core import SUM_TOLERANCE, Metric, Prior
 from ..core.arrays import Floats, floats, readonly
-from ..core.prior import SUM_TOLERANCE
 from ..errors import InputError
 from ..rounding import UNIT
 

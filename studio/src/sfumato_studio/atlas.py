@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Final
 
 from sfumato.errors import InputError
+from sfumato.privacy import VOCABULARY
 from sfumato.privacy.atlas import ATLAS, NOTIONS, Claim, convert
-from sfumato.privacy.vocabulary import VOCABULARY
 from sfumato.rounding import at_most
 
 from .answers import AtlasAnswer, ImplicationAnswer, NotionAnswer

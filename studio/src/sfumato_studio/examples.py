@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sfumato.geo import synthetic_city
-from sfumato.geo.whereabouts import whereabouts
+from sfumato.geo import synthetic_city, whereabouts
 from sfumato.rounding import counted
 
 CITY_TITLE: Final = "An invented city"

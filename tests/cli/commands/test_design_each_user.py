@@ -16,7 +16,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.files.many.folder import rows_of
-from sfumato.ledgers.fingerprint import fingerprint
+from sfumato.ledgers.fingerprints import fingerprint
 
 from ..conftest import runner
 

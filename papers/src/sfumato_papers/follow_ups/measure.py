@@ -14,7 +14,7 @@ from sfumato.core import Mechanism, Metric, Prior, loss
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
-from sfumato.geo.geometric_median import median_from
+from sfumato.geo import median_from
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import PlanarLaplace, remapped, remapped_in_plane
 

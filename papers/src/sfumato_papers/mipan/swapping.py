@@ -15,9 +15,7 @@ from sfumato.attacks.learned import Confusion
 from sfumato.core.arrays import Floats, readonly
 from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InputError
-from sfumato.learning import AugmentedLagrangian, Target
-from sfumato.learning.table import CLASSIFIER, TableGame
-from sfumato.learning.training import device_for
+from sfumato.learning import CLASSIFIER, AugmentedLagrangian, TableGame, Target, device_for
 
 _START: Final = ((0.9, 0.1), (0.1, 0.9))
 

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sfumato.core import Mechanism, Metric, Prior, hamming, neighbours
+from sfumato.core import Mechanism, Metric, Prior, hamming, neighbours, paths_along
 from sfumato.core.immutable import CompactRepr
-from sfumato.core.metric import paths_along
 from sfumato.errors import SolverError
 from sfumato.mechanisms import repair_to_private
 from sfumato.optimal import Highs, LinearProgram

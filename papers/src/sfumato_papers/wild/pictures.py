@@ -9,8 +9,7 @@ import numpy as np
 
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
-from sfumato.geo import Projection, synthetic_city
-from sfumato.geo.synthetic import CENTRE
+from sfumato.geo import CENTRE, Projection, synthetic_city
 
 from .certified import CertifiedNoise
 from .channel import WildChannel

@@ -65,7 +65,7 @@ def _design_each_user(options: DesignOptions) -> None:
     """Design for each user of a table of visits, and print the results."""
     from ... import design_each_user
     from ...core import CoordinatePrivacy
-    from ...optimal.structured import cores
+    from ...optimal import cores
     from ...rounding import counted
 
     options.refuse(_OF_ONE, "was given with --each-user, but it is for one design.", "leave one of them out.")

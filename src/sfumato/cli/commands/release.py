@@ -130,8 +130,7 @@ def command(
     label_2, ...
     """
     from ...errors import InputError
-    from ...releases import prepare
-    from ...releases.receipt import check_receipt
+    from ...releases import check_receipt, prepare
     from ..progress import rows_line, working
 
     receipts = receipt or []

@@ -51,8 +51,7 @@ def command(options: SweepOptions) -> None:
     """
     from ...core import Metric, Prior
     from ...optimal import sweep
-    from ...reports import save_rows
-    from ...reports.frontier import frontier
+    from ...reports import frontier, save_rows
     from ..screen import Screen
 
     if options.epsilons is None and options.distortions is None:

@@ -18,8 +18,7 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 
 from ..._system import worker_pool
-from ...core import Loss, Metric, Prior
-from ...core.guarantees import Asked
+from ...core import Asked, Loss, Metric, Prior
 from ...core.immutable import CompactRepr
 from ...errors import InputError, SfumatoError, SolverError, argument
 from ...geo import Visits
@@ -234,7 +233,7 @@ class DesignWorkers(CompactRepr):
     @property
     def threads(self) -> int:
         """The solver's threads in each design."""
-        from ...optimal.structured import cores
+        from ...optimal import cores
 
         return cores() if self.processes == 1 and self.executor is None else 1
 

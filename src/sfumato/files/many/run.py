@@ -11,14 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core import AnyLoss, CoordinatePrivacy, Guarantees, Prior, as_loss, units
+from ...core import AnyLoss, CoordinatePrivacy, Guarantees, Prior, as_guarantees, as_loss, units
 from ...core.arguments import checked
-from ...core.guarantees import as_guarantees
 from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
-from ...geo import Lattice, Region, Visits
-from ...geo.true_points import DISTANCES
-from ...geo.vertices import KINDS
+from ...geo import DISTANCES, KINDS, Lattice, Region, Visits
 from ...optimal import check_lattice, suited_lattice
 from ...rounding import counted
 from .folder import DesignFolder, OnNews, filled

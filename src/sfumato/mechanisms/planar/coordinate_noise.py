@@ -14,10 +14,7 @@ from ...core import Bracket, Capability, CoordinatePrivacy, PointRecipe, Randomi
 from ...core.arrays import Floats, floats, round_degrees, round_point
 from ...core.immutable import Immutable
 from ...errors import InputError, python
-from ...geo import Projection, Visits
-from ...geo.convex import pulled_in
-from ...geo.projection import CLOSE_M, LIMIT_KM
-from ...geo.true_points import TruePoints
+from ...geo import CLOSE_M, LIMIT_KM, Projection, TruePoints, Visits, pulled_in
 from ...rounding import amount_at_least, amount_at_most, down, exactly, up
 from ...sampling import ScalarCoins, SeededWords, SystemWords
 from ..family import positive

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core.arrays import Floats, distinct_points, floats, freeze, integer
 from ...core.immutable import CompactRepr, Immutable
 from ...errors import InputError
-from ...geo.geometric_median import medians
+from ...geo import medians
 from .lattice_noise import snap
 
 Integers = NDArray[np.signedinteger[Any]]

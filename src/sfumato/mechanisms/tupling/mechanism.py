@@ -11,11 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Capability, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
+from ...core import Capability, Integers, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
 from ...core.immutable import Immutable
-from ...core.recipe import Integers
 from ...errors import InputError
 from ...sampling.coins import below
 from ..family import check_listable

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import paths_along
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
-from ...core.metric import paths_along
 from ..interior import loop
 from ..interior.banded import cuthill_mckee
 from ..interior.block_form import Iterate, Rows, build_form

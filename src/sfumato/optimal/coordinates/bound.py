@@ -16,8 +16,7 @@ from ...core.arguments import checked
 from ...core.arrays import Floats, floats, freeze
 from ...core.immutable import CompactRepr, Immutable
 from ...errors import InputError, SolverError, argument
-from ...geo import Visits
-from ...geo.projection import Projection
+from ...geo import Projection, Visits
 from ...mechanisms import repair_to_private
 from ...proofs import expected_loss_above, prove_metric_privacy
 from ...rounding import UNIT, amount_at_least, amount_at_most, counted, down, exactly, percent_at_most, up

@@ -9,15 +9,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, units
+from ...core import Asked, Bracket, CoordinatePrivacy, Loss, LossPoints, Prior, Space, units
 from ...core.arrays import Floats, distinct_points
-from ...core.guarantees import Asked
 from ...core.immutable import CompactRepr
 from ...geo import Lattice
+from ...mechanisms import CELLS, LEVELS, raw_error, stretch
 from ...mechanisms.planar import CoordinateNoise
-from ...mechanisms.planar.coordinate_noise import stretch
-from ...mechanisms.planar.plane_remap import CELLS, LEVELS
-from ...mechanisms.planar.quadrature import raw_error
 from ...proofs import NoiseCertificate, prove_planar_noise
 from ...rounding import down, up
 

@@ -10,12 +10,11 @@ from ...core import CoordinatePrivacy, units
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import InputError, argument
-from ...geo import MOST_CELLS, Lattice, Region, Visits
-from ...geo.vertices import Kind
+from ...geo import MOST_CELLS, Kind, Lattice, Region, Visits
 from ...rounding import about
 from ..effort import check_time, shortage, shortage_of_generated
 
-MOST: Final = 250
+MOST_VERTICES: Final = 250
 """Vertices that are designed for in about a minute on two cores, with reports at medians."""
 
 _FINE: Final = 0.75  # times 1 / epsilon: with reports at medians a finer one gains about 1 %
@@ -66,9 +65,11 @@ def suited_lattice(
     Raises:
         InputError: If what is covered has no extent, or is too wide for a flat map.
     """
-    most = MOST if most is None else most
+    most = MOST_VERTICES if most is None else most
     if most < 9:
-        raise InputError(f"a lattice of at most {most} vertices serves nothing.", f"use {argument('most', MOST)}.")
+        raise InputError(
+            f"a lattice of at most {most} vertices serves nothing.", f"use {argument('most', MOST_VERTICES)}."
+        )
     area = places if region is None else region
     if isinstance(area, str):
         area = Region.parse(area)
@@ -125,7 +126,9 @@ def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) 
 
 
 def _few(most: int) -> str:
-    return f"the finest with at most {most} vertices{', which take about a minute' if most == MOST else ''}"
+    return (
+        f"the finest with at most {most} vertices{', which take about a minute' if most == MOST_VERTICES else ''}"
+    )
 
 
 def _reason(spacing_m: float, wanted: float, held: str, *, narrow: bool) -> str:

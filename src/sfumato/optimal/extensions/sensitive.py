@@ -26,14 +26,16 @@ from scipy.linalg import LinAlgError
 from ...core import AnyLoss, Guarantees, Loss, Mechanism, Prior, Space, units
 from ...core.arrays import Floats, readonly
 from ...errors import InfeasibleError
-from ...proofs import Multipliers, prove_guarantees, relative_gap
-from ...proofs.sensitive import (
+from ...proofs import (
+    Multipliers,
     class_error_below,
     class_information_above_bits,
     class_information_bound_bits,
     class_loss_above,
     class_vulnerability_above,
     class_vulnerability_bound,
+    prove_guarantees,
+    relative_gap,
 )
 from ..program_design import design_private
 from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap, checked_time_limit

@@ -12,7 +12,7 @@ import numpy as np
 from ...core import DistortionPrivacy, Mechanism
 from ...core.arrays import Floats
 from ...errors import SolverError
-from ...geo.true_points import Guesses
+from ...geo import Guesses
 from ...proofs import PlaceDistortion, certify
 from ..closed_forms import constant_report
 from ..problem import WORST_CASE

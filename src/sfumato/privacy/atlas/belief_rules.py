@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import blind_error
+from ...core import as_distance, blind_error
 from ...core.bracket import bisect
-from ...core.guarantees import as_distance
 from ...intervals import Interval, above, below, exact
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.pufferfish import intervention_pairs

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...core import Metric, Prior
+from ...core import SUM_TOLERANCE, Metric, Prior
 from ...core.arrays import Floats, floats, readonly
 from ...core.immutable import assign
-from ...core.prior import SUM_TOLERANCE
 from ...errors import InputError
 from ...escaping import plain
 from ...transport import Coupling, lifting, optimal_lifting, wasserstein

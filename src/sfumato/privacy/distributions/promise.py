@@ -12,9 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from ...core import Mechanism, Metric, MetricPrivacy, Space
+from ...core import ONE_WORD, TWO_WORDS, Mechanism, Metric, MetricPrivacy, Space
 from ...core.arrays import Floats
-from ...core.weights import ONE_WORD, TWO_WORDS
 from ...divergences import (
     HELLINGER,
     TOTAL_VARIATION,

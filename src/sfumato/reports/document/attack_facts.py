@@ -14,9 +14,7 @@ from ...core import Bracket, Mechanism, Metric, Prior, hamming
 from ...core.arrays import Floats, distinct_points
 from ...core.immutable import CompactRepr
 from ...files import MechanismFile
-from ...geo import Lattice, Places, Projection, Visits
-from ...geo.geometric_median import medians
-from ...geo.true_points import DISTANCES, TruePoints
+from ...geo import DISTANCES, Lattice, Places, Projection, TruePoints, Visits, medians
 from ...mechanisms.planar import CoordinateNoise, TableShares, table_shares
 from ...proofs import PlaceDistortion, distortion_below
 from ..attack_summary import always_found

@@ -14,7 +14,7 @@ from ... import __version__
 from ...core.immutable import CompactRepr
 from ...escaping import plain
 from ...files import MechanismFile
-from ...ledgers.fingerprint import fingerprint
+from ...ledgers import fingerprint
 from .facts import FileFacts
 
 

@@ -12,14 +12,12 @@ from typing import Final, final
 
 import numpy as np
 
-from ...core import CoordinatePrivacy, Loss, MetricPrivacy, Prior, ThresholdPrivacy
-from ...core.guarantees import Asked
+from ...core import Asked, CoordinatePrivacy, Loss, MetricPrivacy, Prior, ThresholdPrivacy
 from ...core.immutable import CompactRepr
 from ...core.units import is_length
 from ...errors import DataError, InputError, SfumatoError, argument
 from ...files import MechanismFile
-from ...geo import Places, Visits
-from ...geo.places import TRUE_POINT
+from ...geo import TRUE_POINT, Places, Visits
 from ...mechanisms.planar import CoordinateNoise
 from ...optimal import design
 from ...proofs import VertexPrivacy, expected_loss_above, worst_loss_above

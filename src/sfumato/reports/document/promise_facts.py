@@ -25,8 +25,7 @@ from ...core import (
 from ...core.arrays import Floats
 from ...escaping import plain, shorten
 from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
-from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection, Visits
-from ...geo.places import TRUE_POINT
+from ...geo import TRUE_POINT, Cells, ChosenPlaces, Lattice, Places, Projection, Visits
 from ...intervals import exp_above
 from ...proofs import (
     CoordinateProof,

@@ -18,8 +18,7 @@ from ...core.naming import quote
 from ...errors import DataError, InputError
 from ...escaping import plain
 from ...files import MechanismFile, read_mechanism_file
-from ...geo import Places, Visits, check_skip, read_visits, synthetic_city
-from ...geo.synthetic import is_city
+from ...geo import Places, Visits, check_skip, is_city, read_visits, synthetic_city
 from ...optimal import Design
 from ...proofs import PlaceDistortion
 from ...rounding import counted

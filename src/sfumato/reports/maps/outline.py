@@ -17,8 +17,7 @@ from ...core.arrays import Floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError
 from ...escaping import plain, shorten
-from ...geo import Places, Projection, Visits
-from ...geo.synthetic import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE
+from ...geo import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE, Places, Projection, Visits
 
 MOST_BYTES: Final = 20_000_000
 """The largest file that is read as an outline."""

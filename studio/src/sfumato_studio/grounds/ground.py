@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.attacks import evaluate, misinformed, optimal
-from sfumato.core import AnyLoss, Bracket, Mechanism, Metric, Prior, Space, hamming
+from sfumato.core import AnyLoss, Asked, Bracket, Mechanism, Metric, Prior, Space, hamming
 from sfumato.core.arrays import Floats
-from sfumato.core.guarantees import Asked
 from sfumato.core.immutable import CompactRepr
 from sfumato.optimal import Design, DesignGoal, Point, sweep
 from sfumato.privacy.atlas import Claim

@@ -7,9 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.attacks import chance_within, true_place
-from sfumato.core import CoordinatePrivacy, Mechanism, Prior
+from sfumato.core import Asked, CoordinatePrivacy, Mechanism, Prior
 from sfumato.core.arrays import Floats
-from sfumato.core.guarantees import Asked
 from sfumato.geo import Lattice, Polygon, Region, Visits
 from sfumato.optimal import AttackerGoal, Design, DesignGoal, suited_lattice
 from sfumato.privacy.atlas import Claim

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core import (
+    Asked,
     Bracket,
     DistortionPrivacy,
     Mechanism,
@@ -20,7 +21,6 @@ from sfumato.core import (
     hamming,
 )
 from sfumato.core.arrays import Floats
-from sfumato.core.guarantees import Asked
 from sfumato.leakage import bayes_vulnerability
 from sfumato.optimal import Design, DesignGoal
 from sfumato.privacy.atlas import Claim

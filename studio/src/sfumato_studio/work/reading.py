@@ -12,8 +12,7 @@ from typing import Any, Final
 from sfumato.core.naming import quote
 from sfumato.errors import DataError, InfeasibleError
 from sfumato.escaping import csv_cell, unseen
-from sfumato.geo import FORMATS, Visits, read_visits
-from sfumato.geo.formats.columns import recognised
+from sfumato.geo import FORMATS, Visits, read_visits, recognised
 from sfumato.rounding import counted
 from sfumato.tables import Source, read_columns
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.distances import great_circle_m
+from ..core import great_circle_m
 from ..rounding import amount
 
 _NEAR_M: Final = 100_000.0
