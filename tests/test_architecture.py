@@ -150,7 +150,9 @@ def test_the_picture_shows_the_floors_of_the_import_contract():
     assert [{name for y, name in names if y == each} for each in dict.fromkeys(y for y, _ in names)] == floors
 
 
-def test_each_file_that_the_page_names_is_there():
-    names = re.findall(r"`((?:src/sfumato/)?[a-z_]+(?:/[a-z_]+)*\.pyi?)`", PAGE.read_text(encoding="utf-8"))
-    assert len(names) > 20
-    assert not [name for name in names if not ((ROOT / name).exists() or (ROOT / "src/sfumato" / name).exists())]
+def test_each_file_and_folder_that_the_page_names_is_there():
+    paths = re.findall(r"`([\w/]+/[\w.]+|\w+\.pyi?)`", PAGE.read_text(encoding="utf-8"))
+    assert len(paths) > 30
+    assert not [
+        path for path in paths if not any((folder / path).exists() for folder in (ROOT, ROOT / "src/sfumato"))
+    ]

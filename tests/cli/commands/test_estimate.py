@@ -161,7 +161,8 @@ def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_fi
 def test_a_design_does_not_say_that_districts_are_unsettled_where_they_are_not_looked_for(
     run, visits_file, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("sfumato.estimation.population.MOST_PLACES", 3)
+    for module in ("estimation", "estimation.population"):
+        monkeypatch.setattr(f"sfumato.{module}.MOST_PLACES", 3)
     options = ("--epsilon", "1/km", "--spacing", "1500 m", "--keep", "program", "-o", "m.sfm", "--no-picture")
     assert run("design", visits_file, *options).code == 0
     words = " ".join((tmp_path / "m.md").read_text().split())
