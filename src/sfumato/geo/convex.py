@@ -27,11 +27,7 @@ _ROUNDING_M: Final = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConvexPart(Immutable):
-    """A convex polygon on the plane.
-
-    Attributes:
-        corners: Counter-clockwise, array (k, 2), metres.
-    """
+    """A convex polygon on the plane, by its corners: counter-clockwise, array (k, 2), metres."""
 
     corners: Floats
     _bounds: tuple[tuple[float, ...], ...] = field(init=False, repr=False)
@@ -48,12 +44,10 @@ class ConvexPart(Immutable):
         return normals, (normals * self.corners).sum(axis=1)
 
     def nearest(self, xy: Floats, reach_m: float) -> Floats:
-        """Return points, those outside moved to the nearest point inside, array (n, 2), metres.
+        """Return points (n, 2) in metres from the centre, those outside moved to the nearest point inside.
 
-        Args:
-            xy: Array (n, 2), metres from the centre of the plane.
-            reach_m: Points farther from the centre are first moved straight to this distance, at least that of
-                the corners; see `FAR_M` for points on the other side of the Earth.
+        Points farther than ``reach_m``, at least the distance of the corners, are first moved straight to it; see
+        `FAR_M` for points on the other side of the Earth.
         """
         found = xy.copy()
         outside = np.flatnonzero(~self._holds(xy))
@@ -100,9 +94,7 @@ def pulled_in(xy: Floats, reach_m: float) -> Floats:
 def well_inside(corners: Floats, spacing_m: float) -> ConvexPart | None:
     """Return a convex polygon whose points are served, whichever way they are snapped; None where nothing is left.
 
-    Args:
-        corners: Of what is served, counter-clockwise, array (k, 2), metres.
-        spacing_m: Of the lattice.
+    The corners of what is served are counter-clockwise, array (k, 2), metres.
     """
     middle = corners.mean(axis=0)
     normals, offsets = ConvexPart(corners).halves
@@ -113,8 +105,7 @@ def well_inside(corners: Floats, spacing_m: float) -> ConvexPart | None:
 def served_rectangle(middles: Integers) -> Floats | None:
     """Return the corners of what a square lattice serves, in steps, where it is a rectangle; None elsewhere.
 
-    Args:
-        middles: The vertices around which squares are served, array (n, 2).
+    Squares are served around the vertices ``middles``, array (n, 2).
     """
     low, high = middles.min(axis=0), middles.max(axis=0)
     if len(middles) < np.prod(high - low + 1):
@@ -127,11 +118,7 @@ def served_polygon(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | Non
     """Return the corners of a convex part of what a triangular lattice serves, in steps; None where there is none.
 
     It is all of it where that is convex, and otherwise, where rows of triangles end one step after the other at
-    most, the rectangle between their ends.
-
-    Args:
-        vertices: In coordinates of the lattice, array (n, 2).
-        pieces: The positions of the corners of each triangle, array (k, 3).
+    most, the rectangle between their ends. Shapes are as for `convex_triangles`.
     """
     outline = convex_triangles(vertices, pieces)
     return _between_rows(vertices) if outline is None else outline
@@ -140,9 +127,8 @@ def served_polygon(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | Non
 def convex_triangles(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | None:
     """Return the corners of what a triangular lattice serves, in steps, where that is convex; None elsewhere.
 
-    Args:
-        vertices: In coordinates of the lattice, array (n, 2).
-        pieces: The positions of the corners of each triangle, array (k, 3).
+    Vertices are in coordinates of the lattice, array (n, 2); ``pieces`` are the positions of the corners of each
+    triangle, array (k, 3).
     """
     x, y = _hull(np.unique(vertices[np.unique(pieces)], axis=0)).T
     if len(pieces) < np.abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)):  # areas, in triangles

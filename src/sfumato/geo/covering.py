@@ -99,16 +99,10 @@ def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covering:
-    """A block of vertices, and what of it is wanted.
+    """A block of vertices, array (n, 2) of whole coordinates, and what of it is wanted; lengths are in metres.
 
-    Attributes:
-        vertices: Whole-numbered coordinates, array (n, 2).
-        spacing_m: The distance of neighbours, metres.
-        origin: Where vertex (0, 0) lies on the plane, metres.
-        crs: The PROJ string of a `Projection`.
-        kind: ``square`` or ``triangular``.
-        visits_m: Visits on the plane, metres, array (k, 2), of which only what is near is wanted; None for all.
-        near_m: How near, metres.
+    ``origin`` is where vertex (0, 0) lies on the plane, and ``crs`` the PROJ string of a `Projection`. Only what
+    is within ``near_m`` of a visit on the plane, array (k, 2), is wanted; all of it without visits.
     """
 
     vertices: Integers
@@ -164,11 +158,7 @@ class Covering:
         return cls(vertices, step, origin, projection.crs, kind, visits_m, near_m)
 
     def wants(self, middles: Floats) -> NDArray[np.bool_]:
-        """Return which pieces may hold what is near a visit.
-
-        Args:
-            middles: Their middles on the plane, metres, array (pieces, 2).
-        """
+        """Return which pieces may hold what is near a visit; ``middles`` are on the plane, metres."""
         if self.visits_m is None:
             return np.ones(len(middles), dtype=np.bool_)
         from scipy.spatial import cKDTree

@@ -385,14 +385,8 @@ class SinglePoint:
     Positions are the same integers: a position that lies so close to the border of two of them that other
     arithmetic could round it otherwise is left to arrays, and so is a point that is not well inside.
 
-    Attributes:
-        projection: The plane.
-        spacing_m: The distance of neighbours, metres.
-        origin: Where vertex (0, 0) lies on the plane, metres.
-        kind: ``square`` or ``triangular``.
-        positions: The position of each vertex.
-        middles: On a square lattice the vertices whose eight neighbours are there, too.
-        part: Where points stay that are to be moved if they are outside.
+    Vertex (0, 0) lies at ``origin``, in metres on the plane. ``middles`` are, on a square lattice, the vertices
+    whose eight neighbours are there, too; ``part`` is where points stay that are to be moved if they are outside.
     """
 
     projection: Projection
@@ -408,11 +402,8 @@ class SinglePoint:
     ) -> int | None:
         """Return the position of the vertex that a point is taken for; None where arrays have to say it.
 
-        Args:
-            lat: Degrees.
-            lon: Degrees.
-            words: From a number to as many fresh, uniform 64-bit words; not asked where None is returned.
-            nearest: Whether a point outside would be moved.
+        ``words`` gives as many fresh, uniform 64-bit words as a number says; it is not called where None is
+        returned. ``nearest`` is whether a point outside would be moved.
         """
         x, y = self.projection.forward_one(lat, lon)
         if nearest and (self.part is None or not self.part.contains(x, y)):

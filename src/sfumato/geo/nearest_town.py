@@ -112,13 +112,7 @@ def _angle(degrees: float, letters: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """A large town.
-
-    Attributes:
-        name: Its name in English.
-        lat: The latitude of its centre, degrees.
-        lon: The longitude of its centre, degrees.
-    """
+    """A large town, with its name in English and its centre in degrees."""
 
     name: str
     lat: float

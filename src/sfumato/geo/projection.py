@@ -74,14 +74,10 @@ _C3: Final = (
 class NearCentre:
     """Metres east and north of points in a box around the centre, by two polynomials.
 
-    With u the latitude and v the longitude from the centre, in units of the box's halves, x = v P(u, v**2) and
-    y = Q(u, v**2). They are interpolated from the series of `geodesic` and checked against it when they are made.
-
-    Attributes:
-        centre: Latitude and longitude, degrees.
-        halves: Half the height and the width of the box, degrees.
-        east: P, coefficients of powers of u for each power of v**2, the highest first.
-        north: Q, likewise.
+    With u the latitude and v the longitude from the centre, in units of the box's halves, x = v P(u, v**2) and y =
+    Q(u, v**2). They are interpolated from the series of `geodesic` and checked against it when they are made.
+    ``centre`` and ``halves`` are latitude and longitude, degrees. ``east`` is P and ``north`` Q: coefficients of
+    powers of u for each power of v**2, the highest first.
     """
 
     centre: tuple[float, float]
@@ -90,12 +86,7 @@ class NearCentre:
     north: Terms
 
     def forward(self, lat: Floats, lon: Floats) -> Floats:
-        """Return metres east and north, array (n, 2); NaN for what is not on the Earth.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-        """
+        """Return metres east and north of degrees (n,), array (n, 2); NaN for what is not on the Earth."""
         found = np.empty((len(lat), 2))
         for start in range(0, len(lat), _BLOCK):
             block = slice(start, start + _BLOCK)
@@ -121,12 +112,7 @@ def _series(centre: tuple[float, float], lat: Floats, lon: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def near_centre(lat: float, lon: float) -> NearCentre | None:
-    """Return the polynomials around a centre; None where they would not be as good as the series.
-
-    Args:
-        lat: Latitude of the centre, degrees.
-        lon: Longitude of the centre, degrees.
-    """
+    """Return the polynomials around a centre in degrees; None where they would not be as good as the series."""
     if abs(lat) > _STEEPEST:
         return None
     halves = (_HALF, _HALF / math.cos(math.radians(lat)))
@@ -320,16 +306,11 @@ class _Line(NamedTuple):
 
 
 def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Number) -> tuple[Number, Number]:
-    """Return how far east and north points are, along geodesics from a centre, metres.
+    """Return how far east and north points are, along geodesics from a centre, metres; angles are in degrees.
 
-    Distance and direction of each point from the centre, as plane polar coordinates.
-
-    Args:
-        m: ``numpy`` or ``math``.
-        centre: Latitude and longitude, degrees.
-        lat: Latitudes of the points, degrees, an array or a number. Within 1,000 km of the antipode
-            what comes out is far away, but not the right point.
-        lon: Longitudes, degrees.
+    Distance and direction of each point from the centre, as plane polar coordinates. Within 1,000 km of the
+    antipode what comes out is far away, but not the right point. ``m`` is ``numpy`` for arrays, or ``math`` for
+    numbers.
     """
     (sin1, cos1), (sin2, cos2) = _reduced(m, centre[0]), _reduced(m, lat)
     along = m.radians((lon - centre[1] + 180) % 360 - 180)
@@ -351,14 +332,7 @@ def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Nu
 
 
 def to_degrees(m: ModuleType, centre: tuple[float, float], x: Number, y: Number) -> tuple[Number, Number]:
-    """Return the latitudes and longitudes of points so far east and north of a centre.
-
-    Args:
-        m: ``numpy`` or ``math``.
-        centre: Latitude and longitude, degrees.
-        x: Metres east, as `from_centre` gives them, an array or a number.
-        y: Metres north.
-    """
+    """Return latitudes and longitudes of points from metres east and north of a centre, as of `from_centre`."""
     sin1, cos1 = _reduced(m, centre[0])
     sine, cosine = _direction(m, x, y)
     line = _line(m, sine, cosine, sin1, cos1)

@@ -47,10 +47,9 @@ Draw = Callable[[int], NDArray[np.uint64]]
 class VertexTable:
     """The positions of vertices in a list of them, looked up by their coordinates.
 
-    Attributes:
-        low: One less than the least coordinates, array (2,).
-        positions: At each pair of coordinates from there the position, or -1, array; its border is empty.
-        surrounded: Where a vertex and its eight neighbours are in the list, array.
+    ``low`` is one less than the least coordinates, array (2,). ``positions`` has at each pair of coordinates from
+    there the position, or -1; its border is empty. ``surrounded`` is where a vertex and its eight neighbours are
+    in the list.
     """
 
     low: Integers
@@ -59,11 +58,7 @@ class VertexTable:
 
     @classmethod
     def of(cls, vertices: Integers) -> Self:
-        """Return the table of vertices, array (n, 2).
-
-        Raises:
-            InputError: If they are spread too far, or one is given twice.
-        """
+        """Return the table of vertices (n, 2); `InputError` if they are spread too far, or one is given twice."""
         low = vertices.min(axis=0)
         size = vertices.max(axis=0) - low + 1
         if float(np.prod(size + 2.0)) > _WIDEST:
@@ -99,11 +94,9 @@ class VertexTable:
         return found
 
     def pieces(self, kind: Kind, vertices: Integers) -> NDArray[np.intp]:
-        """Return the parts of the plane that the vertices serve, by their positions, array (pieces, k).
+        """Return the parts of the plane that the vertices (n, 2) serve, by their positions, array (pieces, k).
 
-        Args:
-            kind: The lattice: nine vertices around one make a square, three a triangle.
-            vertices: The list, array (n, 2).
+        On a square lattice nine vertices around one make a square, on the other three make a triangle.
         """
         if kind == "square":
             blocks = vertices[:, None, :] + AROUND
@@ -116,11 +109,7 @@ class VertexTable:
 
 
 def whole(vertices: ArrayLike) -> Integers:
-    """Return pairs of whole numbers as integers, array (n, 2).
-
-    Raises:
-        InputError: If they are not pairs, not whole, or too large.
-    """
+    """Return pairs of whole numbers as integers, array (n, 2); `InputError` if not such pairs, or too large."""
     given = numbers(vertices, "the vertices")
     if given.ndim != 2 or given.shape[1:] != (2,) or not len(given):
         raise InputError("the vertices of a lattice are pairs of whole numbers.", "pass an array (n, 2).")
@@ -136,8 +125,7 @@ def whole(vertices: ArrayLike) -> Integers:
 def block(extent: Floats) -> tuple[Integers, Floats]:
     """Return a block of square-lattice vertices that serves a rectangle, and where vertex (0, 0) is.
 
-    Args:
-        extent: Width and height of the rectangle around the middle, in steps.
+    ``extent`` is the width and height of the rectangle around the middle, in steps.
     """
     served = np.maximum(1, np.ceil(extent - _ROUND))
     columns, rows = (served + 2).astype(int)
@@ -185,9 +173,7 @@ def steps_along(kind: Kind, apart: Integers) -> Floats:
 def parts_along(kind: Kind, apart: Integers) -> tuple[Integers, Integers]:
     """Return how many steps of length one and how many along diagonals a shortest way takes, arrays (...).
 
-    Args:
-        kind: The lattice; a triangular one has no diagonals.
-        apart: Differences of vertices, array (..., 2).
+    ``apart`` are differences of vertices, array (..., 2). A triangular lattice has no diagonals.
     """
     a, b = np.abs(apart[..., 0]), np.abs(apart[..., 1])
     if kind == "triangular":
@@ -198,14 +184,7 @@ def parts_along(kind: Kind, apart: Integers) -> tuple[Integers, Integers]:
 
 
 class LatticeSteps(Metric):
-    """The distances of vertices in steps of the whole lattice, computed where they are asked for.
-
-    The array of ten thousand vertices takes 800 MB, so it is not kept.
-
-    Args:
-        kind: The kind of lattice.
-        vertices: Whole-numbered coordinates, array (n, 2).
-    """
+    """Distances of vertices (n, 2) in steps of the whole lattice, not kept: 10,000 vertices take 800 MB."""
 
     __slots__ = ("_kind", "_vertices")
 
@@ -285,11 +264,9 @@ def _length(kind: Kind, apart: Integers) -> Integers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounding:
-    """The vertices that points are rounded to, and how likely each is.
+    """The positions (n, k) of vertices that points are rounded to, and their probabilities (n, k).
 
-    Attributes:
-        positions: Positions of the vertices in the lattice, array (n, k); -1 for one that it does not have.
-        shares: Probability of each, array (n, k); each row sums to one.
+    A position is -1 for a vertex that the lattice does not have; each row of ``shares`` sums to one.
     """
 
     positions: NDArray[np.intp]
@@ -303,14 +280,10 @@ class Rounding:
 
 
 def spline_weights(offsets: Integers) -> Integers:
-    """Return the weights of three neighbours along an axis as integers that sum to 2**41.
+    """Return the quadratic B-spline weights of three neighbours along an axis as integers that sum to 2**41.
 
-    Args:
-        offsets: From the middle one, in units of the spacing over 2**20, from -2**19 to 2**19, array (...).
-
-    Returns:
-        Quadratic B-spline weights, array (..., 3): (1/2 - t)**2 / 2, 3/4 - t**2 and (1/2 + t)**2 / 2 for the
-        offset t in steps, times 2**41; exact.
+    Offsets (...) are from the middle one, in units of the spacing over 2**20, from -2**19 to 2**19. The weights
+    (..., 3) are (1/2 - t)**2 / 2, 3/4 - t**2 and (1/2 + t)**2 / 2 for the offset t in steps, times 2**41; exact.
     """
     half = 2 ** (SNAP_BITS - 1)
     return np.stack([(half - offsets) ** 2, 6 * half**2 - 2 * offsets**2, (half + offsets) ** 2], axis=-1)
@@ -319,9 +292,7 @@ def spline_weights(offsets: Integers) -> Integers:
 def spline_steps(offsets: Integers, words: NDArray[np.uint64]) -> Integers:
     """Return to which of three neighbours along an axis words lead: -1, 0 or 1, array (...), drawn exactly.
 
-    Args:
-        offsets: As for `spline_weights`, whose weights are the probabilities.
-        words: Uniform words of 64 bits, array (...).
+    The probabilities are those of `spline_weights`; words (...) are uniform, of 64 bits.
     """
     half = 2 ** (SNAP_BITS - 1)
     uniform = (words >> np.uint64(63 - 2 * SNAP_BITS)).view(np.int64)
@@ -347,9 +318,7 @@ def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
 def snapped(kind: Kind, plane: Floats) -> Integers:
     """Return places on the plane in coordinates of the lattice, in units of the spacing over 2**20, array (n, 2).
 
-    Args:
-        kind: The lattice.
-        plane: In steps from vertex (0, 0), array (n, 2). What is not finite becomes a place far away.
+    ``plane`` is in steps from vertex (0, 0), array (n, 2). What is not finite becomes a place far away.
     """
     steps = np.column_stack(lattice_steps(kind, plane[:, 0], plane[:, 1]))
     steps = np.clip(np.where(np.isfinite(steps), steps, _FARTHEST), -_FARTHEST, _FARTHEST)
@@ -357,12 +326,7 @@ def snapped(kind: Kind, plane: Floats) -> Integers:
 
 
 def weights_of(kind: Kind, places: Integers) -> tuple[Integers, Floats]:
-    """Return the vertices that places may be rounded to, array (n, k, 2), and their probabilities, array (n, k).
-
-    Args:
-        kind: The lattice.
-        places: As `snapped` returns them, array (n, 2).
-    """
+    """Return the vertices that `snapped` places may be rounded to, (n, k, 2), and their probabilities, (n, k)."""
     if kind == "square":
         nearest = nearest_vertices(places)
         axes = spline_weights(places - (nearest << SNAP_BITS)) / 2.0 ** (2 * SNAP_BITS + 1)
@@ -375,10 +339,7 @@ def weights_of(kind: Kind, places: Integers) -> tuple[Integers, Floats]:
 def vertices_drawn(kind: Kind, places: Integers, words: Draw) -> Integers:
     """Return a vertex for each place, array (n, 2), drawn as `weights_of` says: integers are compared, exactly.
 
-    Args:
-        kind: The lattice.
-        places: As `snapped` returns them, array (n, 2).
-        words: From a number to as many fresh, uniform 64-bit words.
+    Places are as `snapped` returns them; ``words`` gives as many fresh, uniform 64-bit words as a number says.
     """
     if kind == "square":
         nearest = nearest_vertices(places)

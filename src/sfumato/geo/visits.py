@@ -259,8 +259,7 @@ class Visits(Immutable):
 def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
     """Refuse values that cannot be, or hardly can be, latitudes and longitudes; NaN is ignored.
 
-    Raises:
-        DataError: With the number of the first wrong row, counted from 1.
+    The `DataError` has the number of the first wrong row, counted from 1.
     """
     beyond = np.abs(lat) > 90
     if beyond.any():

@@ -51,18 +51,11 @@ _NO_PLACES = (
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The columns that hold places, users and times; there is ``lat`` with ``lon``, or ``geometry``.
+    """The columns that hold places, users and times; there is ``lat`` with ``lon``, or ``geometry`` (WKB or WKT).
 
-    Attributes:
-        lat: Latitudes.
-        lon: Longitudes.
-        geometry: Points as WKB or WKT.
-        user: Users.
-        time: Times.
-        time_named: Whether the caller named the column of times.
-        date: Days, where ``time`` may hold clocks alone.
-        also: Another pair of columns that holds positions, such as the end of a trip.
-        datum: What states, row by row, in which coordinate system the positions are.
+    ``time_named`` is whether the caller named the column of times; ``date`` has the days where ``time`` may hold
+    clocks alone. ``also`` is another pair of columns that holds positions, such as the end of a trip. ``datum``
+    states, row by row, in which coordinate system the positions are.
     """
 
     lat: str | None
@@ -76,11 +69,7 @@ class Roles:
     datum: str | None = None
 
     def notes(self, source: str) -> tuple[str, ...]:
-        """Return the note of positions that are not read, if there are some.
-
-        Args:
-            source: What messages call the table.
-        """
+        """Return the note of positions that are not read, if there are some."""
         if self.also is None:
             return ()
         return (
@@ -168,11 +157,7 @@ def recognised(
 
 
 def _day_of(clock: str, day: str | None, columns: Sequence[str], source: str) -> str | None:
-    """Return the column of the days that a column of clocks belongs to: local, UTC or of the device.
-
-    Raises:
-        DataError: If the only column of days is of another kind.
-    """
+    """Return the column of days for local, UTC or device clocks; `DataError` if there is only another kind."""
 
     def kind(name: str) -> str:
         return re.sub("timeofday|date|time|clock|day", "", _bare(name))
@@ -189,10 +174,8 @@ def _day_of(clock: str, day: str | None, columns: Sequence[str], source: str) ->
 def _pair(columns: Sequence[str], source: str) -> tuple[str | None, str | None, tuple[str, str] | None]:
     """Return the columns of latitude and longitude whose names end alike, such as ``gps_latitude`` of a survey.
 
-    Of a trip with two ends these are the columns of its start, and those of its end come third.
-
-    Raises:
-        DataError: If there are several such pairs.
+    Of a trip with two ends these are the columns of its start, and those of its end come third. Several such pairs
+    are refused (`DataError`).
     """
     ends = {
         role: {found[1]: name for name in columns if (found := pattern.fullmatch(_bare(name)))}

@@ -57,12 +57,10 @@ class UnknownSystemError(DataError):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReferenceSystem(CompactRepr):
-    """The coordinate system of a column of positions.
+    """The coordinate system of a column of positions: a pyproj CRS, or None for WGS84.
 
-    Attributes:
-        crs: The system, a pyproj CRS; None for WGS84.
-        explicit: Whether the table states it, so that a row must not state another.
-        notes: What was taken for granted.
+    ``explicit`` is whether the table states it, so that a row must not state another; ``notes`` say what was taken
+    for granted.
     """
 
     crs: Any = None
@@ -73,13 +71,8 @@ class ReferenceSystem(CompactRepr):
     def of(cls, statements: Sequence[tuple[str, Statement | None]], source: str) -> Self:
         """Return the one system that several places state.
 
-        Args:
-            statements: The places in words, such as ``"its GeoArrow metadata"``, each with what it states: None
-                where it says that the system is unknown.
-            source: What messages call the table.
-
-        Raises:
-            DataError: If one is not understood, or two contradict each other.
+        Each place is in words, such as ``"its GeoArrow metadata"``, with what it states: None where it says that
+        the system is unknown. A statement that is not understood, or contradicts another, is a `DataError`.
         """
         systems = [(place, _system(each, source, place)) for place, each in statements if each is not None]
         for place, crs in systems[1:]:
@@ -104,19 +97,12 @@ class ReferenceSystem(CompactRepr):
         noun: str = "row",
         geographic: bool = False,
     ) -> Floats:
-        """Return longitudes and latitudes on WGS84, array (n, 2).
+        """Return longitudes and latitudes on WGS84, array (n, 2), of positions in this order; NaN where missing.
 
-        Args:
-            xy: Longitude or easting, and latitude or northing, array (n, 2); NaN where missing.
-            rows: The number of each row, from 1, array (n,), for messages.
-            source: What messages call the table.
-            statements: The system that each row itself states, None where it states none.
-            noun: What messages call a row.
-            geographic: Whether the positions are degrees by the names of their columns.
-
-        Raises:
-            DataError: If a system is not understood, contradicts that of the table or of the other rows, or
-                has no known way to WGS84.
+        ``rows`` are the numbers of rows, from 1, for messages, and ``statements`` the systems that rows state
+        themselves, None where they state none; ``geographic`` is whether the positions are degrees by the names of
+        their columns. A system that is not understood, contradicts that of the table or of the other rows, or has
+        no known way to WGS84, is a `DataError`.
         """
         groups: dict[str | None, list[int]] = {}
         examples: dict[str | None, Statement] = {}
@@ -168,17 +154,7 @@ def row_statements(values: Sequence[Any]) -> list[Statement | None]:
 def merged_statements(
     statements: list[Statement | None], others: list[Statement | None] | None, rows: NDArray[np.intp], source: str
 ) -> list[Statement | None]:
-    """Return what rows state in two places: what one of them does not state, the other does.
-
-    Args:
-        statements: What each row states in one place.
-        others: What it states in another; None for nothing.
-        rows: The number of each row, from 1, array (n,), for messages.
-        source: What messages call the table.
-
-    Raises:
-        DataError: If they contradict each other.
-    """
+    """Return what rows, numbered from 1, state in either of two places; `DataError` if these contradict."""
     alike: dict[tuple[str, str], bool] = {}
     merged: list[Statement | None] = []
     for row, one, other in zip(rows.tolist(), statements, others or statements, strict=True):
@@ -198,14 +174,8 @@ def coordinates(values: ArrayLike) -> array[float]:
 def _system(statement: Statement, source: str, place: str = "") -> Any:
     """Return a coordinate system as pyproj's; None for WGS84.
 
-    Args:
-        statement: The statement.
-        source: What messages call the table, or the row.
-        place: Where the table states it, in words; "" for a cell of a row.
-
-    Raises:
-        DataError: If it is not understood.
-        MissingExtraError: If it is not WGS84, and pyproj is not installed (extra ``geo``).
+    ``place`` is where the table states it, in words; "" for a cell of a row. A system that is not understood is a
+    `DataError`, and one other than WGS84 without pyproj (extra ``geo``) a `MissingExtraError`.
     """
     given: Any = statement
     if isinstance(given, str):

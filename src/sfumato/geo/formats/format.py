@@ -21,11 +21,9 @@ from ..visits import Visits, check_degrees
 class Wanted(CompactRepr):
     """The caller's wishes about the columns of a table.
 
-    Attributes:
-        named: The column that the caller named for each role (``lat``, ``lon``, ``user``,
-            ``time``), or None.
-        attributes: The other columns to keep; None for all.
-        people: Who is a person in a format without columns, as `read_visits` takes it.
+    ``named`` has the column for each role (``lat``, ``lon``, ``user``, ``time``), or None; ``attributes`` are the
+    other columns to keep, None for all; ``people`` says who is a person in a format without columns, as
+    `read_visits` takes it.
     """
 
     named: Mapping[str, str | None]
@@ -93,11 +91,8 @@ class RawVisits(CompactRepr):
 def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
     """Return the visits among the rows, in their order.
 
-    Rows without a position, at (0, 0), and exact repetitions of user, time and place are
-    dropped and counted in the notes; repetitions only where the time is known.
-
-    Raises:
-        DataError: If a position is out of range, or no row remains.
+    Rows without a position, at (0, 0), and exact repetitions of user, time and place are dropped and counted in
+    the notes; repetitions only where the time is known. A position out of range, or no row left, is a `DataError`.
     """
     size = len(rows.lat)
     if size == 0:

@@ -28,13 +28,11 @@ def read(source: Source, _: Wanted) -> RawVisits:
     """Read the points of a file; of their properties those with usual names are users and times.
 
     The vertices of lines are points, at the times in the property ``coordTimes`` or ``times`` (also of
-    ``coordinateProperties``), where there is one time for each vertex.
+    ``coordinateProperties``), where there is one time for each vertex. Other shapes, an unknown coordinate system
+    and what is not GeoJSON are refused (`DataError`).
 
     Source:
         RFC 7946 (GeoJSON), RFC 8142 (a sequence of features), and the member ``crs`` of GeoJSON 2008.
-
-    Raises:
-        DataError: If it is not GeoJSON, holds other shapes, or is in an unknown coordinate system.
     """
     import pyarrow as pa
 

@@ -193,9 +193,7 @@ def _read(dates: Any, clocks: Any) -> Times:
 def _agreement(dates: Sequence[str], days: Sequence[date | None]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which dates can be a day, and which this day, the one before or the one after.
 
-    Args:
-        dates: In the spelling of the device, such as 23-Oct-08; those without digits can be any day.
-        days: The days.
+    Dates are in the spelling of the device, such as 23-Oct-08; those without digits can be any day.
     """
     seen = {
         pair: [can_be_day(pair[0], pair[1] + k * _ONE_DAY) for k in (0, -1, 1)]
@@ -209,8 +207,7 @@ def _agreement(dates: Sequence[str], days: Sequence[date | None]) -> tuple[NDArr
 def _seven_values(rows: bytes, source: Source) -> bytes:
     """Return rows of OziExplorer with seven values each: the date and time behind the days may be left out.
 
-    Raises:
-        DataError: If a row has fewer than five, or more than seven values, as with commas in numbers.
+    Rows with fewer than five or more than seven values, as with commas in numbers, are refused (`DataError`).
     """
     lines = [line.split(b",") for line in rows.splitlines()]
     for number, line in enumerate(lines, start=_HEADER_LINES + 1):

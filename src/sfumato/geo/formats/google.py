@@ -25,11 +25,7 @@ _EXPORT: Final = "export the timeline again, on the phone or with Google Takeout
 
 
 def read(source: Source, _: Wanted) -> RawVisits:
-    """Read the positions of one person: records, or the visits, activities and paths of a timeline.
-
-    Raises:
-        DataError: If it is not such a file.
-    """
+    """Read one person's records, or the visits, activities and paths of a timeline; else raise `DataError`."""
     import pyarrow as pa
 
     try:
@@ -105,12 +101,9 @@ class _Points:
                 self.add(point, None)
 
     def add(self, place: Any, time: Any, minutes: object = 0) -> None:
-        """Add one position.
+        """Add a place: a text such as ``48.85°, 2.35°`` or ``geo:48.85,2.35``, or an entry with degrees times 1e7.
 
-        Args:
-            place: A text such as ``48.85°, 2.35°`` or ``geo:48.85,2.35``, or an entry with degrees times 1e7.
-            time: When, a text.
-            minutes: How much later.
+        Its time is ``minutes`` later than the text ``time`` says.
         """
         lat, lon = next(_degrees(place), (math.nan, math.nan))
         self.lat.append(lat)

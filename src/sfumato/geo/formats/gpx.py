@@ -19,20 +19,15 @@ _POINTS: Final = ("trkpt", "rtept", "wpt")
 
 
 def read(source: Source, wanted: Wanted) -> RawVisits:
-    """Read the points of one file; the caller states whose they are.
-
-    Raises:
-        DataError: See `_points`.
-    """
+    """Read the points of one file, as `_points` does; the caller states whose they are."""
     return _points(source, person_of(source.path, source.path, wanted.people))
 
 
 def _points(source: Source, user: str | None = None) -> RawVisits:
     """Return the points of one file; ``user`` is whose they are.
 
-    Raises:
-        DataError: If the file is not a GPX file, or declares entities (a known way to make a
-            reader of XML run out of memory).
+    What is not a GPX file is refused (`DataError`), and so is one that declares entities, a known way to make a
+    reader of XML run out of memory.
     """
     import pyarrow as pa
 
@@ -75,8 +70,7 @@ def _points(source: Source, user: str | None = None) -> RawVisits:
 def read_folder(folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
     """Read all GPX files below a folder; the caller states who is a person.
 
-    Raises:
-        DataError: If there are no points, or a file is damaged and not left out.
+    Refuse one without points, or with a damaged file that is not left out (`DataError`).
     """
     rows = each_file(folder, GPX.suffix, people, _points, skip_damaged=skip_damaged)
     if rows is None:

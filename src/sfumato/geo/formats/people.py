@@ -43,15 +43,10 @@ def check_people(people: str | None, column: str | None, role: str) -> None:
 
 
 def person_of(path: Path, top: Path, people: str | None) -> str | None:
-    """Return whose a file is; None where nothing is stated.
+    """Return whose a file below the source ``top``, or the source itself, is; None where nothing is stated.
 
     A file is named by its path below the source, without its ending. The folder of a person is the one that holds
     ``Trajectory``, as in GeoLife, or else the first one below the source, or else the source itself.
-
-    Args:
-        path: The file.
-        top: The source: a folder, or the file itself.
-        people: The statement.
     """
     if people in (None, "column"):
         return None
@@ -81,15 +76,8 @@ def each_file(
 ) -> RawVisits | None:
     """Return the rows of all files with an ending below a folder; None where none of them holds a point.
 
-    Args:
-        folder: The folder.
-        suffix: The ending, such as ``".gpx"``.
-        people: The statement.
-        points: Reads a file whose person has a name; returns None where it has a head alone.
-        skip_damaged: Whether files that cannot be read are left out, with a note that names them.
-
-    Raises:
-        DataError: If a file cannot be read, or all of them where such files are left out.
+    ``points`` reads a file whose person has a name, and returns None where it has a head alone. A file that cannot
+    be read is a `DataError`. With ``skip_damaged`` it is left out and a note names it, unless all are damaged.
     """
     files = files_below(folder, suffix)
     parts, first = [], None
@@ -124,15 +112,9 @@ def each_file(
 def with_people(rows: RawVisits, people: str | None, source: str, person: str = _UNNAMED) -> RawVisits:
     """Return the rows of one table, or of one source without columns, with the people that the caller states.
 
-    Args:
-        rows: The rows.
-        people: The statement.
-        source: The name of the source, for messages.
-        person: The name of the person where there is one.
-
-    Raises:
-        InputError: If files or folders are people, but the source is one table.
-        DataError: If a column of users is stated and there is none.
+    ``source`` is the name for messages, and ``person`` the name of the person where there is one. It is an
+    `InputError` if files or folders are people, but the source is one table, and a `DataError` if a column of
+    users is stated and there is none.
     """
     if people in ("file", "folder"):
         raise no_files(people, source)

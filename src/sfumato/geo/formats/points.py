@@ -37,16 +37,10 @@ _DAMAGED: Final = "a damaged geometry"
 
 
 def degrees(column: Any, what: str, named: str = NAMED, *, comma: bool = False) -> Floats:
-    """Return a column of latitudes or longitudes, NaN where a value is missing.
+    """Return a column of latitudes or longitudes, NaN where a value is missing; `DataError` where it is no number.
 
-    Args:
-        column: An Arrow column of numbers, or of texts that are numbers.
-        what: What the column is, for the error message.
-        named: How a caller names such columns, for the error message.
-        comma: Whether numbers may be written ``48,85``.
-
-    Raises:
-        DataError: If a value is not a number.
+    The column is an Arrow one of numbers, or of texts that are numbers, with ``comma`` also ``48,85``. ``what``
+    and ``named``, how a caller names such columns, are for the error message.
     """
     return numbers(column, what, "write degrees as 48.8566", f"name the right columns with {named}.", comma=comma)
 
@@ -61,17 +55,11 @@ def points(
 ) -> tuple[Floats, Floats]:
     """Return latitudes and longitudes of a geometry column, NaN where it is empty.
 
-    A MultiPoint of one point is that point. A point that states a system of its own (EWKB, EWKT) is read in it.
-
-    Args:
-        column: An Arrow column of WKB (binary, or hexadecimal text), of WKT, or of GeoArrow's points.
-        source: The file, for error messages.
-        system: Its coordinate system.
-        statements: The system that another column states for each row, None where it states none.
-        start: The number of rows before this column, for error messages.
-
-    Raises:
-        DataError: If a geometry is damaged or not a point, or cannot be projected to WGS84.
+    The column is an Arrow one of WKB (binary, or hexadecimal text), of WKT, or of GeoArrow's points. A MultiPoint
+    of one point is that point. A point that states a system of its own (EWKB, EWKT) is read in it; ``statements``
+    are the systems that another column states for rows, None where it states none. ``start`` is the number of rows
+    before this column, for messages. A geometry that is damaged or not a point, or cannot be projected to WGS84,
+    is a `DataError`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

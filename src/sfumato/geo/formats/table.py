@@ -205,11 +205,7 @@ class PlaceColumns(CompactRepr):
 
 
 def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
-    """Read a table in memory.
-
-    Raises:
-        DataError: If it cannot be handed over, or holds no visits.
-    """
+    """Read a table in memory; one that cannot be handed over or holds no visits is a `DataError`."""
     return _read_typed(FrameTable(frame), wanted)
 
 
@@ -240,14 +236,9 @@ def visits_of(
     system: ReferenceSystem = WGS84,
     decimal_comma: bool = False,
 ) -> RawVisits:
-    """Return the visits of an Arrow table, row by row.
+    """Return the visits of a pyarrow Table, row by row; ``system`` is that of the geometry column.
 
-    Args:
-        table: A pyarrow Table.
-        roles: Which column is which.
-        source: The file, for error messages.
-        system: The coordinate system of the geometry column.
-        decimal_comma: Whether numbers may be written ``48,85``.
+    With ``decimal_comma`` numbers may be written ``48,85``.
     """
     places = PlaceColumns(roles, source, decimal_comma, system)
     lat, lon = places.degrees(table)
@@ -331,11 +322,7 @@ def _unclear(table: Any, roles: Roles) -> tuple[str, str, str]:
 
 
 def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
-    """Return the columns to load, in the order of the table.
-
-    Raises:
-        DataError: If a wanted attribute is not there.
-    """
+    """Return the columns to load, in the order of the table; a wanted one that is missing is a `DataError`."""
     if wanted.attributes is None:
         return table.columns
     missing = [name for name in wanted.attributes if name not in table.columns]
@@ -353,26 +340,16 @@ def _example(column: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeometryColumn(CompactRepr):
-    """The description of a column of geometries in the metadata of its table.
-
-    Attributes:
-        encodings: How points are encoded, such as ``"WKB"``.
-        statements: What each place states about the coordinate system, as `ReferenceSystem.of` takes it.
-    """
+    """Metadata of a geometry column: encodings such as ``"WKB"``, and statements for `ReferenceSystem.of`."""
 
     encodings: tuple[str, ...] = ()
     statements: tuple[tuple[str, Statement | None], ...] = ()
 
 
 def geometry_columns(schema: Any, source: str) -> dict[str, GeometryColumn]:
-    """Return the columns that a schema declares to hold geometries, by name; the primary one is first.
+    """Return the columns that an Arrow schema declares to hold geometries, by name; the primary one is first.
 
-    Args:
-        schema: An Arrow schema, with the metadata of its fields.
-        source: What messages call the table.
-
-    Raises:
-        DataError: If the metadata are damaged.
+    Damaged metadata, of the schema or its fields, are a `DataError`.
 
     Source:
         GeoParquet 1.1, Parquet's types GEOMETRY and GEOGRAPHY, GeoArrow 0.2. Without a CRS the first two mean
