@@ -54,17 +54,7 @@ def is_frame(given: object) -> TypeGuard[ArrowStream]:
 
 
 class ParquetTable(OpenTable):
-    """A Parquet file.
-
-    Args:
-        source: The file.
-
-    Attributes:
-        schema: Its Arrow schema, as `parquet_schema` returns it.
-
-    Raises:
-        DataError: If it is not a valid Parquet file, or has two columns of one name.
-    """
+    """A Parquet file with its `parquet_schema`; `DataError` if it is not valid or has two columns of one name."""
 
     __slots__ = ("_source", "schema")
 
@@ -116,14 +106,8 @@ class ParquetTable(OpenTable):
 class FrameTable(OpenTable):
     """A table in memory, without the index that pandas adds.
 
-    Args:
-        frame: The table.
-
-    Attributes:
-        schema: Its Arrow schema, with what GeoArrow's types say in the metadata of fields.
-
-    Raises:
-        DataError: If it cannot be handed over, or has two columns of one name.
+    Its Arrow schema has what GeoArrow's types say in the metadata of fields. A table that cannot be handed over,
+    or has two columns of one name, is a `DataError`.
     """
 
     __slots__ = ("_table", "schema")
@@ -167,13 +151,10 @@ def _of_points(frame: Any) -> Any:
 
 
 def parquet_schema(file: Any) -> Any:
-    """Return the Arrow schema of a Parquet file, without views.
+    """Return the Arrow schema of a pyarrow ParquetFile, without views.
 
     A column of Parquet's types GEOMETRY and GEOGRAPHY has its type, as JSON, in the metadata of its field, under
     `PARQUET_TYPE`.
-
-    Args:
-        file: A pyarrow ParquetFile.
     """
     schema = without_views(file.schema_arrow)
     for number in range(len(file.schema)):
@@ -189,16 +170,7 @@ def parquet_schema(file: Any) -> Any:
 
 
 def check_same_systems(first: Any, other: Any, name: str) -> None:
-    """Refuse a table of a folder that states other coordinate systems than the first one.
-
-    Args:
-        first: The Arrow schema of the first table.
-        other: That of the other one.
-        name: What messages call the other one.
-
-    Raises:
-        DataError: If they differ.
-    """
+    """Refuse an Arrow schema of a table that states other coordinate systems than the first one (`DataError`)."""
     if _systems(first, other.names) != _systems(other, first.names):
         raise DataError(
             f"{name} states another coordinate system than the first table of its folder.",
@@ -222,13 +194,10 @@ def _systems(schema: Any, columns: Sequence[str]) -> tuple[Any, ...]:
 
 
 def cast_views(table: Any) -> Any:
-    """Return an Arrow table or record batch with whole texts in place of views of texts.
+    """Return an Arrow table or record batch with whole texts in place of views of texts; its metadata are kept.
 
     Other columns stay as they are: Arrow's cast forgets where a slice of run-end encoded values begins, even where
     the type is the same.
-
-    Args:
-        table: The table or batch; its metadata are kept.
     """
     schema = without_views(table.schema)
     pairs = zip(table.columns, schema.types, strict=True)
@@ -239,8 +208,7 @@ def cast_views(table: Any) -> Any:
 def without_views(schema: Any) -> Any:
     """Return an Arrow schema with whole texts in place of views of texts, for which few functions are there.
 
-    Args:
-        schema: The schema; its metadata are kept, and GeoArrow's types become metadata of their fields.
+    Its metadata are kept, and GeoArrow's types become metadata of their fields.
     """
     import pyarrow as pa
 

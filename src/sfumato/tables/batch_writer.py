@@ -21,11 +21,7 @@ SUFFIXES: Final = (".csv", ".parquet")
 
 
 def check_streamed(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of a table to write, or refuse another.
-
-    Raises:
-        FileError: If it is none of `STREAMED`.
-    """
+    """Return the suffix of a table to write; raise a `FileError` if it is none of `STREAMED`."""
     suffix = Path(path).suffix.lower()
     if is_pipe(path):
         raise FileError("reports are not written to a pipe.", f"name a file that ends in {', '.join(STREAMED)}.")
@@ -39,10 +35,8 @@ def check_streamed(path: str | os.PathLike[str]) -> str:
 class BatchWriter:
     """Writes Arrow record batches one after the other; each batch becomes a group of rows of its own.
 
-    Args:
-        path: The file; one that exists is written over.
-        schema: The Arrow schema of the batches; its metadata are kept, but in CSV.
-        suffix: The kind of table: one of `STREAMED`.
+    A file that exists is written over. ``suffix`` is one of `STREAMED`; the metadata of the schema are kept, but
+    in CSV.
     """
 
     __slots__ = ("_csv", "_stream", "_writer", "schema")
@@ -122,11 +116,7 @@ def _dense(table: Any) -> Any:
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
-    """Return ``.csv`` or ``.parquet``, or refuse another suffix.
-
-    Raises:
-        FileError: If the suffix is another one.
-    """
+    """Return ``.csv`` or ``.parquet``; raise a `FileError` for another suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise FileError(f"{os.fspath(path)!r} names no kind of table.", "let the name end in .csv or .parquet.")
@@ -134,18 +124,11 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:
-    """Write an Arrow table as CSV or Parquet, by the suffix of the file's name.
+    """Write an Arrow table as CSV or Parquet, by the suffix of the file's name; a file that exists is replaced.
 
-    In a CSV file a text that a spreadsheet would run as a formula gets an apostrophe in
-    front (`sfumato.escaping.csv_cell`). `find` and `read_rows` take it away again, and
-    `read_columns` does in the names of columns.
-
-    Args:
-        table: The table.
-        path: The file; one that exists is replaced.
-
-    Raises:
-        FileError: If the suffix is unknown or the file cannot be written.
+    In a CSV file a text that a spreadsheet would run as a formula gets an apostrophe in front
+    (`sfumato.escaping.csv_cell`). `find` and `read_rows` take it away again, and `read_columns` does in the names
+    of columns. An unknown suffix, or a file that cannot be written, is a `FileError`.
     """
     from pyarrow import csv as arrow_csv
     from pyarrow import parquet
@@ -159,16 +142,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
 
 
 def write_rows(names: Sequence[str], rows: Iterable[Iterable[object]], path: str | os.PathLike[str]) -> None:
-    """Write rows of texts and numbers as CSV, whatever the suffix; texts are kept from being formulas.
-
-    Args:
-        names: The names of the columns.
-        rows: The rows, each with a value for every column.
-        path: The file; one that exists is replaced.
-
-    Raises:
-        FileError: If the file cannot be written.
-    """
+    """Write rows as CSV without formulas, whatever the suffix; replace a file, or raise a `FileError`."""
     with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(_Lines(file))
         writer.writerow(csv_row(names))

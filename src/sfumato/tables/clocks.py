@@ -30,13 +30,11 @@ _DOTTED: Final = r"^(?:[01]?\d|2[0-3])[.,][0-5]\d$"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Clocks(CompactRepr):
-    """Times of day without a day.
+    """Times of day without a day, as Arrow columns of texts.
 
-    Attributes:
-        texts: Texts such as ``02:53:04``, an Arrow column; "" for a value that is no time of day.
-        zones: Their zones, such as ``+02:00``; "" without one.
-        days: Days zero of programs, which may have had another offset from UTC; "" without one.
-        fractions: Whether they were numbers, as spreadsheets count times of day.
+    ``texts`` are such as ``02:53:04``, or "" for a value that is no time of day; ``zones`` such as ``+02:00``, or
+    "". ``days`` are days zero of programs, which may have had another offset from UTC; "" without one.
+    ``fractions`` is whether they were numbers, as spreadsheets count times of day.
     """
 
     texts: Any
@@ -46,16 +44,12 @@ class Clocks(CompactRepr):
 
     @classmethod
     def of(cls, column: Any, *, days: bool = True) -> Clocks | None:
-        """Return the times of day of a column; None if most of its values are something else.
+        """Return the times of day of an Arrow column; None if most of its values are something else.
 
         They are texts, times of day, time spans of less than a day, fractions of a day, and times that all lie on
         the day zero of a program: spreadsheets write ``1899-12-30 13:05:00``. The day zero alone is no time, and
-        numbers that can all be hours and minutes, such as 0.30, are no fractions.
-
-        Args:
-            column: An Arrow array or chunked array.
-            days: Whether another column holds days. Without one only times on a day zero of spreadsheets are
-                taken for times of day.
+        numbers that can all be hours and minutes, such as 0.30, are no fractions. Unless another column holds
+        days, only times on a day zero of spreadsheets are taken for times of day.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -133,15 +127,12 @@ class Clocks(CompactRepr):
         return cls._without_zones(pc.if_else(within, texts, ""), fractions=fractions)
 
     def on(self, days: Any) -> TimeColumn | None:
-        """Return the times that they are together with days; None if most of these are none.
+        """Return the times that they are together with days, one for each time; None if most of these are none.
 
         A day may be a whole time at midnight, or a number such as 20240113. Its zone holds for the time of day,
         too. Where both have a zone and these differ, where a time on a day zero has an offset that its day does
-        not state, where the day is another one within a year of the day zero, and where it is missing, there is
-        no time.
-
-        Args:
-            days: An Arrow array or chunked array, of a day for each time of day.
+        not state, where the day is another one within a year of the day zero, and where it is missing, there is no
+        time.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -181,12 +172,9 @@ class Clocks(CompactRepr):
 
 
 def are_dotted_clocks(column: Any) -> bool:
-    """Return whether all numbers of a column can be hours and minutes, such as 0.30, some of them below 1.
+    """Return whether all numbers of an Arrow column can be hours and minutes, such as 0.30, some below 1.
 
     As fractions of a day they would be other times.
-
-    Args:
-        column: An Arrow array or chunked array.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -20,11 +20,7 @@ from .streams import ARROW, ArrowFile, folder_stream
 
 
 def check_kind(table: object) -> None:
-    """Refuse the path of a file that is no table by its name; all else passes.
-
-    Raises:
-        DataError: If it is none.
-    """
+    """Refuse the path of a file that is no table by its name (`DataError`); all else passes."""
     if not isinstance(table, str | os.PathLike) or os.path.isdir(table):
         return
     if is_pipe(table):
@@ -43,21 +39,12 @@ def read_columns(
     as_text: Iterable[str] = (),
     option: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
-    """Return some columns of a CSV, Parquet or Arrow file, of a folder of such, or of a table in memory.
+    """Return columns of a CSV, Parquet or Arrow file, of a folder of such, or of a table, as an Arrow table.
 
-    Args:
-        path: The file, the folder, or the table.
-        columns: The names of the columns; all of them if it is empty.
-        as_text: Those that stay as they are written where the file is a CSV, so that
-            ``007`` is not read as 7.
-        option: The arguments that name a column, where it is another one than ``column``.
-
-    Returns:
-        An Arrow table.
-
-    Raises:
-        InputError: If it is neither a path nor a table.
-        DataError: If the file does not exist, cannot be read as a table or lacks a column.
+    All are returned if ``columns`` is empty. Those in ``as_text`` stay as they are written in a CSV, so that
+    ``007`` is not read as 7. ``option`` has the arguments that name a column, where it is another one than
+    ``column``. What is neither a path nor a table is an `InputError`; a file that does not exist, cannot be read
+    as a table or lacks a column is a `DataError`.
     """
     if is_frame(path):
         return _loaded(FrameTable(path), columns, IN_MEMORY, option)

@@ -20,17 +20,8 @@ from .source import Source
 class TextTable(OpenTable):
     """A text file with a row per line and the same delimiter between all values.
 
-    Args:
-        source: The file.
-        layout: What stands between the values, and where the rows begin.
-        columns: The names of the columns.
-        headless: Whether the file has no line of names.
-        quotes: Whether values may stand in quotation marks.
-
-    Attributes:
-        fields: The names of all values in a line; ``columns`` are those of columns that have one.
-        headless: Whether the file has no line of names.
-        layout: What stands between the values, and where the rows begin.
+    ``fields`` are the names of all values in a line, and ``columns`` those of columns that have one. ``headless``
+    is whether the file has no line of names, and ``quotes`` whether values may stand in quotation marks.
     """
 
     __slots__ = ("_quotes", "_source", "fields", "headless", "layout")
@@ -50,10 +41,8 @@ class TextTable(OpenTable):
     def of(cls, source: Source) -> Self:
         """Return the table of a file, with the delimiter and the names that its first lines show.
 
-        Where the first line holds a number there are no names: the columns are ``f0``, ``f1``, ...
-
-        Raises:
-            DataError: If the file holds nothing, or the first line does not name columns, or names one twice.
+        Where the first line holds a number there are no names: the columns are ``f0``, ``f1``, ... A file that
+        holds nothing, or whose first line does not name columns, or names one twice, is a `DataError`.
         """
         layout = Layout.of(source)
         fields = [field.strip() for field in layout.fields(source)]
@@ -140,18 +129,11 @@ def parsed(
     missing: bool = False,
     blank_lines: bool = False,
 ) -> Any:
-    """Return the rows of a text as a pyarrow Table; errors are Arrow's own.
+    """Return the rows of a text, a file of bytes, as a pyarrow Table; errors are Arrow's own.
 
-    Args:
-        stream: The text, a file of bytes.
-        delimiter: What stands between the values.
-        names: The names of the columns, where the text has no line of them.
-        columns: The columns to keep; all of them if it is None.
-        types: The Arrow types of columns; those of the others show in their first values.
-        quotes: Whether values may stand in quotation marks.
-        encoding: How the characters are written.
-        missing: Whether an empty text is a missing value.
-        blank_lines: Whether a blank line is a row, of an empty value.
+    ``names`` are those of columns where the text has no line of them; ``columns`` are kept, all if None; ``types``
+    are Arrow types, and those of other columns show in their first values. With ``missing`` an empty text is a
+    missing value; with ``blank_lines`` a blank line is a row, of an empty value.
     """
     from pyarrow import csv as arrow_csv
 
@@ -169,16 +151,10 @@ def parsed(
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """Return the rows of a CSV file as texts, blank lines left out.
+    """Return the rows of a CSV file in UTF-8 as texts, as long as they are in the file, without blank lines.
 
-    The rows are as long as they are in the file. A text that `write_rows` or `write_table`
-    kept from being a formula is as it was before.
-
-    Args:
-        path: The file, in UTF-8.
-
-    Raises:
-        DataError: If the file does not exist, is not a CSV file or not UTF-8.
+    A text that `write_rows` or `write_table` kept from being a formula is as it was before. A file that does not
+    exist, is not a CSV file or not UTF-8 is a `DataError`.
     """
     source = Source.of(Path(path))
     try:

@@ -63,12 +63,9 @@ _PADDED: Final = (
 
 
 def has_unclear_offsets(column: Any) -> bool:
-    """Return whether texts have what may be no offset, although Arrow reads it as one.
+    """Return whether texts of an Arrow column have what may be no offset, although Arrow reads it as one.
 
     13-05 can be five past one, and no place is 15 hours away from UTC.
-
-    Args:
-        column: An Arrow column of texts.
     """
     import pyarrow.compute as pc
 
@@ -76,11 +73,7 @@ def has_unclear_offsets(column: Any) -> bool:
 
 
 def trim_blanks(column: Any) -> Any:
-    """Return texts without blanks at their ends, and with one kind of blank and minus; empty ones are missing.
-
-    Args:
-        column: An Arrow column of texts.
-    """
+    """Return an Arrow column of texts trimmed, with one kind of blank and minus; empty ones are missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -92,10 +85,8 @@ def trim_blanks(column: Any) -> Any:
 def iso_texts(column: Any) -> Any:
     """Return times as texts such as ``2024-01-13 13:05:09+02:00``; what has an unknown spelling stays as it is.
 
-    An hour that AM or PM contradicts becomes one that no clock has.
-
-    Args:
-        column: An Arrow column of texts without blanks at their ends.
+    The texts of the Arrow column have no blanks at their ends. An hour that AM or PM contradicts becomes one that
+    no clock has.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -122,11 +113,7 @@ def iso_texts(column: Any) -> Any:
 
 
 def shorten_zones(column: Any) -> Any:
-    """Return texts whose zones are ``Z`` or numbers, such as ``+02:00``.
-
-    Args:
-        column: An Arrow column of texts without blanks at their ends.
-    """
+    """Return texts without blanks at their ends with zones that are ``Z`` or numbers, such as ``+02:00``."""
     import pyarrow.compute as pc
 
     for spelling, text in _SPELLINGS:
@@ -135,13 +122,10 @@ def shorten_zones(column: Any) -> Any:
 
 
 def hours(hour: Any, half: Any) -> Any:
-    """Return hours as texts from 00 to 24, of those on a clock of 24 hours, and of 12 with AM or PM.
+    """Return digits of hours as texts from 00 to 24, of those on a clock of 24 hours, and of 12 with AM or PM.
 
-    With AM or PM an hour is from 1 to 12. Others, such as 13 PM and 0 AM, become one that no clock has.
-
-    Args:
-        hour: Digits, an Arrow column of texts.
-        half: AM or PM; "" where there is none.
+    ``half`` is AM, PM or "". With AM or PM an hour is from 1 to 12. Others, such as 13 PM and 0 AM, become one
+    that no clock has.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -155,11 +139,7 @@ def hours(hour: Any, half: Any) -> Any:
 
 
 def ambiguous_dates(column: Any) -> bool:
-    """Return whether texts have dates that can begin with the month or with the day, such as 01/02/2024.
-
-    Args:
-        column: An Arrow array or chunked array.
-    """
+    """Return whether an Arrow column has dates that can begin with the month or the day, such as 01/02/2024."""
     import pyarrow.compute as pc
 
     column = decoded(column)
@@ -174,9 +154,7 @@ def ambiguous_dates(column: Any) -> bool:
 def can_be_day(text: str, day: date) -> bool:
     """Return whether the numbers in a date can be those of a day, in any order and with two digits of the year.
 
-    Args:
-        text: The date, such as 23-Oct-08; without numbers it can be any day.
-        day: The day.
+    The date is a text such as 23-Oct-08; without numbers it can be any day.
     """
     words = re.findall(r"\d+|[A-Za-z]+", text)
     numbers = Counter(

@@ -33,11 +33,7 @@ def numeric(space: Space) -> bool:
 
 
 def label_column(space: Space) -> Any:
-    """Return the labels as an Arrow array: numbers where all are, texts otherwise.
-
-    Raises:
-        InputError: If two labels have the same text, or one has a character that is not seen.
-    """
+    """Return labels as Arrow numbers where all are, or texts; `InputError` for equal texts, unseen characters."""
     import pyarrow as pa
 
     return pa.array(space.labels if numeric(space) else label_texts(space))
@@ -46,8 +42,7 @@ def label_column(space: Space) -> Any:
 def label_texts(space: Space) -> list[str]:
     """Return the labels as the texts that any table holds, which `sfumato.escaping.csv_cell` writes to CSV files.
 
-    Raises:
-        InputError: If two labels have the same text, or one has a character that is not seen.
+    Two labels with the same text, or one with a character that is not seen, are an `InputError`.
     """
     check_seen(texts := list(_positions(space)), "label")
     return texts
@@ -56,12 +51,7 @@ def label_texts(space: Space) -> list[str]:
 def check_seen(texts: Iterable[str], noun: str) -> None:
     """Refuse texts with characters that act on a terminal, break a line or hide: tables get them as they are.
 
-    Args:
-        texts: The texts.
-        noun: What each of them is.
-
-    Raises:
-        InputError: If one has such a character; it names the text in its escaped form.
+    The `InputError` names the text in its escaped form; ``noun`` is what each of them is.
     """
     for each in texts:
         if reason := unseen(each):
@@ -71,18 +61,10 @@ def check_seen(texts: Iterable[str], noun: str) -> None:
 
 
 def find(space: Space, values: Any) -> NDArray[np.intp]:
-    """Return the positions of a table column's values, array (n,); -1 where no label fits.
+    """Return the positions of an Arrow column's values among the labels, array (n,); -1 where no label fits.
 
-    A text may stand as it does in a CSV file, where an apostrophe keeps ``=1`` from being
-    a formula.
-
-    Args:
-        space: The labels.
-        values: An Arrow array or chunked array.
-
-    Raises:
-        DataError: If the column holds neither texts nor numbers.
-        InputError: If two labels have the same text.
+    A text may stand as it does in a CSV file, where an apostrophe keeps ``=1`` from being a formula. A column of
+    neither texts nor numbers is a `DataError`; two labels with the same text are an `InputError`.
     """
     import pyarrow as pa
 

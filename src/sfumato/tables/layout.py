@@ -23,10 +23,8 @@ _NO_QUOTE: Final = "\x01"
 class Layout(NamedTuple):
     """The layout of a text file: what stands between the values of a row, and where the rows begin.
 
-    Attributes:
-        delimiter: What stands between the values.
-        before: How many lines stand before the names or the first row, such as ``sep=;``, which Excel writes.
-        blanks: Whether any number of blanks stands between values; such files are read with tabs in their place.
+    ``before`` counts the lines before the names or the first row, such as ``sep=;``, which Excel writes.
+    ``blanks`` is whether any number of blanks stands between values; such files are read with tabs in their place.
     """
 
     delimiter: str
@@ -35,11 +33,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Return the layout that the first lines of a file show.
-
-        Raises:
-            DataError: If the file holds nothing.
-        """
+        """Return the layout that the first lines of a file show; `DataError` if the file holds nothing."""
         lines = source.first_lines
         if not lines:
             raise DataError(f"{source} holds nothing but blanks.", "check that it is the right file.")
@@ -58,11 +52,7 @@ class Layout(NamedTuple):
         return cls(delimiter)
 
     def first_line(self, source: Source) -> str:
-        """Return the first line of the table of a file.
-
-        Raises:
-            DataError: If there is none.
-        """
+        """Return the first line of the table of a file; `DataError` if there is none."""
         lines = source.first_lines[1 if self.before else 0 :]
         if not lines:
             raise DataError(f"{source} holds no table below its first line.", "check that it is the right file.")
@@ -73,11 +63,7 @@ class Layout(NamedTuple):
         return next(csv.reader([self.first_line(source)], delimiter=self.delimiter))
 
     def open(self, source: Source) -> BinaryIO:
-        """Return the content of a file with this layout, without the lines before the rows.
-
-        Args:
-            source: The file.
-        """
+        """Return the content of a file with this layout, without the lines before the rows."""
         file = source.open_binary()
         if self.blanks:
             file = cast(BinaryIO, io.BufferedReader(_Tabbed(file), _BLOCK))
@@ -86,21 +72,11 @@ class Layout(NamedTuple):
         return file
 
     def misfit(self, source: Source, width: int, *, quotes: bool = True) -> str | None:
-        """Return where the first row of a file is that has another number of values, in words; None if none has.
-
-        Args:
-            source: The file.
-            width: How many values a row has.
-            quotes: Whether values may stand in quotation marks.
-        """
+        """Return in words where the first row without ``width`` values is, None if none is; see `misfit`."""
         return misfit(self.open(source), self.delimiter, width, self.before, quotes=quotes)
 
     def check_quotes(self, source: Source) -> None:
-        """Refuse a file whose last quotation mark is not closed: the rows after it would be one value.
-
-        Raises:
-            DataError: If it is not.
-        """
+        """Refuse a file whose last quotation mark is not closed (`DataError`); later rows would be one value."""
         with self.open(source) as stream:
             odd = sum(block.count(b'"') for block in iter(lambda: stream.read(_BLOCK), b"")) % 2
         if not odd:
@@ -123,12 +99,8 @@ class Layout(NamedTuple):
 def misfit(stream: BinaryIO, delimiter: str, width: int, before: int = 0, *, quotes: bool = True) -> str | None:
     """Return where the first row of a text is that has another number of values, in words; None if all have it.
 
-    Args:
-        stream: The text, a file of bytes, which is closed.
-        delimiter: What stands between the values.
-        width: How many values a row has.
-        before: How many lines of the file stand before the text.
-        quotes: Whether values may stand in quotation marks.
+    The file of bytes is closed. ``width`` is how many values a row has, and ``before`` how many lines of the file
+    stand before the text; with ``quotes`` values may stand in quotation marks.
     """
     begun = 0
     with suppress(csv.Error), _text(stream) as text:

@@ -47,12 +47,10 @@ A fraction needs seconds and an offset minutes before it: 13.05 and 13-05 can be
 
 
 class TimeColumn(NamedTuple):
-    """Times of a column.
+    """Times of a column in UTC, NaT where missing.
 
-    Attributes:
-        values: UTC times, NaT where missing.
-        bad: How many values are no times; they are missing, too.
-        fractions: Whether their times of day were numbers, as spreadsheets count them.
+    ``bad`` counts the values that are no times; they are missing, too. ``fractions`` is whether their times of day
+    were numbers, as spreadsheets count them.
     """
 
     values: Times
@@ -62,8 +60,7 @@ class TimeColumn(NamedTuple):
     def notes(self, what: str) -> tuple[str, ...]:
         """Return the notes of values that are no times, and of numbers that are times of day, if there are some.
 
-        Args:
-            what: The column and the file, such as ``"the column 'time' of 'v.csv'"``.
+        ``what`` is the column and the file, such as ``"the column 'time' of 'v.csv'"``.
         """
         numbers = (f"The numbers in {what} are read as fractions of a day.",) if self.fractions else ()
         if not self.bad:
@@ -80,13 +77,10 @@ class TimeColumn(NamedTuple):
 
 
 def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
-    """Return a column as UTC times, or None if it holds no times.
+    """Return an Arrow column as UTC times, or None if it holds no times.
 
-    Fractions of a second are cut after six digits. A leap second is the first second of the next day.
-
-    Args:
-        column: An Arrow array or chunked array.
-        most_bad: The largest share of values that may be no times.
+    At most the share ``most_bad`` of its values may be no times. Fractions of a second are cut after six digits. A
+    leap second is the first second of the next day.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -109,9 +103,6 @@ def day_numbers(column: Any) -> TimeColumn:
     """Return numbers of days since 1899-12-30, in texts, as UTC times: Delphi and spreadsheets count so.
 
     0 stands for no time. Numbers before 1970 and from 2100 are no times.
-
-    Args:
-        column: An Arrow array or chunked array.
     """
     import pyarrow.compute as pc
 
@@ -127,13 +118,10 @@ def day_numbers(column: Any) -> TimeColumn:
 
 
 def microseconds_of_days(column: Any) -> NDArray[np.int64]:
-    """Return numbers of days as microseconds, array (n,); -1 where missing.
+    """Return numbers of days, also as texts with a decimal point, as microseconds, array (n,); -1 where missing.
 
     Spreadsheets and tracks do not write all digits of a second. So numbers are rounded to a second where that is
     within their last digit, and else to a millisecond.
-
-    Args:
-        column: Numbers, or texts of numbers with a decimal point.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -180,10 +168,8 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
 def _within_calendar(moments: Times, missing: int, most_bad: float) -> TimeColumn | None:
     """Return times, those before the year 1 and after 9999 as ones that are none; None if too few are left.
 
-    Args:
-        moments: NaT where there is none.
-        missing: How many have no value at all.
-        most_bad: The largest share of values that may be no times.
+    ``moments`` are NaT where there is none, and ``missing`` counts those that have no value at all; ``most_bad``
+    is the largest share of values that may be no times.
     """
     moments = np.where((moments < _YEAR_1) | (moments >= _YEAR_10000), np.datetime64("NaT", "us"), moments)
     known = len(moments) - missing

@@ -33,13 +33,9 @@ _LIKE = 0.6  # as difflib counts letters in common; 1 is the same name
 
 
 class OpenTable(ABC):
-    """A table to read: its name, its columns, and the rows when they are asked for.
+    """A table to read: its name, its columns in order, and the rows when they are asked for.
 
     A reader looks at the columns first, decides which of them it needs, and loads only those.
-
-    Attributes:
-        name: What messages call it.
-        columns: The names of the columns, in order.
     """
 
     __slots__ = ("columns", "name")
@@ -50,28 +46,15 @@ class OpenTable(ABC):
 
     @abstractmethod
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
-        """Return the rows as a pyarrow Table, in their order.
+        """Return the rows as a pyarrow Table, in their order; `DataError` if the content is not such a table.
 
-        Args:
-            columns: The columns to load; all of them if it is None.
-            as_text: Those to keep as they are written, whatever they look like. Only a table
-                of text needs it: elsewhere columns have types.
-
-        Raises:
-            DataError: If the content is not such a table.
+        All columns are loaded if ``columns`` is None. Those in ``as_text`` stay as they are written, whatever they
+        look like. Only a table of text needs it: elsewhere columns have types.
         """
 
 
 def check_distinct(columns: Sequence[str], name: str) -> None:
-    """Refuse a table with two columns of one name.
-
-    Args:
-        columns: The names of all columns.
-        name: What messages call the table.
-
-    Raises:
-        DataError: If there are two.
-    """
+    """Refuse a table with two columns of one name (`DataError`)."""
     twice = [column for column, count in Counter(columns).items() if count > 1]
     if twice:
         raise DataError(
@@ -80,11 +63,7 @@ def check_distinct(columns: Sequence[str], name: str) -> None:
 
 
 def cause(error: Exception) -> str:
-    """Return why a table cannot be read, for a message: the error's own words, where they hold no data of rows.
-
-    Args:
-        error: The error of Arrow or Python.
-    """
+    """Return why a table cannot be read, for a message: the error's own words, where they hold no data of rows."""
     lines = str(error).splitlines() or [type(error).__name__]
     said = lines[0].rstrip(".")
     if isinstance(error, _PLAIN) or getattr(error, "errno", None) is not None:
@@ -100,14 +79,7 @@ def cause(error: Exception) -> str:
 
 @contextmanager
 def readable(name: str) -> Iterator[None]:
-    """Say in words that a table is damaged, where Arrow finds it so, or Python has no such value.
-
-    Args:
-        name: What messages call the table.
-
-    Raises:
-        DataError: If it is.
-    """
+    """Raise a `DataError` that the table is damaged, where Arrow finds it so, or Python has no such value."""
     import pyarrow as pa
 
     try:
@@ -127,11 +99,8 @@ def readable(name: str) -> Iterator[None]:
 def no_column(columns: Sequence[str], wrong: str, option: str, table: str) -> DataError:
     """Return the error of a column that is not there, which names the argument and the nearest columns.
 
-    Args:
-        columns: The columns of the table.
-        wrong: The name that was given.
-        option: The argument that names the column, as `sfumato.errors.argument` takes it.
-        table: What messages call the table.
+    ``wrong`` is the name that was given, and ``option`` the argument for it, as `sfumato.errors.argument` takes
+    it.
     """
     bare = {each.lower(): each for each in columns}
     near = [bare[each] for each in get_close_matches(wrong.lower(), list(bare), 3, _LIKE) if not _are_data([each])]
@@ -144,11 +113,7 @@ def no_column(columns: Sequence[str], wrong: str, option: str, table: str) -> Da
 
 
 def column_list(columns: Sequence[str]) -> str:
-    """Return the names of all columns in a sentence; of a first line that is a row, they are data.
-
-    Args:
-        columns: The names.
-    """
+    """Return the names of all columns in a sentence; of a first line that is a row, they are data."""
     said = f"Its columns are: {', '.join(columns)}."
     return row_value(said, "Its first line holds data, not names of columns.") if _are_data(columns) else said
 

@@ -30,14 +30,10 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file and how it begins.
+    """A file, whether it is in gzip or in UTF-16 (with a byte order mark), and how it begins.
 
-    Attributes:
-        path: Where it is.
-        compressed: Whether it is compressed by gzip.
-        head: Its first 64 KiB, uncompressed; in UTF-8 where the file is in UTF-16.
-        utf16: Whether it is in UTF-16, with a byte order mark.
-        content: All that a pipe gave, as it came; None for a file.
+    ``head`` is its first 64 KiB, uncompressed, and in UTF-8 where the file is in UTF-16. ``content`` is all that a
+    pipe gave, as it came; None for a file.
     """
 
     path: Path
@@ -48,12 +44,9 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """Look at a file.
+        """Look at a file; `DataError` if it is not there, cannot be read, or is empty.
 
         What can be read only once, such as a pipe, is kept in memory.
-
-        Raises:
-            DataError: If it is not there, cannot be read, or is empty.
         """
         content = None
         try:
@@ -122,11 +115,7 @@ class Source:
         return pa.input_stream(where, compression="gzip" if self.compressed else None)
 
     def read(self) -> bytes:
-        """Return the whole uncompressed content.
-
-        Raises:
-            DataError: If it cannot be read, is damaged, or unpacks to far more than tables do.
-        """
+        """Return the content, uncompressed; `DataError` if unreadable, damaged or far larger than tables are."""
         try:
             with self.open_binary() as file:
                 return file.read()
@@ -148,12 +137,7 @@ class Source:
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a gzip file, unpacked as it is read.
-
-    Args:
-        file: The compressed file.
-        source: What it is, for messages.
-    """
+    """The content of a gzip file, unpacked as it is read; ``source`` is for messages."""
 
     def __init__(self, file: BinaryIO, source: Source) -> None:
         self._file = file
@@ -188,11 +172,7 @@ class _Unpacked(io.RawIOBase):
 
 
 class ConvertedFile(io.RawIOBase):
-    """The content of a file of bytes in another form, converted block by block.
-
-    Args:
-        file: The file.
-    """
+    """The content of a file of bytes in another form, converted block by block."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -224,12 +204,7 @@ class ConvertedFile(io.RawIOBase):
 
 
 class _Recoded(ConvertedFile):
-    """The content of a file in UTF-16, as UTF-8.
-
-    Args:
-        file: The file of bytes, which begins with a byte order mark.
-        source: What it is, for messages.
-    """
+    """The content, as UTF-8, of a file of bytes in UTF-16 that begins with a byte order mark."""
 
     def __init__(self, file: BinaryIO, source: Source) -> None:
         super().__init__(file)
@@ -248,15 +223,7 @@ class _Recoded(ConvertedFile):
 
 
 def as_path(given: object, what: str) -> Path:
-    """Return a path, or say what was given in its place.
-
-    Args:
-        given: What the caller passed.
-        what: What is read, such as ``"visits"``.
-
-    Raises:
-        InputError: If it is not a path.
-    """
+    """Return a path to read ``what``, such as ``"visits"``; the `InputError` for others says what was given."""
     if isinstance(given, str | os.PathLike):
         return Path(os.fsdecode(given))
     raise InputError(
@@ -284,23 +251,13 @@ def files_below(folder: Path, suffix: str) -> list[Path]:
     """Return the files below a folder with an ending in any letter case, also compressed (``.gpx.gz``), in order.
 
     Files that begin with a dot are no data: other programs keep their state there.
-
-    Args:
-        folder: The folder.
-        suffix: The ending, such as ``".gpx"``.
     """
     endings = (suffix, f"{suffix}.gz")
     return [path for path in _files(folder) if path.name.lower().endswith(endings) and path.name[0] != "."]
 
 
 def others_note(folder: Path, files: Collection[Path], known: Collection[Path] | None = None) -> tuple[str, ...]:
-    """Return the note that counts and names the files below a folder that were not read, if there are some.
-
-    Args:
-        folder: The folder.
-        files: Those that were read.
-        known: Those that may be named; by default all.
-    """
+    """Return a note that counts and names unread files below a folder, if any; only those ``known`` if given."""
     left = sorted(str(path.relative_to(folder)) for path in set(known or _files(folder)) - set(files))
     if not left:
         return ()
@@ -313,11 +270,7 @@ def others_note(folder: Path, files: Collection[Path], known: Collection[Path] |
 def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> tuple[str, ...]:
     """Return the note that counts and names the files below a folder that were left out, if any were.
 
-    Args:
-        folder: The folder.
-        paths: These files, in order.
-        files: How many files there are.
-        why: Why they were left out, such as "damaged".
+    ``paths`` are these in order, ``files`` counts all there are, and ``why`` is a word such as "damaged".
     """
     if not paths:
         return ()

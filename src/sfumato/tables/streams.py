@@ -48,14 +48,9 @@ _PACKED: Final = (
 class TableStream(CompactRepr):
     """A table whose rows are read in batches, as often as they are asked for.
 
-    Attributes:
-        name: What messages call it.
-        schema: The Arrow schema; columns of text files are all texts.
-        rows: How many rows it has, where that is known before they are read.
-        files: The files that it is read from; none for a table in memory.
-        comma: Whether numbers may be written ``48,85``.
-        headless: Whether its columns have no names of their own.
-        notes: What was left out, or taken for granted.
+    Columns of text files are all texts; with ``comma`` numbers may be written ``48,85``. ``rows`` is their number,
+    where that is known before they are read. A table in memory has no files, and a headless one no names of
+    columns. ``notes`` say what was left out, or taken for granted.
     """
 
     name: str
@@ -70,12 +65,7 @@ class TableStream(CompactRepr):
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[Any]:
         """Yield the rows in order, as Arrow record batches of ``size`` rows, the last one shorter.
 
-        Args:
-            columns: The columns to read.
-            size: Rows of a batch.
-
-        Raises:
-            DataError: If the content is not such a table.
+        Content that is not such a table is a `DataError`.
         """
         waiting: list[Any] = []
         held = 0
@@ -94,11 +84,7 @@ class TableStream(CompactRepr):
 
 
 def stream_of(source: Source) -> TableStream | None:
-    """Return the stream of a Parquet, Arrow or text file; None where it begins like neither of the first two.
-
-    Args:
-        source: The file.
-    """
+    """Return the stream of a Parquet or Arrow file; None for a file that begins like neither."""
     if source.head.startswith(b"PAR1"):
         return _parquet(source)
     if source.head.startswith(b"ARROW1") or source.suffix in ARROW:
@@ -109,8 +95,7 @@ def stream_of(source: Source) -> TableStream | None:
 def text_stream(source: Source) -> TableStream:
     """Return the stream of a text file with a row per line; all its columns are texts.
 
-    Raises:
-        DataError: If the first line does not name columns, or names one twice.
+    A first line that does not name columns, or names one twice, is a `DataError`.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -159,15 +144,7 @@ def text_stream(source: Source) -> TableStream:
 
 
 def frame_stream(frame: ArrowStream, name: str = IN_MEMORY) -> TableStream:
-    """Return the stream of a table in memory.
-
-    Args:
-        frame: The table.
-        name: What messages call it.
-
-    Raises:
-        DataError: If it cannot be handed over, or has two columns of one name.
-    """
+    """Return a table's stream; `DataError` if it cannot be handed over or has two columns of one name."""
     table = FrameTable(frame).load()
 
     def read(columns: Sequence[str]) -> Iterator[Any]:
@@ -181,11 +158,9 @@ def folder_stream(folder: Path) -> TableStream | None:
 
     Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns. Names
     that begin with a dot or ``_`` are left out with all below them: engines call so what is not finished yet. Text
-    may be compressed (``.csv.gz``); files of other kinds are left out, also ``.txt`` beside other tables.
-
-    Raises:
-        DataError: If there are tables of several kinds, or with different columns, or one that is not finished or
-            is packed by its name (``.parquet.tmp``, ``.csv.zip``).
+    may be compressed (``.csv.gz``); files of other kinds are left out, also ``.txt`` next to other tables. Tables
+    of several kinds, or with different columns, and one that is not finished or is packed by its name
+    (``.parquet.tmp``, ``.csv.zip``), are a `DataError`.
     """
     kinds = (_PARQUET, ARROW, _TEXT)
     found = sorted(
@@ -388,17 +363,7 @@ def _opener(source: Source) -> Callable[[], Any]:
 
 
 class ArrowFile(OpenTable):
-    """An Arrow file, as it is written with an index of its batches (Feather) or as a stream.
-
-    Args:
-        source: The file.
-
-    Attributes:
-        schema: Its Arrow schema.
-
-    Raises:
-        DataError: If it is not an Arrow file, or has two columns of one name.
-    """
+    """An Arrow file, indexed (Feather) or a stream; `DataError` for another file or two columns of one name."""
 
     __slots__ = ("_stream", "schema")
 

@@ -21,16 +21,9 @@ _WHOLE = re.compile(r"^([-+]?[0-9]+)\.0+$")
 
 
 def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
-    """Return a column as floats, NaN where a value is missing.
+    """Return an Arrow column as floats, NaN where a value is missing; `DataError` where it is not a number.
 
-    Args:
-        column: An Arrow array or chunked array.
-        what: What the column is, for the error message.
-        hints: What to do about a value that is not a number.
-        comma: Whether numbers may be written ``48,85``.
-
-    Raises:
-        DataError: If a value is not a number.
+    ``hints`` say what to do about such a value; with ``comma`` numbers may be written ``48,85``.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -58,9 +51,6 @@ def spelled(value: Any) -> str | None:
 
     Blanks around it do not count, and it is in Unicode's normal form C, as in the ledger. A whole number has no
     fraction: 1.0 is the user 1.
-
-    Args:
-        value: The name, such as a text, a number or a UUID.
     """
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NaN is not itself
         return None
@@ -91,11 +81,7 @@ def names(column: Any) -> Objects:
 
 
 def one_spelling(values: list[Any]) -> list[Any]:
-    """Return names in one spelling each: whole numbers as integers, other names as texts, None where missing.
-
-    Args:
-        values: Texts, numbers or other values that can be names.
-    """
+    """Return names in one spelling each: whole numbers as integers, other names as texts, None where missing."""
     flat = [str(value) if isinstance(value, dict | list) else value for value in values]
     found = {value: _one_name(value) for value in set(flat)}
     return [found[value] for value in flat]
@@ -114,11 +100,7 @@ def _one_name(value: Any) -> Any:
 
 
 def python_values(column: Any) -> list[Any]:
-    """Return a column as values of Python; where it does not have all of the times, they are numbers.
-
-    Args:
-        column: An Arrow array or chunked array.
-    """
+    """Return a column as values of Python; where it does not have all of the times, they are numbers."""
     import pyarrow as pa
 
     try:
