@@ -45,19 +45,12 @@ _UNSOUND: Final = (
 
 
 def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
-    """Write the container, whole or not at all.
+    """Write the container, whole or not at all; a file that exists is replaced.
 
-    Members are stored without compression: the bytes then depend on no library's
-    version, and what is read is never larger than the file.
-
-    Args:
-        path: The file; one that exists is replaced.
-        manifest: What JSON can hold; format, version and checksums are added.
-        members: The .npy members' bytes by name.
-
-    Raises:
-        FileError: If the file cannot be written.
-        InputError: If the manifest holds what JSON cannot, or is too large.
+    Members are stored without compression: the bytes then depend on no library's version, and what is read is
+    never larger than the file. Format, version and checksums are added to the manifest; the members are the bytes
+    of .npy files by name. It is a `FileError` if the file cannot be written, and an `InputError` if the manifest
+    holds what JSON cannot, or is too large.
     """
     entries = {
         **manifest,
@@ -89,13 +82,8 @@ def read_archive(
 ) -> tuple[Fields, dict[str, NDArray[Any]]]:
     """Return the manifest and the arrays of a container, every checksum verified.
 
-    Args:
-        path: The file.
-        signed_by: The public key by which it has to be signed; None for any file.
-
-    Raises:
-        FileError: If the file does not exist, it is not a valid container of a version
-            that this package knows, or it is not signed by the key.
+    ``signed_by`` is the public key by which it has to be signed; None for any file. A file that does not exist, is
+    not a valid container of a version that this package knows, or is not signed by the key is a `FileError`.
     """
     try:
         with _opened(Path(path), signed_by) as stream:

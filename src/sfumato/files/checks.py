@@ -39,21 +39,9 @@ def check_matrix(
     *,
     dummies: bool,
 ) -> None:
-    """Refuse what does not fit a matrix, or the matrix inside a tupling.
+    """Refuse what does not fit a matrix, or the matrix inside a tupling (`InputError`).
 
-    Args:
-        mechanism: The matrix.
-        prior: The prior.
-        loss: The loss.
-        guarantees: The guarantees of one report.
-        tuple_guarantees: The guarantees of a tuple.
-        optimality: The prices.
-        constraints: The linear constraints.
-        source: Whose places a table is from.
-        dummies: Whether its reports are sent among dummies.
-
-    Raises:
-        InputError: If one of them does not.
+    ``source`` is whose places a table is from, and ``dummies`` whether its reports are sent among dummies.
     """
     promised = len(guarantees) + len(tuple_guarantees)
     if promised > MOST_GUARANTEES:
@@ -101,17 +89,11 @@ def check_noise(
     source: str,
     parts: Sequence[str],
 ) -> tuple[Asked, ...]:
-    """Refuse what does not fit noise for coordinates; return its own promise.
+    """Return the promise of noise for coordinates; refuse what does not fit the noise (`InputError`).
 
-    Args:
-        noise: The noise.
-        prior: How often people are in each of some cells.
-        guarantees: The guarantees; None for the noise's own promise, the only one that it can have.
-        source: Whose places its table is from.
-        parts: The names of what else was given and only a matrix can have.
-
-    Raises:
-        InputError: If one of them does not.
+    The prior is over some cells. ``guarantees`` is None for the noise's own promise, the only one that it can
+    have. ``source`` is whose places its table is from; ``parts`` name what else was given and only a matrix can
+    have.
     """
     from ..geo import Cells
     from ..mechanisms.planar import CoordinateNoise
@@ -159,18 +141,10 @@ def _is_promise(guarantees: Sequence[Asked], promise: CoordinatePrivacy) -> bool
 def check_sound(
     mechanism: Mechanism, loss: Loss | None, guarantees: Sequence[Guarantee], optimality: Optimality | None
 ) -> None:
-    """Refuse units that are no short words, and lengths below zero.
+    """Refuse units that are no short words, and lengths below zero (`InputError`).
 
-    Units stand in sentences: a longer text could read as one.
-
-    Args:
-        mechanism: The mechanism, whose secrets and observables may have a unit.
-        loss: The loss.
-        guarantees: The guarantees, whose metrics and distances may have units.
-        optimality: The prices, with the attacker's distance.
-
-    Raises:
-        InputError: If there is such a unit or length.
+    Units stand in sentences: a longer text could read as one. They are those of the mechanism's secrets and
+    observables, the loss, the guarantees' metrics and distances, and the attacker's distance in the prices.
     """
     losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
     candidates = None if optimality is None else optimality.candidates

@@ -46,12 +46,7 @@ _Part = TypeVar("_Part", Space, Metric, Loss)
 
 @dataclass(slots=True)
 class Contents:
-    """The objects of a file; what several of them share is built once.
-
-    Args:
-        manifest: The manifest.
-        arrays: The members by name.
-    """
+    """The objects of a file; what several of them share is built once."""
 
     manifest: Fields
     arrays: Arrays
@@ -125,9 +120,7 @@ class Contents:
     def guarantees(self, secrets: Space, *, trusted: bool = False) -> tuple[Asked | TuplePrivacy, ...]:
         """Return the guarantees; metrics that the secrets do not confirm are marked as stated.
 
-        Args:
-            secrets: The mechanism's secrets.
-            trusted: Whether the caller vouches for the file's distances: then no metric is marked.
+        No metric is marked where the caller vouches for the file's distances (``trusted``).
         """
         values = self.manifest.items("guarantees")
         if len(values) > MOST_GUARANTEES:

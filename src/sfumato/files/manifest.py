@@ -28,14 +28,7 @@ _HEADER: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A JSON object whose entries must be there and of the right type.
-
-    Each reader raises FileError where its entry is missing or of another type.
-
-    Attributes:
-        values: The object.
-        name: What it is called in messages.
-    """
+    """A JSON object called ``name`` in messages; readers raise `FileError` for missing entries or wrong types."""
 
     values: dict[str, Any]
     name: str = "manifest"
@@ -102,9 +95,7 @@ class Fields:
 def encoded_label(label: Hashable) -> Any:
     """Return a label as JSON: plain where JSON has its type, tagged otherwise.
 
-    Raises:
-        InputError: If the label is of another type than text, number, truth value,
-            None, tuple or frozenset.
+    A label that is no text, number, truth value, None, tuple or frozenset is an `InputError`.
     """
     if label is None or type(label) in (str, bool, int):
         return label
@@ -123,11 +114,7 @@ def encoded_label(label: Hashable) -> Any:
 
 
 def decoded_label(value: Any) -> Hashable:
-    """Return the label that was encoded.
-
-    Raises:
-        FileError: If the value is not an encoded label.
-    """
+    """Return the label that was encoded; any other value is a `FileError`."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, dict) and len(value) == 1:
@@ -150,17 +137,10 @@ def packed(array: NDArray[Any]) -> bytes:
 
 
 def unpacked(data: bytes, name: str) -> NDArray[Any]:
-    """Return the array of a member, read-only.
+    """Return the array of a member, read-only; ``name`` is for the error message.
 
-    Only the header that `packed` writes is accepted, and nothing in it is evaluated.
-
-    Args:
-        data: The member's bytes.
-        name: The member's name, for the error message.
-
-    Raises:
-        FileError: If the header is another one, the array is too large, or the data
-            do not fit the header.
+    Only the header that `packed` writes is accepted, and nothing in it is evaluated. Another header, data that do
+    not fit it, or an array that is too large is a `FileError`.
     """
     start = 10 + int.from_bytes(data[8:10], "little")
     header = _HEADER.fullmatch(data[10:start])

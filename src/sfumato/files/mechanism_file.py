@@ -329,8 +329,7 @@ class MechanismFile(Immutable):
 def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
     """Return the matrix from whose rows one report is drawn; None of noise for coordinates.
 
-    Raises:
-        InputError: If it is drawn by another recipe, or for studies only.
+    A mechanism that is drawn by another recipe, or for studies only, is an `InputError`.
     """
     if isinstance(mechanism, Mechanism):
         return mechanism

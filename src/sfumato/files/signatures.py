@@ -75,13 +75,7 @@ def verify(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> str:
 
 
 def check_signature(content: bytes, path: Path, key: Path) -> str:
-    """Check that the content of a file was signed with a key; see `verify`.
-
-    Args:
-        content: The content, as it was read.
-        path: Where it was read from.
-        key: The file of the public key.
-    """
+    """Check that content read from a path was signed with the key of a public key file; see `verify`."""
     public = _public_key(key)
     from cryptography.exceptions import InvalidSignature
 

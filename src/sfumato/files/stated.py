@@ -28,15 +28,9 @@ def stated(
 ) -> tuple[str, ...]:
     """Return in words the distances and losses that the secrets and observables cannot confirm.
 
-    Args:
-        mechanism: The mechanism, whose spaces have the coordinates and labels.
-        loss: The loss, array (secrets, observables).
-        guarantees: The guarantees, whose metrics and distances are between secrets.
-        optimality: The prices, with the attacker's distance in the dual game.
-        constraints: The linear constraints, array (secrets, observables) of coefficients each.
-
-    Raises:
-        InputError: If distances have a name that determines others.
+    These are of the loss and the linear constraints, arrays (secrets, observables), of the guarantees, and of the
+    prices, with the attacker's distance in the dual game. Distances with a name that determines others are refused
+    (`InputError`).
     """
     secrets, observables = mechanism.secrets, mechanism.observables
     found: list[str] = []
@@ -113,11 +107,7 @@ def _moved(secrets: Space, observables: Space) -> list[str]:
 
 
 def json_of(claims: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the claims as they will be read back.
-
-    Raises:
-        InputError: If JSON cannot hold them.
-    """
+    """Return the claims as they will be read back; `InputError` if JSON cannot hold them."""
     try:
         again: dict[str, Any] = json.loads(json.dumps(dict(claims), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:

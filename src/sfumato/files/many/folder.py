@@ -96,19 +96,11 @@ OnNews = Callable[[DesignNews], None]
 def filled(
     folder: str | PathLike[str], jobs: Sequence[Job], workers: DesignWorkers, progress: OnNews | None, few: int = 0
 ) -> DesignFolder:
-    """Make the designs that a folder lacks, and write each as soon as it is there.
+    """Make the designs that a folder lacks, and write each as soon as it is there; make the folder if need be.
 
-    Args:
-        folder: Where to write; it is made if need be.
-        jobs: All designs that it is to hold; each name once.
-        workers: Who makes them.
-        progress: Is told of each design.
-        few: People who were left out.
-
-    Raises:
-        InputError: If the folder holds designs for other arguments, or another run writes to it.
-        FileError: If the folder cannot be written.
-        SolverError: If the workers ended.
+    ``jobs`` are all designs that it is to hold, each name once. ``few`` counts the people who were left out. It is
+    an `InputError` if the folder holds designs for other arguments, or another run writes to it, a `FileError` if
+    it cannot be written, and a `SolverError` if the workers ended.
     """
     begun, where = time.monotonic(), Path(folder)
     failed: dict[str, str] = {}
@@ -185,11 +177,9 @@ def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
 def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
     """Make a folder if need be, let no other run write to it meanwhile, and give its designs by name.
 
-    What is made can be read by its owner only. Where the system has no such locks, nothing keeps others out.
-
-    Raises:
-        InputError: If another run writes to it, or it holds mechanism files, but no index.
-        FileError: If nothing can be written there.
+    What is made can be read by its owner only. Where the system has no such locks, nothing keeps others out. It is
+    an `InputError` if another run writes to it, or it holds mechanism files, but no index, and a `FileError` if
+    nothing can be written there.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -231,11 +221,7 @@ def rows_of(folder: Path) -> dict[str, DesignRow]:
 
 
 def add(folder: Path, made: DesignDone) -> None:
-    """Write the file of a design, and then its row; both reach the disk.
-
-    Raises:
-        FileError: If the folder cannot be written.
-    """
+    """Write the file of a design, and then its row; both reach the disk, or a `FileError` is raised."""
     row = made.row
     if row is None:
         return

@@ -53,16 +53,10 @@ class Job(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignJob(CompactRepr):
-    """One design to be made.
+    """One design to be made, for the person of this name, with their prior and their loss.
 
-    Attributes:
-        name: Whose it is.
-        prior: Their prior.
-        loss: Their loss.
-        guarantees: What is asked for.
-        medians: Their visits, where reports are moved to medians.
-        options: The other arguments of `design`.
-        threads: Worker threads of the solver.
+    ``medians`` are their visits, where reports are moved to medians. ``options`` are the other arguments of
+    `design`, and ``threads`` those of the solver.
     """
 
     name: str
@@ -137,12 +131,9 @@ class DesignRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignDone(CompactRepr):
-    """A design, or why there is none, as a worker returns it.
+    """A design, or why there is none, as a worker returns it: its row of the index and its mechanism file.
 
-    Attributes:
-        row: The row of the index; None where no design was made.
-        content: The bytes of the mechanism file.
-        reason: Why there is no design; empty if there is one.
+    The row is None where no design was made; the reason is empty if there is one.
     """
 
     row: DesignRow | None
@@ -151,11 +142,7 @@ class DesignDone(CompactRepr):
 
 
 def done(job: Job) -> DesignDone:
-    """Make a design, in whatever process this runs, and return its file as bytes.
-
-    Args:
-        job: What is asked for.
-    """
+    """Make a design, in whatever process this runs, and return its file as bytes."""
     begun = time.monotonic()
     try:
         asked = job.prepared()
@@ -214,11 +201,9 @@ Results = Iterator[tuple[str, DesignDone]]
 class DesignWorkers(CompactRepr):
     """The makers of designs, and how many they make at a time.
 
-    Attributes:
-        processes: Worker processes, where there is no executor.
-        executor: Somebody else's.
-        in_flight: Designs that are handed out at a time; None for one more than there are processes, or 64.
-        stop: Asked between designs whether to stop; what is in flight is then waited for. None never stops.
+    ``processes`` is for a run without an ``executor`` of the caller. ``in_flight`` designs are handed out at a
+    time; None for one more than there are processes, or 64. ``stop`` is called between designs; what is in flight
+    is then waited for.
     """
 
     processes: int = 1
@@ -238,14 +223,7 @@ class DesignWorkers(CompactRepr):
         return cores() if self.processes == 1 and self.executor is None else 1
 
     def results(self, jobs: Iterable[Job]) -> Results:
-        """Yield the results as they come; a few jobs are handed out at a time.
-
-        Args:
-            jobs: The designs to make.
-
-        Raises:
-            SolverError: If the workers ended.
-        """
+        """Yield results as they come; a few jobs are handed out at a time. `SolverError` if the workers ended."""
         stop = self.stop or (lambda: False)
         if self.executor is not None:
             try:
@@ -370,11 +348,7 @@ def is_hash(stem: str) -> bool:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse what is no name.
-
-    Raises:
-        InputError: If a name is empty, is not a text, or cannot be written in UTF-8.
-    """
+    """Refuse a name that is empty, is not a text, or cannot be written in UTF-8 (`InputError`)."""
     for name in names:
         if not isinstance(name, str):
             raise InputError(f"the name {name!r} is not a text.", "name each design with a text.")

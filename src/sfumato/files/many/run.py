@@ -173,14 +173,10 @@ def design_each_user(
 class PersonWishes(CompactRepr):
     """The wishes that are the same for everybody; see `design_each_user`.
 
-    Attributes:
-        promise: What is promised of any two points.
-        spacing: The distance of neighbours on a lattice; None where it is chosen for each.
-        kind: ``square`` or ``triangular``.
-        region: What each lattice covers; None for what the person's visits cover.
-        near: Serve only places this near to a visit of theirs.
-        loss: ``euclidean`` or ``manhattan``.
-        smoothing: Added to the number of visits of each vertex.
+    The promise is about any two points. ``spacing`` is the distance of neighbours on a lattice, None where it is
+    chosen for each person; ``region`` is what each lattice covers, None for what the person's visits cover. Only
+    places within ``near`` of a visit of theirs are served. ``smoothing`` is added to the number of visits of each
+    vertex.
     """
 
     promise: CoordinatePrivacy
@@ -192,11 +188,7 @@ class PersonWishes(CompactRepr):
     smoothing: float
 
     def check(self) -> None:
-        """Refuse what would fail for everybody.
-
-        Raises:
-            InputError: If a wish makes no sense.
-        """
+        """Refuse wishes that make no sense and would fail for everybody (`InputError`)."""
         if self.loss not in DISTANCES:
             raise InputError(
                 f"{argument('loss', self.loss)} is not a distance from the true point.",
@@ -214,14 +206,10 @@ class PersonWishes(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonJob(CompactRepr):
-    """A design for one person, before its lattice is laid.
+    """A design for the person of this name with these visits, before its lattice is laid.
 
-    Attributes:
-        name: Whose it is.
-        visits: Where they were.
-        wishes: What is the same for everybody.
-        options: The other arguments of `design`.
-        threads: Worker threads of the solver.
+    ``wishes`` are the same for everybody. ``options`` are the other arguments of `design`, and ``threads`` those
+    of the solver.
     """
 
     name: str
@@ -245,11 +233,7 @@ class PersonJob(CompactRepr):
         return fingerprint_of(texts, [self.visits.lat, self.visits.lon])
 
     def prepared(self) -> DesignJob:
-        """Return it with its lattice, prior and loss.
-
-        Raises:
-            InputError: If no lattice can be laid over their visits.
-        """
+        """Return it with its lattice, prior and loss; `InputError` if no lattice can be laid over their visits."""
         wishes, visits = self.wishes, self.visits
         near = wishes.near
         if wishes.spacing is None:
@@ -269,8 +253,7 @@ class PersonJob(CompactRepr):
 def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
     """Yield each user's name as a text and their visits, places alone, in the order of first visits.
 
-    Raises:
-        DataError: If no visit names its user, or two users have one name.
+    It is a `DataError` if no visit names its user, or two users have one name.
     """
     rows: dict[Any, list[int]] = {}
     for row, user in enumerate(() if visits.user is None else visits.user.tolist()):
