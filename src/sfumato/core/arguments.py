@@ -70,16 +70,10 @@ _ADVICE: Final[Mapping[str, str]] = {
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Return the function, which refuses arguments of any but its annotated kinds.
+    """Return the function, which refuses arguments of any but its annotated kinds (`InputError`).
 
-    Only kinds are checked (a `Space` is not a list), not contents; what is annotated as an
-    array, or as anything, is left to the function. Numpy's numbers count as Python's.
-
-    Args:
-        function: A function or a constructor, all of whose arguments are annotated.
-
-    Raises:
-        InputError: From the function, for an argument of another kind.
+    All arguments are annotated. Only kinds are checked (a `Space` is not a list), not contents; what is annotated
+    as an array, or as anything, is left to the function. Numpy's numbers count as Python's.
 
     Example:
         >>> from sfumato.core.arguments import checked

@@ -19,16 +19,9 @@ _UNITS: Final = 1e7  # per degree
 def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
     """Return a read-only float array of ``value``, or refuse it with what is wrong.
 
-    It is a copy, unless ``value`` is such an array already.
-
-    Args:
-        value: Anything that numpy turns into an array of numbers.
-        what: What the array is, for the error message.
-        shape: The wanted shape; ``None`` leaves that axis free.
-        infinite: Whether ``+inf`` is allowed.
-
-    Raises:
-        InputError: If the shape is another one, or an entry is NaN or infinite.
+    It is a copy, unless ``value`` is such an array already. ``what`` is for the error message; ``None`` in
+    ``shape`` leaves that axis free. Another shape, NaN, or an infinite entry other than ``+inf`` where
+    ``infinite`` allows it, is an `InputError`.
     """
     array = value if _final(value) else numbers(value, what)
     if array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True)):
@@ -98,11 +91,8 @@ def freeze(array: AnyArray) -> AnyArray:
 def distinct_points(points: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
     """Return distinct points in lexical order, the number of each point among them, and how often each occurs.
 
-    The result is that of `numpy.unique` with ``axis=0``, six times faster. Sorting complex numbers releases the
-    interpreter, so that progress is shown meanwhile.
-
-    Args:
-        points: Array (k, 2), without NaN.
+    The result is that of `numpy.unique` with ``axis=0`` for points (k, 2) without NaN, six times faster. Sorting
+    complex numbers releases the interpreter, so that progress is shown meanwhile.
     """
     pairs = np.ascontiguousarray(points + 0.0).view(np.complex128).ravel()  # -0.0 + 0.0 is 0.0
     distinct, where, times = np.unique(pairs, return_inverse=True, return_counts=True)

@@ -103,12 +103,7 @@ class Bracket:
 
 
 class Ends(NamedTuple, Generic[Number]):
-    """Two arguments of a condition.
-
-    Attributes:
-        fails: The last argument at which the condition was tested and failed, or the one given.
-        holds: The last argument at which it was tested and held, or the one given.
-    """
+    """Two arguments of a condition: the last ones at which it was tested and failed or held, or the ones given."""
 
     fails: Number
     holds: Number
@@ -126,22 +121,14 @@ def bisect(
 ) -> Ends[Number]:
     """Return the two arguments between which a condition changes, as close together as asked for.
 
-    Every step tests one argument between the two and replaces the end that has the same
-    answer. So if the condition holds at ``holds`` to begin with, it was seen to hold at the
-    ``holds`` that is returned: a condition that proves something is proved there, even if
-    it is not monotone. The same goes for ``fails``.
+    Every step tests one argument between the two and replaces the end that has the same answer. So if the
+    condition holds at ``holds`` to begin with, it was seen to hold at the ``holds`` that is returned: a condition
+    that proves something is proved there, even if it is not monotone. The same goes for ``fails``, which may be
+    below or above ``holds``.
 
-    Args:
-        condition: What is tested. Integers are halved as integers, floats as floats.
-        fails: Where it fails; may be below or above ``holds``.
-        holds: Where it holds.
-        middle: From both ends to an argument between them; by default their mean.
-        relative: Stop where the ends differ by at most this part of the larger one.
-        done: Stop where this holds for ``fails`` and ``holds``.
-        steps: Stop after this many tests.
-
-    Returns:
-        Both ends. Without ``relative``, ``done`` or ``steps`` no number lies between them.
+    ``middle`` returns an argument between both ends, by default their mean; integers are halved as integers. The
+    search stops where the ends differ by at most the part ``relative`` of the larger one, where ``done`` holds for
+    both, or after ``steps`` tests; otherwise where no number lies between them.
     """
     between: Callable[[Any, Any], Any] = middle or _mean
     for _ in range(steps):
@@ -160,10 +147,7 @@ def bisect(
 def double(condition: Callable[[Number], bool], fails: Number, holds: Number) -> Ends[Number]:
     """Return two arguments between which a condition begins to hold, as `bisect` needs them.
 
-    Args:
-        condition: It must hold somewhere far enough from 0.
-        fails: Where it fails.
-        holds: What is doubled until the condition holds there; not 0.
+    ``holds``, not 0, is doubled until the condition holds there: it must hold somewhere far enough from 0.
     """
     while not condition(holds):
         fails, holds = holds, 2 * holds

@@ -56,11 +56,7 @@ def between(
     *,
     categories: Mapping[Any, Hashable] | Sequence[Hashable] | None = None,
 ) -> tuple[Floats, str]:
-    """Return the distances (len(rows), len(columns)) and their unit.
-
-    Raises:
-        InputError: If the kind is unknown or a space lacks what it needs.
-    """
+    """Return distances (len(rows), len(columns)) and their unit; `InputError` for unknown kinds, unfit spaces."""
     if kind == "semantic":
         return _semantic(rows, columns, categories), ""
     if categories is not None:

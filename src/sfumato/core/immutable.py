@@ -82,11 +82,7 @@ class NotebookRepr:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """Return the object as HTML.
-
-        Raises:
-            NotImplementedError: If no renderer is installed; notebooks then show its repr.
-        """
+        """Return the object as HTML; `NotImplementedError` without a renderer, and notebooks show its repr."""
         from importlib.metadata import entry_points
 
         for renderer in entry_points(group="sfumato.notebook"):

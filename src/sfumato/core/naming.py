@@ -30,12 +30,8 @@ _UNIT: Final = re.compile(_WORD)
 def name_phrase(name: str, noun: str = "") -> str:
     """Return a name for a sentence: ``euclidean distance``, or ``distance called 'my way'``.
 
-    Args:
-        name: The name of a distance or a loss.
-        noun: What it names; "" where the sentence says that already.
-
-    Returns:
-        The name in quotation marks, on one line and at most 40 characters long, unless the package makes it.
+    It is in quotation marks, on one line and at most 40 characters long, unless the package makes it. ``noun`` is
+    what it names; "" where the sentence says that already.
 
     Example:
         >>> print(name_phrase("euclidean", "distance"), "-", name_phrase("my way", "distance"))
@@ -64,11 +60,7 @@ def is_unit(text: str) -> bool:
 
 
 def check_unit(text: str) -> None:
-    """Refuse a unit that is no short word: units stand in sentences, and a longer text could read as one.
-
-    Raises:
-        InputError: If it is neither a short word nor empty.
-    """
+    """Refuse a unit that is not empty or a short word (`InputError`): in sentences longer texts could mislead."""
     if not is_unit(text):
         raise InputError(
             f"the unit {quote(text)} is not a short word.",

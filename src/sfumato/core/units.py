@@ -71,11 +71,7 @@ def canonical(unit: str) -> str:
 
 
 def factor(source: str, target: str) -> float:
-    """Return how many ``target`` one ``source`` is.
-
-    Raises:
-        UnitError: If the two units measure different things.
-    """
+    """Return how many ``target`` one ``source`` is; `UnitError` if they measure different things."""
     a, b = canonical(source), canonical(target)
     if a == b:
         return 1.0
@@ -90,16 +86,9 @@ def factor(source: str, target: str) -> float:
 def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> float:
     """Read a quantity and return its value in ``unit`` (or per ``unit``).
 
-    A text names its unit, so that ``"500"`` is refused; a Python number is in ``unit`` already.
-
-    Args:
-        text: ``"800 m"``, ``"0.6/km"``, ``"0.6 per km"`` or a number.
-        per: Whether a rate (``"0.6/km"``) is wanted.
-        unit: The unit of the answer.
-        what: What the quantity is, for the error message.
-
-    Raises:
-        UnitError: If the text is not a finite quantity or its unit does not fit.
+    A text names its unit, as in ``"800 m"``, or with ``per`` in ``"0.6/km"`` and ``"0.6 per km"``, so that
+    ``"500"`` is refused; a Python number is in ``unit`` already. What is not a finite quantity, or has a unit that
+    does not fit, is a `UnitError`.
     """
     amount = "500" if unit == "m" else "0.6"
     example = f"0.6/{unit}" if per and unit else f"{amount} {unit}" if unit else "0.6"
@@ -143,12 +132,9 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
 
 
 def parse_exactly(text: str | float, *, per: bool = False, unit: str, what: str) -> Fraction:
-    """Read a quantity as `parse` does, without any rounding.
+    """Read a quantity as `parse` does, with the same errors, but without any rounding.
 
     A float stands for the shortest decimal that it prints as: 0.1 is 1/10. What is too small for a float is 0.
-
-    Raises:
-        UnitError: If the text is not a finite quantity or its unit does not fit.
     """
     value = parse(text, per=per, unit=unit, what=what)
     match = _QUANTITY.match(text) if isinstance(text, str) else None
