@@ -59,9 +59,7 @@ class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its typ
     def answers(self, values: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
         """Return what every head reports, tensor (k, heads, 2), and the gates, tensor (k, heads).
 
-        Args:
-            values: Tensor (k, 2).
-            seeds: Tensor (k, inputs); the one that picks the head is not used.
+        Values are (k, 2), and seeds (k, inputs); the seed that picks the head is not used.
         """
         given = seeds if self.gates is None else seeds[:, 1:-2]
         features = torch.cat([values, _circle(given[:, 0]), 2 * given[:, 1:] - 1], dim=1)
@@ -96,14 +94,9 @@ def seeded(build: Callable[[], nn.Module], seed: int, device: torch.device) -> n
 
 
 def train_classifier(classifier: nn.Module, batches: Batches, steps: int, rate: float) -> None:
-    """Minimise the cross entropy of labels, with a rate that rises and falls once.
+    """Minimise the cross entropy of labels, with a rate that rises to ``rate`` and falls once.
 
-    Args:
-        classifier: From reports to logits.
-        batches: Gives reports (k, dimensions) and labels (k,), or in their place the weight
-            of each label (k, labels).
-        steps: How many batches.
-        rate: The largest learning rate.
+    Batches are reports (k, dimensions) and labels (k,), or in their place the weight of each label (k, labels).
     """
     optimiser = torch.optim.Adam(classifier.parameters(), lr=rate)
     for step in range(steps):
@@ -127,10 +120,7 @@ def one_cycle(step: int, steps: int) -> float:
 def shares_of(labels: Tensor, size: int, gates: Tensor) -> Tensor:
     """Return P(x, z) of a batch, tensor (labels, reports), the reports of a record side by side.
 
-    Args:
-        labels: Tensor (k,), of the records.
-        size: How many labels there are.
-        gates: Tensor (k, heads), the weight of each report within its record.
+    Labels are (k,), and gates (k, heads) the weight of each report within its record.
     """
     each: Tensor = nn.functional.one_hot(labels, size)
     return (each.T[:, :, None] * gates / len(labels)).flatten(1)

@@ -108,13 +108,10 @@ def estimate_risk(
 
 
 def cover_hart(error: float, secrets: int) -> float:
-    """Return the least Bayes error whose nearest-neighbour rule can have this error in the limit.
+    """Return the least Bayes error whose nearest-neighbour rule can have this error R_nn in the limit.
 
-    R_nn <= R (2 - R n / (n - 1)) gives R >= (n - 1) / n (1 - sqrt(1 - n R_nn / (n - 1))).
-
-    Args:
-        error: R_nn, the limit of the error of one nearest neighbour.
-        secrets: n.
+    R_nn <= R (2 - R n / (n - 1)) gives R >= (n - 1) / n (1 - sqrt(1 - n R_nn / (n - 1))), n being the number of
+    secrets.
 
     Source:
         Cover and Hart, IEEE Transactions on Information Theory 13(1), 1967.

@@ -85,13 +85,9 @@ class Game(Protocol):
 
 @dataclass(slots=True)
 class Played:
-    """The result of the rounds: the best generator, its round, and all measurements.
+    """The result of the rounds: the best generator's parameters, its round (0 before the first), all measurements.
 
-    Attributes:
-        history: All rounds.
-        best: The number of the round whose generator is kept; 0 before the first.
-        parameters: Its parameters.
-        ending: Why it ended; None while it goes on.
+    ``ending`` is None while it goes on.
     """
 
     history: list[TrainingRound] = field(default_factory=list)
@@ -104,15 +100,11 @@ class Played:
 class Rules:
     """Rules for the end of the rounds and for the generator that is kept.
 
-    Attributes:
-        rounds: The most rounds.
-        max_loss: The largest loss allowed; ``inf`` for no limit.
-        blind_accuracy: The chance of the best guess without a report.
-        tolerance: The label counts as hidden when the attacker's accuracy is no more than
-            this above that chance; None plays on.
-        patience: Rounds without gain after which nothing more is expected.
-        failure: The probability that the loss is above the limit nevertheless, the records that judge it
-            being independent draws; 0.5 takes their mean for the truth.
+    The loss may be at most ``max_loss``, ``inf`` for no limit. The probability that it is above the limit
+    nevertheless is ``failure``, the records that judge it being independent draws; 0.5 takes their mean for the
+    truth. The label counts as hidden when the attacker's accuracy is no more than ``tolerance`` above
+    ``blind_accuracy``, the chance of the best guess without a report; None plays on. After ``patience`` rounds
+    without gain nothing more is expected.
     """
 
     rounds: int
@@ -169,10 +161,8 @@ class Rules:
 def loss_at_most(loss: float, error: float, failure: float) -> float:
     """Return the one-sided limit that the mean of a loss is below, by the normal approximation.
 
-    Args:
-        loss: Measured, in any unit.
-        error: Its standard error, in the same unit.
-        failure: The probability that the mean is above it, above 0; 0.5 gives the loss as measured.
+    ``error`` is the standard error of the measured loss, in the same unit. ``failure`` is the probability that the
+    mean is above the limit, above 0; 0.5 gives the loss as measured.
     """
     return loss + NormalDist().inv_cdf(1 - failure) * error if failure < 0.5 else loss
 
@@ -189,18 +179,10 @@ def play(
 ) -> Played:
     """Play the rounds and return the best generator.
 
-    Args:
-        game: The game.
-        rules: When it ends.
-        identity: What data and settings it is about; a checkpoint of another one is refused.
-        progress: Called after each round's measurement.
-        stop: Asked before each round whether to stop.
-        checkpoint: A file that is replaced after rounds; if it exists, the training goes on from it.
-        every: After how many rounds.
-
-    Raises:
-        InputError: If the checkpoint belongs to another training.
-        FileError: If it cannot be read or written.
+    ``identity`` is what data and settings the game is about. ``progress`` is called after each round's
+    measurement, and ``stop`` before each round. The checkpoint is replaced after every ``every`` rounds; if it
+    exists, the training goes on from it. One of another training is an `InputError`, and one that cannot be read
+    or written a `FileError`.
     """
     if every < 1:
         raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
@@ -255,11 +237,7 @@ def _from_state(state: State) -> Played:
 
 
 def checked_max_loss(max_loss: float | None) -> float:
-    """Return the largest loss as a number, ``inf`` where there is none.
-
-    Raises:
-        InputError: If it is not positive.
-    """
+    """Return the largest loss as a number, ``inf`` where there is none; `InputError` if it is not positive."""
     found = math.inf if max_loss is None else float(max_loss)
     if not found > 0:
         raise InputError(
