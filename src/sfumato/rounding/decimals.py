@@ -137,10 +137,7 @@ def gap_at_most(gap: float) -> str:
 def amount(value: float, unit: str, digits: int = 3) -> str:
     """Write a quantity, rounded to nearest; lengths in metres below 1 km, in whole millimetres below 1 mm.
 
-    Args:
-        value: The quantity.
-        unit: The short name of its unit; empty for a pure number.
-        digits: How many significant digits to write at most.
+    The unit is a short name, empty for a pure number; at most ``digits`` significant digits are written.
     """
     return _amount(value, unit, digits, ROUND_HALF_EVEN)
 

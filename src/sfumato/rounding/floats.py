@@ -88,9 +88,7 @@ def sum_above(terms: Sequence[float]) -> float:
 def sum_error(terms: int, magnitude: float) -> float:
     """Return a bound on the error of a sum of products of two factors, or of more that do not underflow.
 
-    Args:
-        terms: How many products of a few factors were added, in any order.
-        magnitude: The computed sum of their absolute values.
+    The products are added in any order; ``magnitude`` is the computed sum of their absolute values.
     """
     return float(np.nextafter(2 * (terms + 8) * UNIT * magnitude, np.inf)) + underflow(terms)
 
@@ -98,10 +96,8 @@ def sum_error(terms: int, magnitude: float) -> float:
 def underflow(products: int, factor: float = 0.0) -> float:
     """Return the most that products lose together where they are too small for a float.
 
-    Args:
-        products: How many products there are.
-        factor: The largest absolute value that such a product was multiplied with afterwards:
-            what was lost is multiplied too.
+    ``factor`` is the largest absolute value that such a product was multiplied with afterwards: what was lost is
+    multiplied too.
     """
     return products * (1 + factor) * SMALLEST
 
@@ -124,10 +120,7 @@ def power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
 
 
 class Logarithm(float):
-    """The float just above the logarithm of a fraction, which is kept: e to it is known exactly.
-
-    Args:
-        factor: The fraction, at least 1.
+    """The float just above the logarithm of a fraction of at least 1, which is kept: e to it is known exactly.
 
     Example:
         >>> Logarithm(Fraction(3)), Logarithm(Fraction(3)).factor
@@ -172,11 +165,9 @@ def quotient(value: Fraction, rounding: str, digits: int) -> Decimal:
 
 
 def log_error(value: float, terms: int = 1) -> float:
-    """Return the most by which the logarithm of a ratio of two sums may be off.
+    """Return the most by which the computed logarithm of a ratio of two sums may be off.
 
-    Args:
-        value: The computed logarithm.
-        terms: How many products each sum adds up; 1 for entries of the matrix.
+    ``terms`` is how many products each sum adds up; 1 for entries of the matrix.
     """
     return float(log_errors(np.asarray(value), terms))
 
@@ -190,10 +181,7 @@ def log_errors(values: Floats, terms: int = 1) -> Floats:
 def mass_error(value: float, terms: int, inner: int = 1) -> float:
     """Return the most by which a computed excess of mass, sum of max(0, p - c q), may be off.
 
-    Args:
-        value: The computed sum.
-        terms: How many differences were added.
-        inner: How many products each p and q adds up; 1 for entries of the matrix.
+    ``terms`` differences were added, and each p and q adds up ``inner`` products; 1 for entries of the matrix.
     """
     return float(mass_errors(np.asarray(value), terms, inner))
 
@@ -206,9 +194,8 @@ def mass_errors(values: Floats, terms: int, inner: int = 1) -> Floats:
 def inversion_error(terms: int, span: float) -> float:
     """Return a mass by which delta may be off where an epsilon was found for it.
 
-    Args:
-        terms: How many observables there are.
-        span: The largest logarithm of 1/p over the positive probabilities.
+    ``terms`` is the number of observables; ``span`` is the largest logarithm of 1/p over the positive
+    probabilities.
     """
     return 2 * mass_error(1.0, terms) + (12 * terms + 64 * (1 + span)) * UNIT
 
@@ -216,13 +203,8 @@ def inversion_error(terms: int, span: float) -> float:
 def divergence_errors(values: Floats, terms: int, span: float) -> Floats:
     """Return the most by which computed f-divergences and Renyi divergences may be off, same shape.
 
-    It holds for Kullback-Leibler in both orders, total variation, chi-square, Hellinger
-    and Renyi divergences of every order, not for generators that users write.
-
-    Args:
-        values: The computed divergences.
-        terms: How many observables there are.
-        span: The largest logarithm of 1/p over the positive probabilities.
+    It holds for Kullback-Leibler in both orders, total variation, chi-square, Hellinger and Renyi divergences of
+    every order, not for generators that users write. ``terms`` and ``span`` are as for `inversion_error`.
     """
     sizes = np.where(np.isinf(values), 0.0, values)
     errors = (128 * (1 + span) + 2 * terms) * UNIT * (1 + sizes)
