@@ -29,19 +29,10 @@ _HINTS: Final = {
 
 @contextmanager
 def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path to write to; it takes the place of ``path`` at the end.
+    """Give a temporary path of an empty file to write to; it takes the place of ``path`` at the end.
 
-    The temporary file lies in the same folder, reaches the disk before it is renamed,
-    and is removed if anything fails: then ``path`` is as it was before.
-
-    Args:
-        path: The file to write; one that exists is replaced.
-
-    Yields:
-        The path of an empty file to be filled.
-
-    Raises:
-        FileError: If the file cannot be written.
+    The temporary file lies in the same folder, reaches the disk before it is renamed, and is removed if anything
+    fails: then ``path`` is as it was before. A file that cannot be written is a `FileError`.
     """
     target, temporary = _begun(path)
     try:
@@ -60,11 +51,7 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def owner_only(only: bool = True) -> Iterator[None]:
-    """Give files that are made in the block to their owner only, as the umask 077 does.
-
-    Args:
-        only: Whether to; otherwise they get the rights that the umask of the process gives.
-    """
+    """Give files made in the block to their owner only, like umask 077; unless ``only``, as the umask says."""
     before = os.umask(0o077) if only else None
     try:
         yield
@@ -85,9 +72,8 @@ def owner_only_like(path: str | os.PathLike[str]) -> AbstractContextManager[None
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Find out whether a file can be written, before what cannot be undone; nothing is left behind.
 
-    Raises:
-        FileError: If its folder is missing, nothing can be written there, its name is too long, or it is a folder
-        itself.
+    It is a `FileError` if its folder is missing, nothing can be written there, its name is too long, or it is a
+    folder itself.
     """
     _, temporary = _begun(path)
     temporary.unlink(missing_ok=True)
@@ -96,11 +82,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def hidden_name(name: str, suffix: str) -> str:
     """Return the name of a hidden file that belongs to another: a dot, the name, the suffix.
 
-    A long name is cut to whole characters, and a hash of all of it tells it from others that begin alike.
-
-    Args:
-        name: The name of the other file, without its folder.
-        suffix: What the hidden file is, such as ``.part``; at most 60 bytes.
+    A long name is cut to whole characters, and a hash of all of it tells it from others that begin alike. The
+    suffix, such as ``.part``, has at most 60 bytes.
     """
     encoded = name.encode("utf-8", "surrogateescape")
     end = suffix.encode()
@@ -114,9 +97,8 @@ def hidden_name(name: str, suffix: str) -> str:
 def try_lock(descriptor: int) -> bool:
     """Take the lock of an open file or folder. It ends when that is closed, or with the process.
 
-    Returns:
-        False if another process holds it. True otherwise, also where the system or its file system has no such
-        locks, and nothing keeps others out.
+    False means that another process holds it. True may mean that the system or its file system has no such locks,
+    and nothing keeps others out.
     """
     try:
         import fcntl

@@ -21,9 +21,6 @@ def worker_pool(count: int) -> Iterator[Executor]:
 
     Each has one thread of BLAS, and leaves Ctrl-C to this process. They are not forked: a fork would copy the
     locks of BLAS and of HiGHS in any state. They import nothing from the current folder unless this process does.
-
-    Args:
-        count: How many.
     """
     context = _SafeContext()
     ours, theirs = context.Pipe()
