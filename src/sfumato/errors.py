@@ -26,10 +26,8 @@ _MENTION: Final = re.compile("\ue000([\\w.]+)\ue001([^\ue000]*)\ue000")
 def argument(name: str, value: object = "") -> str:
     """Return the mention of an argument for a message; each caller reads it in their own language.
 
-    Args:
-        name: The argument. Where commands call it otherwise, with its function in front:
-            ``read_visits.user``.
-        value: A value for it, such as an example; none if it is empty.
+    A name has its function in front where commands call it otherwise: ``read_visits.user``. The value is an
+    example; none if it is empty.
 
     Example:
         >>> error = InputError("the region is too wide.", f"use {argument('region', 'a,b,c,d')}.")
@@ -54,11 +52,8 @@ def typed(text: str) -> str:
 def row_value(shown: object, instead: str) -> str:
     """Return the mention of data for a message: readers see it only where they ask for values.
 
-    Messages end in logs and mails, and the rows of a table are about people.
-
-    Args:
-        shown: The words with the data, such as ``the latitude 400.17,``.
-        instead: The words without them, such as ``a latitude``.
+    Messages end in logs and mails, and the rows of a table are about people. ``shown`` has the data, such as
+    ``the latitude 400.17,``, and ``instead`` has not, such as ``a latitude``.
 
     Example:
         >>> error = DataError(f"row 2 has {row_value('the latitude 400.17,', 'a latitude')} beyond 90 degrees.")
