@@ -246,3 +246,12 @@ def test_questions_out_of_range():
             account.epsilon(delta)
     with pytest.raises(InputError, match="tolerance"):
         account.epsilon(0.1, 0.0)
+
+
+def test_epsilon_is_found_where_the_first_guess_of_it_is_poor():
+    """Dummies are almost always the same: the profile falls slowly, then steeply up to epsilon 6.39."""
+    p, q = [0.175, 0.385, 0.44], [0.0003, 0.999, 0.0007]
+    account = PairAccountant(p, q, [0.999, 0.0005, 0.0005], 2)
+    found = account.epsilon(0.5)
+    assert found.width <= 1e-5
+    assert account.delta(found.upper).upper <= 0.5 <= account.delta(found.lower).upper

@@ -98,3 +98,10 @@ def test_wrong_families():
         FamilyAccountant(tupling, family * 0.9)
     with pytest.raises(InputError, match="shape"):
         FamilyAccountant(tupling, family[:, :2])
+
+
+def test_a_delta_that_is_no_probability():
+    tupling, family = setting(1, 3)
+    for delta in (-0.1, 1.1, float("nan")):
+        with pytest.raises(InputError, match="delta"):
+            FamilyAccountant(tupling, family).epsilon(delta)

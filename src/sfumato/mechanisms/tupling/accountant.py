@@ -164,8 +164,7 @@ class PairAccountant:
         Raises:
             InputError: If delta or the tolerance is out of range.
         """
-        if not 0 <= delta <= 1:
-            raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-3.")
+        check_delta(delta)
         _check_tolerance(tolerance)
         pure = self.pure_epsilon
         if delta == 0:
@@ -182,6 +181,24 @@ class PairAccountant:
         lower = proved_beyond(lambda e: self._against(e, delta).lower > delta, guess, -step, 0.0)
         if upper == end and self.exceeds(end, delta):
             upper = pure
+        return self._narrowed(lower, upper, delta, tolerance)
+
+    def _narrowed(self, lower: float, upper: float, delta: float, tolerance: float) -> Bracket:
+        """Return bounds of epsilon halved to the tolerance, or until the largest lattice cannot tell.
+
+        They are farther apart where the guess was poor, as the logarithm of the profile is no line near it.
+        """
+        while 1.01 * tolerance < upper - lower < math.inf:
+            middle = lower + (upper - lower) / 2
+            found = self._against(middle, delta)
+            if not lower < middle < upper:
+                break
+            if found.upper <= delta:
+                upper = middle
+            elif found.lower > delta:
+                lower = middle
+            else:
+                break
         return Bracket.between(lower, upper)
 
     def _guess(self, delta: float, end: float, tolerance: float) -> tuple[float, float]:
@@ -273,6 +290,16 @@ def first_spacing(given: Atoms, copies: int, points: int) -> float:
 
 def _defect(distribution: Floats) -> float:
     return abs(math.fsum(distribution.tolist()) - 1.0)
+
+
+def check_delta(delta: float) -> None:
+    """Raise an error unless a delta is a probability.
+
+    Raises:
+        InputError: If it is not from 0 to 1.
+    """
+    if not 0 <= delta <= 1:
+        raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-3.")
 
 
 def _check_tolerance(tolerance: float) -> None:

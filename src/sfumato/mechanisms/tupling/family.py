@@ -15,7 +15,7 @@ from ...core.arrays import Floats, floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import UNIT
-from .accountant import PairAccountant
+from .accountant import PairAccountant, check_delta
 from .mechanism import Tupling
 
 Pairs = NDArray[np.intp]
@@ -170,6 +170,7 @@ class FamilyAccountant:
         Raises:
             InputError: If delta or the tolerance is out of range.
         """
+        check_delta(delta)
         return self._worst(
             0.0,
             lambda pair: pair.epsilon(delta, tolerance),
