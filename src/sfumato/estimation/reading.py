@@ -94,13 +94,14 @@ def read_tuples(
 
     Raises:
         InputError: If the matrix of all tuples is too large to list.
-        DataError: As for `read_reports`, or if a row holds no tuple of this size.
+        DataError: As for `read_reports`, or if a row holds no tuple of exactly this size.
     """
     channel, space, size = tupling.channel(), tupling.observables, tupling.queries
     check_kind(source)
     table, mark = _open(source)
     _check(mark, tupling, source, None, unmarked=unmarked)
-    if column in read_columns(table, ()).column_names:
+    present = read_columns(table, ()).column_names
+    if column in present:
         lists = read_columns(table, (column,))[column].combine_chunks()
         whole = getattr(lists, "value_lengths", None)
         if whole is None or lists.null_count or any(length != size for length in whole().to_pylist()):
@@ -115,7 +116,14 @@ def read_tuples(
                 f"they look like {space.labels[0]!r}; check that table and mechanism belong together.",
             )
     else:
-        positions, _ = _positions(table, {f"{column}_{place}": space for place in range(1, size + 1)})
+        names = [f"{column}_{place}" for place in range(1, size + 2)]
+        if not set(names[:-1]) <= set(present) or names[-1] in present:
+            columns = names[0] if size == 1 else f"{names[0]} to {names[-2]}"
+            raise DataError(
+                f"{_named(source)} does not hold exactly the columns {columns}, as tuples of {tupling!r} do.",
+                f"check that table and mechanism belong together, or name the columns with {argument('column')}.",
+            )
+        positions, _ = _positions(table, dict.fromkeys(names[:-1], space))
         found = np.column_stack(positions)
     labels = (tuple(space.labels[each] for each in row) for row in np.sort(found, axis=1).tolist())
     reports = Reports.of(channel, labels)

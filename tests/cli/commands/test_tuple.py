@@ -267,11 +267,14 @@ def test_attacks_and_estimates_of_tuples(run, tmp_path):
         assert shares == pytest.approx(dict(zip("abc", prior.probabilities, strict=True)), abs=0.15)
     save(Tupling(inner, 3, [0.3, 0.3, 0.4]), "u.sfm")
     assert run("estimate", "u.sfm", "out.parquet").code == 1
+    twice = run("estimate", "t.sfm", "out.csv", "--column", "label", "--column", "other")
+    assert (twice.code, "--column was given several times" in twice.err) == (1, True)
     for table, message in (
         ({"label": [["a", "b", "c"]]}, "does not hold 4 labels"),
         ({"label": [["a", "b", "c", "d"]]}, "hold labels that the mechanism does not report"),
         ({"label": ["a"]}, "does not hold 4 labels"),
-        ({"label_1": ["a"]}, "label_2"),
+        ({"label_1": ["a"]}, "exactly the columns label_1 to label_4"),
+        ({f"label_{place}": ["a"] for place in range(1, 6)}, "exactly the columns label_1 to label_4"),
     ):
         with pytest.raises(DataError, match=message):
             read_tuples(Tupling(inner, 3, [0.3, 0.3, 0.4]), pyarrow.table(table), unmarked=True)

@@ -193,6 +193,11 @@ def command(
             else:
                 if weights is not None:
                     raise InputError("--weights was given, but tuples are not weighted.", "leave it out.")
+                if column and len(column) > 1:
+                    raise InputError(
+                        "--column was given several times, but tuples have one name.",
+                        "give it once: --column label reads label_1, label_2 and so on.",
+                    )
                 with option(str(file)):
                     _ = held.tupling.channel()
                 received = read_tuples(
