@@ -62,6 +62,10 @@ def test_too_few_dummies_are_allowed():
         InfeasibleError, match=r"10 dummies are not enough for epsilon 0.1 at delta 0.001: they give"
     ):
         plan_dummies(family, 0.1, 1e-3, most=10)
+    with pytest.raises(InfeasibleError, match="10 dummies are not enough") as caught:
+        plan_dummies(family, 0.1, 1e-3, most=10, optimise=True)
+    assert "optimise" not in caught.value.hint
+    assert caught.value.hint.endswith("mechanism.")
     needed = plan_dummies(family, 0.5, 1e-3).dummies
     assert plan_dummies(family, 0.5, 1e-3, most=needed).dummies == needed
     with pytest.raises(InfeasibleError):

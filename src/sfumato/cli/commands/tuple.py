@@ -72,7 +72,7 @@ def command(
     from ...errors import InputError
     from ...files import MechanismFile, save
     from ...mechanisms.tupling import TuplePrivacy
-    from ...rounding import at_most, exactly
+    from ...rounding import at_most, counted, exactly
 
     if (dummies is None) == (epsilon is None):
         given = "neither --dummies nor --epsilon was" if dummies is None else "--dummies and --epsilon were both"
@@ -102,7 +102,8 @@ def command(
         save(written, output)
     if len(files) > 1:
         say(f"Chosen: {files[chosen]}")
-    say(f"{tupling.dummies:,} dummies, so {tupling.queries:,} queries for each report.")
+    hidden, sent = counted(tupling.dummies, "dummy", "dummies"), counted(tupling.queries, "query", "queries")
+    say(f"{hidden}, so {sent} for each report.")
     if family is not None and plan is None:
         print_family(tupling, family, _SHOWN_DELTA)
     elif family is not None and plan is not None:

@@ -13,12 +13,16 @@ from ...core import AnyLoss, Bracket, Prior, as_loss
 from ...core.arrays import Floats
 from ...core.bracket import bisect
 from ...errors import InfeasibleError, InputError, python, typed
-from ...rounding import at_most
+from ...rounding import at_most, counted
 from .accountant import PairAccountant
 from .dummies import optimised_dummies
 from .family import FamilyAccountant, Worst
 from .mechanism import FARTHEST, Tupling
 
+_LOOK: Final = (
+    python("let plan_dummies look for the dummies' distribution, with optimise=True."),
+    typed("let it look for the dummies' distribution, with --source optimised."),
+)
 _SEARCHES: Final = 8  # for a distribution of dummies, each at the number that the last one reached
 
 
@@ -58,7 +62,8 @@ class DummyPlan:
         """The plan in plain words."""
         worth = "" if self.loss is None else f" The expected loss is then at most {at_most(self.loss, 6)}."
         return (
-            f"{self.dummies:,} dummies ({self.tupling.queries:,} queries) give epsilon {at_most(self.epsilon, 6)} "
+            f"{counted(self.dummies, 'dummy', 'dummies')} ({counted(self.tupling.queries, 'query', 'queries')}) "
+            f"{'gives' if self.dummies == 1 else 'give'} epsilon {at_most(self.epsilon, 6)} "
             f"with delta {at_most(self.found_delta.bounds.upper)}, at most {at_most(self.delta, 6)}.{worth}"
         )
 
@@ -129,10 +134,9 @@ def _fewest_optimised(family: FamilyAccountant, epsilon: float, delta: float, mo
     try:
         best = _fewest(family, epsilon, delta, most)
     except InfeasibleError:
-        best = _with_optimised(family.with_dummies(most), epsilon)
-        if delta == 0 or best.exceeds(epsilon, delta):
+        if delta == 0:
             raise
-        best = _fewest(best, epsilon, delta, most)
+        best = _fewest(_with_optimised(family.with_dummies(most), epsilon), epsilon, delta, most, looked=True)
     for _ in range(_SEARCHES):
         found = _with_optimised(best, epsilon)
         if not best.tupling.dummies or found.exceeds(epsilon, delta):
@@ -148,15 +152,17 @@ def _with_optimised(family: FamilyAccountant, epsilon: float) -> FamilyAccountan
     return family.with_dummies(family.tupling.dummies, optimised_dummies(family, epsilon=epsilon).distribution)
 
 
-def _fewest(family: FamilyAccountant, epsilon: float, delta: float, most: int) -> FamilyAccountant:
-    """Return the accountant of the fewest dummies of the family's own distribution."""
+def _fewest(
+    family: FamilyAccountant, epsilon: float, delta: float, most: int, *, looked: bool = False
+) -> FamilyAccountant:
+    """Return the accountant of the fewest dummies of the family's own distribution, perhaps one looked for."""
     pure = family.pure_epsilon
     if pure <= epsilon or not family.with_dummies(0).exceeds(epsilon, delta):
         return family.with_dummies(0)
     if delta == 0:
         least = "infinite" if math.isinf(pure) else f"{pure:.6g}"
         raise InfeasibleError(
-            f"epsilon {epsilon:g} was asked for with delta 0, but the inner mechanism's pure epsilon is {least}.",
+            f"epsilon {epsilon:g} was asked for with delta 0, but a single report's pure epsilon is {least}.",
             "dummies never lower a pure epsilon: allow a delta such as 1e-3, or strengthen the inner mechanism.",
         )
     short, enough = 0, 1
@@ -170,9 +176,8 @@ def _fewest(family: FamilyAccountant, epsilon: float, delta: float, most: int) -
             raise InfeasibleError(
                 f"{most:,} dummies are not enough for epsilon {epsilon:g} at delta {delta:g}: "
                 f"they give epsilon {reached:.4g}.",
-                "allow more dummies or a larger delta, or strengthen the inner mechanism",
-                python("let plan_dummies look for the dummies' distribution, with optimise=True."),
-                typed("let it look for the dummies' distribution, with --source optimised."),
+                "allow more dummies or a larger delta, or strengthen the inner mechanism" + "." * looked,
+                *(() if looked else _LOOK),
             )
     k = bisect(
         lambda dummies: not family.with_dummies(dummies).exceeds(epsilon, delta), fails=short, holds=enough
