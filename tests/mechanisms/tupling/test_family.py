@@ -100,8 +100,12 @@ def test_wrong_families():
         FamilyAccountant(tupling, family[:, :2])
 
 
-def test_a_delta_that_is_no_probability():
-    tupling, family = setting(1, 3)
-    for delta in (-0.1, 1.1, float("nan")):
+def test_questions_out_of_range():
+    account = FamilyAccountant(*setting(1, 3))
+    for number in (-0.1, 701.0, float("nan")):
         with pytest.raises(InputError, match="delta"):
-            FamilyAccountant(tupling, family).epsilon(delta)
+            account.epsilon(number)
+        with pytest.raises(InputError, match="delta"):
+            account.exceeds(0.1, number)
+        with pytest.raises(InputError, match="epsilon"):
+            account.exceeds(number, 0.1)

@@ -140,8 +140,7 @@ class PairAccountant:
         Raises:
             InputError: If epsilon or the tolerance is out of range.
         """
-        if not 0 <= epsilon <= FARTHEST:
-            raise InputError(f"epsilon is {epsilon}.", f"use a number from 0 to {FARTHEST:g}.")
+        check_epsilon(epsilon)
         _check_tolerance(tolerance)
         return self._refined(epsilon, lambda found: tolerance * found.upper)
 
@@ -151,7 +150,12 @@ class PairAccountant:
         Args:
             epsilon: From 0 to 700.
             delta: From 0 to 1.
+
+        Raises:
+            InputError: If epsilon or delta is out of range.
         """
+        check_epsilon(epsilon)
+        check_delta(delta)
         return self._against(epsilon, delta).upper > delta
 
     def epsilon(self, delta: float, tolerance: float = 1e-6) -> Bracket:
@@ -290,6 +294,16 @@ def first_spacing(given: Atoms, copies: int, points: int) -> float:
 
 def _defect(distribution: Floats) -> float:
     return abs(math.fsum(distribution.tolist()) - 1.0)
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Raise an error unless an epsilon can be searched.
+
+    Raises:
+        InputError: If it is not from 0 to 700.
+    """
+    if not 0 <= epsilon <= FARTHEST:
+        raise InputError(f"epsilon is {epsilon}.", f"use a number from 0 to {FARTHEST:g}.")
 
 
 def check_delta(delta: float) -> None:

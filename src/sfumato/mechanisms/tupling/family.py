@@ -15,7 +15,7 @@ from ...core.arrays import Floats, floats, readonly
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import UNIT
-from .accountant import PairAccountant, check_delta
+from .accountant import PairAccountant, check_delta, check_epsilon
 from .mechanism import Tupling
 
 Pairs = NDArray[np.intp]
@@ -152,7 +152,12 @@ class FamilyAccountant:
         Args:
             epsilon: From 0 to 700.
             delta: From 0 to 1.
+
+        Raises:
+            InputError: If epsilon or delta is out of range.
         """
+        check_epsilon(epsilon)
+        check_delta(delta)
         bounds = self.cheap_delta(epsilon)
         return any(
             self._accountant(*self.pairs[i]).exceeds(epsilon, delta)
