@@ -235,7 +235,8 @@ def public_modules() -> set[str]:
 
 def test_nothing_imports_past_the_public_list_of_a_package() -> None:
     """Modules of other packages import from a package, or from a module that it lists."""
-    public, found = public_modules(), []
+    public = public_modules()
+    found: list[str] = []
     for name, uses in imported().items():
         own = name.split(".")[:2]
         past = {each for each in uses - public if each.startswith("sfumato.") and each.split(".")[:2] != own}
