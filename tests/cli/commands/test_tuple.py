@@ -103,6 +103,7 @@ def test_what_does_not_fit_a_tuple_is_refused(run, designed, visits_file):
         ((), "neither --dummies nor --epsilon was given"),
         (("--dummies", 3, "--epsilon", 1), "--dummies and --epsilon were both given"),
         (("--epsilon", 1), "--epsilon and --delta go together"),
+        (("--dummies", 3, "--most", 5), "--most was given with --dummies"),
         (("--dummies", -1), "number of dummies is -1"),
         (("--dummies", 3, "--source", "city"), "--source city is unknown"),
         (("--epsilon", 1, "--delta", 0), "dummies never lower a pure epsilon"),
@@ -234,9 +235,16 @@ def test_the_mechanism_of_least_loss_is_chosen(run, family):
             assert tupling is not None
             losses[file] = quality_loss(tupling, sf.Prior.uniform(space), same)
         else:
-            assert f"{file}: no 12 dummies are enough" in done.text
+            assert f"{file}: 12 dummies are not enough" in done.text
     assert f"Chosen: {min(losses, key=lambda file: losses[file])}" in done.text
     assert "choose among them with --epsilon" in run("tuple", *files, "-o", "t.sfm", "--dummies", 3).err
+    assert "The one with the fewest dummies" not in done.text
+    skewed = sf.Prior(space, [0.6, 0.3, 0.1])
+    save(MechanismFile(sf.mechanisms.randomised_response(space, 1.0), skewed, same), "skewed.sfm")
+    for others in (["m.csv"], ["skewed.sfm"]):
+        done = run("tuple", "2.sfm", *others, "-o", "t.sfm", *goal)
+        assert done.code == 0, done.err
+        assert "The one with the fewest dummies is chosen" in done.text
 
 
 def test_attacks_and_estimates_of_tuples(run, tmp_path):
@@ -289,3 +297,18 @@ def test_the_audit_of_tuples_names_their_kind(run):
     save(Tupling(sf.mechanisms.randomised_response(sf.Space("abc"), 2.0), 3, [0.3, 0.3, 0.4]), "t.sfm")
     told = run("audit", "t.sfm", "--promises").text
     assert "Audit: Tupling with 3 dummies over a Mechanism of 3 secrets" in told
+
+
+def test_an_audit_says_why_a_file_without_promises_fails(run):
+    save(Tupling(sf.Mechanism([[0.7, 0.3], [0.3, 0.7]], sf.Space("ab")), 2, [0.5, 0.5]), "t.sfm")
+    done = run("audit", "t.sfm", "--promises")
+    assert done.code == 1
+    assert "The file promises nothing" in done.text
+
+
+def test_a_damaged_family_ends_an_audit_before_its_promises(run, tmp_path):
+    save(Tupling(sf.mechanisms.randomised_response(sf.Space("abc"), 2.0), 3, [0.3, 0.3, 0.4]), "t.sfm")
+    (tmp_path / "family.csv").write_text("distribution,secret,probability\nx,a,2\n", encoding="ascii")
+    done = run("audit", "t.sfm", "--family", "family.csv")
+    assert done.code == 1
+    assert not done.text

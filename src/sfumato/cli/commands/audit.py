@@ -136,7 +136,7 @@ def command(
     from ...audits import Outcome, Request, Requirement
     from ...reports import summarise_noise
     from ...reports.document import ProvedPromises
-    from ..audit_knowledge import Given
+    from ..audit_knowledge import Given, family_from
     from ..audit_output import figures_asked, finish
     from ..audit_subjects import audit_function, audit_mechanism, audit_noise, audit_samples, mechanism_from, plan
     from ..mechanism_files import exit_code, print_promises
@@ -186,6 +186,10 @@ def command(
             finish(measured, output, asked, file=file, proved=proved)
         if held.tupling is not None and (promises or not _others(context, _DUMMIES)):
             deltas = () if promises else given.delta or (_DELTA,)
+            if family is not None:
+                family_from(
+                    held.tupling.secrets, family
+                )  # a damaged table ends the audit before anything is printed
             code = exit_code(print_promises(held).worst)
             if family is not None:
                 for each in deltas:
@@ -251,4 +255,7 @@ def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
 
     say("A tuple is made from one report and dummies: what is proved of one report holds for it too.")
     proved = prove_tuples(held, deltas)
-    return proved and bool(deltas or held.guarantees or held.tuple_guarantees or held.constraints)
+    if not (deltas or held.guarantees or held.tuple_guarantees or held.constraints):
+        say("The file promises nothing: leave out --promises to see what its tuples hide.")
+        return False
+    return proved

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...privacy import Family
 
 _SHOWN_DELTA: Final = 1e-3
+_MOST: Final = 1000
 _SOURCES: Final = ("mixture", "uniform", "optimised")
 
 
@@ -56,7 +57,9 @@ def command(
             "which fewer are enough)."
         ),
     ] = "mixture",
-    most: Annotated[int, typer.Option(help="With --epsilon: try at most this many dummies.")] = 1000,
+    most: Annotated[
+        int | None, typer.Option(help=f"With --epsilon: try at most this many dummies. [default: {_MOST}]")
+    ] = None,
 ) -> None:
     """Hide each report among dummies.
 
@@ -81,6 +84,8 @@ def command(
         raise InputError("--epsilon and --delta go together.", "give both, such as --epsilon 0.5 --delta 1e-3.")
     if len(files) > 1 and epsilon is None:
         raise InputError("several mechanisms were given with --dummies.", "choose among them with --epsilon.")
+    if most is not None and epsilon is None:
+        raise InputError("--most was given with --dummies, which is their number.", "leave one of them out.")
     if source not in _SOURCES:
         raise InputError(f"--source {source} is unknown.", f"use {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}.")
     check_ending(output, ".sfm")
@@ -88,7 +93,7 @@ def command(
     inner = [_single(file) for file in files]
     promised: tuple[TuplePrivacy, ...] = ()
     if epsilon is not None and delta is not None:
-        chosen, plan = _planned(files, inner, family, source, epsilon, delta, most)
+        chosen, plan = _planned(files, inner, family, source, epsilon, delta, _MOST if most is None else most)
         tupling = plan.tupling
         promised = (TuplePrivacy(epsilon, delta),) if family is None else ()
     else:
@@ -167,10 +172,11 @@ def _planned(
 ) -> tuple[int, DummyPlan]:
     """Return which mechanism loses least with as few dummies as are enough, and the plan of it.
 
-    Where not all hold a prior and a loss in one unit, it is the one that needs the fewest dummies.
+    Where losses cannot be compared, it is the one that needs the fewest dummies.
     """
     from ...errors import InfeasibleError
     from ...mechanisms.tupling import plan_dummies
+    from ...rounding import counted
     from ..screen import Screen
 
     plans: dict[int, DummyPlan] = {}
@@ -193,14 +199,14 @@ def _planned(
                 problems.append(error)
     if not plans:
         raise problems[0]
-    units = {held.loss.unit if held.loss is not None else None for held in inner}
-    losses = [plan.loss for plan in plans.values()]
-    comparable = len(units) == 1 and None not in losses
+    comparable = _comparable(inner)
     if len(files) > 1:
         for number, file in enumerate(files):
             found = plans.get(number)
-            said = f"no {most:,} dummies are enough" if found is None else found.sentence
+            said = f"{counted(most, 'dummy', 'dummies')} are not enough" if found is None else found.sentence
             say(f"{file}: {said}")
+        if not comparable:
+            say("The one with the fewest dummies is chosen: the files do not all hold the same prior and loss.")
 
     def rank(number: int) -> tuple[float, int]:
         plan = plans[number]
@@ -208,6 +214,23 @@ def _planned(
 
     best = min(plans, key=rank)
     return best, plans[best]
+
+
+def _comparable(inner: Sequence[MechanismFile]) -> bool:
+    """Return whether all files hold a loss in one unit, and one prior."""
+    from numpy import array_equal
+
+    first = inner[0]
+    return all(
+        held.prior is not None
+        and held.loss is not None
+        and first.prior is not None
+        and first.loss is not None
+        and held.loss.unit == first.loss.unit
+        and held.prior.space == first.prior.space
+        and array_equal(held.prior.probabilities, first.prior.probabilities)
+        for held in inner
+    )
 
 
 def print_family(tupling: Tupling, path: Path, delta: float) -> None:
