@@ -192,7 +192,11 @@ class Claim:
 
     @classmethod
     def of(cls, given: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:
-        """Return what a guarantee or a finding claims; a finding claims its upper value, if it is finite."""
+        """Return what a guarantee or a finding claims; a finding claims its upper value.
+
+        Raises:
+            InputError: If the finding promises nothing, or distortion privacy comes without a prior.
+        """
         if isinstance(given, Claim):
             return given
         if isinstance(given, ThresholdPrivacy):

@@ -220,7 +220,11 @@ class PropertyAnswer:
     combine: Callable[[Sequence[Claim]], Claim] | None = None
 
     def counterexample(self) -> Counterexample:
-        """Return the mechanisms that show that the property fails; an error where it holds."""
+        """Return the mechanisms that show that the property fails.
+
+        Raises:
+            InputError: If the property holds.
+        """
         if self.make is None:
             raise InputError("the property holds, so it has no counterexample.", "check `holds` first.")
         return self.make()

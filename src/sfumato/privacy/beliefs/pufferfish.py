@@ -143,6 +143,9 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         """Return the notion for secrets that are tuples of records: each may be set to any of its values.
 
         The space holds all combinations of the records' values, as tuples of one length.
+
+        Raises:
+            InputError: If tuples differ in length, or a combination is missing.
         """
         labels = [label if isinstance(label, tuple) else (label,) for label in space.labels]
         if len({len(label) for label in labels}) != 1:

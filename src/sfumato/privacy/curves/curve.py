@@ -31,7 +31,7 @@ class Curve(ABC):
     def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:
         """Return the least type II errors and their complements, two arrays of the same shape.
 
-        The confidences are the complements of the alphas, 1 - alpha, computed without cancellation.
+        The alphas have any shape; the confidences are 1 - alpha, computed without cancellation.
         """
 
     @property
@@ -41,7 +41,11 @@ class Curve(ABC):
 
     @final
     def __call__(self, alpha: ArrayLike) -> Floats:
-        """Return the least type II error at each type I error, from 0 to 1, array of the same shape."""
+        """Return the least type II error at each type I error, array of the same shape.
+
+        Raises:
+            InputError: If a type I error is not between 0 and 1.
+        """
         at = numbers(alpha, "alpha")
         if not ((at >= 0) & (at <= 1)).all():
             raise InputError("a type I error is not between 0 and 1.", "pass probabilities.")
@@ -117,7 +121,11 @@ class FunctionTradeOff(Curve):
         return f"FunctionTradeOff of {getattr(self.function, '__name__', type(self.function).__name__)}"
 
     def errors(self, alphas: Floats, _confidences: Floats) -> tuple[Floats, Floats]:
-        """Return the least type II errors and their complements; f must give one finite number for each."""
+        """Return the least type II errors and their complements.
+
+        Raises:
+            InputError: If f does not give one finite number for each type I error.
+        """
         try:
             # Sums of probabilities may exceed 1 by their rounding.
             betas = np.asarray(self.function(np.clip(alphas, 0.0, 1.0)), dtype=np.float64)
@@ -186,6 +194,9 @@ class LaplaceTradeOff(Curve):
         """Return the least delta that goes with an epsilon of at least 0, rounded up.
 
         delta = 1 - e**((epsilon - shift) / 2) below the shift, and 0 from there on.
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         if epsilon >= self.epsilon:

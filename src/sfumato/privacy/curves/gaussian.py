@@ -70,6 +70,9 @@ class GaussianTradeOff(Curve):
         """Return the least mu that every mechanism of epsilon-differential privacy has.
 
         mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response.
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
@@ -90,6 +93,9 @@ class GaussianTradeOff(Curve):
         """Return the least delta that goes with an epsilon of at least 0, rounded up.
 
         delta = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
         """
         check_epsilon(epsilon)
         if self.mu == 0 or math.isinf(epsilon):
@@ -104,7 +110,11 @@ class GaussianTradeOff(Curve):
         return min(1.0, math.nextafter(delta, 1.0))
 
     def epsilon(self, delta: float) -> float:
-        """Return an epsilon of at least 0 that goes with a delta from 0 to 1: the least one, rounded up."""
+        """Return an epsilon of at least 0 that goes with a delta: the least one, rounded up.
+
+        Raises:
+            InputError: If delta is not between 0 and 1.
+        """
         check_delta(delta)
         if self.delta(0.0) <= delta:
             return 0.0

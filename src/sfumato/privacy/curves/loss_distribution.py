@@ -97,7 +97,7 @@ class LossDistribution:
         """Return the loss of the alternative against the null hypothesis of a trade-off function.
 
         Its upper bounds hold for every pair whose trade-off function lies above the curve. ``curve.inverse`` gives
-        the other order.
+        the other order. The spacing is in nats.
         """
         return cls(curve.alternative, curve.null, spacing)
 
@@ -105,7 +105,8 @@ class LossDistribution:
     def composed(cls, parts: Iterable[tuple[LossDistribution, int]]) -> LossDistribution:
         """Return the loss of independent draws: of each distribution, as many as its count says.
 
-        Refuses an empty list, different spacings, counts below 1, and a lattice that would be too large.
+        Raises:
+            InputError: If there is none, spacings differ, a count is below 1, or the lattice would be too large.
         """
         given = list(parts)
         _check(given)
@@ -148,9 +149,12 @@ class LossDistribution:
         return max(0.0, self._delta(at) - added - self.lost)
 
     def epsilon_upper(self, delta: float) -> float:
-        """Return an epsilon of at least 0 that is large enough for a delta from 0 to 1, proved.
+        """Return an epsilon of at least 0 that is large enough for a delta, proved.
 
         It is ``inf`` where delta is no more than the mass of infinite losses and what was lost.
+
+        Raises:
+            InputError: If delta is not between 0 and 1.
         """
         _check_delta(delta)
         end = float(self.losses[-1]) + self.spacing + self.shift
@@ -161,7 +165,11 @@ class LossDistribution:
         return bisect(lambda at: self.delta_upper(at) <= delta, fails=0.0, holds=end, relative=1e-14).holds
 
     def epsilon_lower(self, delta: float) -> float:
-        """Return an epsilon that is not more than enough for a delta from 0 to 1, proved: at least 0."""
+        """Return an epsilon that is not more than enough for a delta, proved: at least 0.
+
+        Raises:
+            InputError: If delta is not between 0 and 1.
+        """
         _check_delta(delta)
         end = float(self.losses[-1]) + self.spacing
         if self.delta_lower(0.0) <= delta:

@@ -105,6 +105,9 @@ class TradeOff(Curve):
 
         It is the lower convex envelope of the trade-off functions of all related pairs, by default all.
 
+        Raises:
+            InputError: If an array (secrets, observables) is not a mechanism, or the relation has another size.
+
         Source:
             Dong, Roth and Su, definition 2.3 and proposition 2.4.
         """
@@ -116,7 +119,11 @@ class TradeOff(Curve):
 
     @classmethod
     def lowest(cls, curves: Iterable[Self]) -> Self:
-        """Return the largest trade-off function that lies below all given ones, of which there must be one."""
+        """Return the largest trade-off function that lies below all given ones.
+
+        Raises:
+            InputError: If there is none.
+        """
         given = list(curves)
         if not given:
             raise InputError("no trade-off function was given.", "pass at least one.")
@@ -127,10 +134,13 @@ class TradeOff(Curve):
 
     @classmethod
     def through(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
-        """Return the polygon through points of a trade-off function, alphas rising: it lies nowhere below it.
+        """Return the polygon through points of a trade-off function: it lies nowhere below it.
 
         Use it to ask for a curve that is known at some points: a mechanism that keeps the polygon keeps the curve.
-        Points that do not lie on one trade-off function are refused.
+        Both arrays are (k,), and the alphas rise.
+
+        Raises:
+            InputError: If the points do not lie on one trade-off function.
         """
         found = cls(*_pair(through(alphas, betas)))
         return found._with(partial(of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
@@ -139,8 +149,11 @@ class TradeOff(Curve):
     def of_vertices(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
         """Return the trade-off function with given vertices.
 
-        The alphas rise from 0 to 1, the same twice where the curve falls at once; the betas fall from at most 1 to
-        0. Others, and those of a curve that is not convex, are refused.
+        Both arrays are (v,). The alphas rise from 0 to 1, the same twice where the curve falls at once; the betas
+        fall from at most 1 to 0.
+
+        Raises:
+            InputError: If they are not the vertices of a convex curve from 0 to 1.
         """
         x, y = numbers(alphas, "alphas"), numbers(betas, "betas")
         shaped = x.ndim == 1 and x.shape == y.shape and len(x) > 1
@@ -158,10 +171,13 @@ class TradeOff(Curve):
 
     @classmethod
     def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
-        """Return a curve that lies nowhere above any trade-off function that reaches some points, alphas rising.
+        """Return a curve that lies nowhere above any trade-off function that reaches some points.
 
         Use it to promise what is known at some points only: whatever keeps type II errors of at least ``betas``
-        there keeps this curve everywhere. The points need not be convex.
+        there keeps this curve everywhere. The points need not be convex; both arrays are (k,), alphas rising.
+
+        Raises:
+            InputError: If the arrays are not the errors of tests.
         """
         lines = below(alphas, betas)
         return cls(*_pair(lines))._with(partial(of_points, lines.alphas, lines.betas))
@@ -171,6 +187,9 @@ class TradeOff(Curve):
         """Return f_(epsilon, delta), which says the same as (epsilon, delta)-differential privacy.
 
         f(a) = max(0, 1 - delta - e**epsilon a, e**-epsilon (1 - delta - a))
+
+        Raises:
+            InputError: If epsilon is negative or NaN, or delta not between 0 and 1.
 
         Source:
             Wasserman and Zhou, 2010, theorem 2.4; Dong, Roth and Su, proposition 2.5.
@@ -384,12 +403,19 @@ class TestingRegion:
 
         A mechanism has the guarantee where its region lies ``within`` this one. That a + b >= 2 (1 - delta) / (1 +
         e**epsilon) follows from it, but not the reverse.
+
+        Raises:
+            InputError: If epsilon is negative or NaN, or delta not between 0 and 1.
         """
         return cls(TradeOff.of_epsilon(epsilon, delta))
 
     @classmethod
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
-        """Return the least region with a lower edge that holds the tests of all related pairs, by default all."""
+        """Return the least region with a lower edge that holds the tests of all related pairs, by default all.
+
+        Raises:
+            InputError: If an array (secrets, observables) is not a mechanism, or the relation has another size.
+        """
         return cls(TradeOff.of(mechanism, relation))
 
     def __repr__(self) -> str:
@@ -410,7 +436,11 @@ class TestingRegion:
         return 1 - 2 * self.lower.area
 
     def contains(self, false_alarm: float, missed_detection: float, tolerance: float = 0.0) -> bool:
-        """Return whether some test has these errors, from 0 to 1; missed detections may be off by a tolerance."""
+        """Return whether some test has these errors; missed detections may be off by a tolerance.
+
+        Raises:
+            InputError: If an error is not between 0 and 1.
+        """
         if not (0 <= false_alarm <= 1 and 0 <= missed_detection <= 1):
             raise InputError(
                 f"the errors ({false_alarm}, {missed_detection}) are not probabilities.", "pass two from 0 to 1."

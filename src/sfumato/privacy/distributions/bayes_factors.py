@@ -62,7 +62,10 @@ class BayesFactors:
     def posterior_odds(self, prior_odds: float) -> tuple[float, float]:
         """Return the least and the largest odds after a report, as floating point computes them.
 
-        The prior odds p(lam) / p(mu) are at least 0, and may be ``inf``.
+        The prior odds are p(lam) / p(mu), and may be ``inf``.
+
+        Raises:
+            InputError: If the odds are negative or NaN.
         """
         if not prior_odds >= 0:
             raise InputError(
@@ -77,9 +80,11 @@ class BayesFactors:
     def beyond(self, epsilon: float) -> tuple[float, float]:
         """Return the probabilities, under either distribution, of reports whose factor is beyond e**epsilon.
 
-        A factor below e**-epsilon, of an epsilon of at least 0, is beyond it too. With probability 1 minus this,
-        the odds change by a factor of at most e**epsilon: the larger one is the least delta of probabilistic
-        distribution privacy.
+        A factor below e**-epsilon is beyond it too. With probability 1 minus this, the odds change by a factor of
+        at most e**epsilon: the larger one is the least delta of probabilistic distribution privacy.
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
         """
         if not epsilon >= 0:
             raise InputError(f"epsilon is {epsilon}.", "pass a number of at least 0.")

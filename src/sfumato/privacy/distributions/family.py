@@ -203,13 +203,18 @@ class Family:
         return int(self.distributions.shape[1])
 
     def position(self, name: str) -> int:
-        """Return the position of a distribution by its name."""
+        """Return the position of a distribution by its name.
+
+        Raises:
+            InputError: If there is none of that name.
+        """
         return _position(self.names, name)
 
     def coupling(self, pair: int) -> Coupling:
         """Return the coupling that puts a pair, by its position, in the lifting: its support is in the relation.
 
-        A family that was not lifted from a relation is refused.
+        Raises:
+            InputError: If the family was not lifted from a relation.
         """
         if self.lifted_from is None:
             raise InputError(f"the {self!r} was not lifted from a relation.", "make it by Family.lifted.")

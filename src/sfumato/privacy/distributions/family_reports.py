@@ -53,12 +53,16 @@ class OfFamily(Notion):
         return None
 
     def together(self, other: Self, _first: float, _second: float) -> tuple[Self, float]:
-        """Return the notion of two reports together and its value; an error if they do not compose."""
+        """Return the notion of two reports together, and its value.
+
+        Raises:
+            InputError: If the other is about other pairs, another distance or divergence, or does not compose.
+        """
         raise not_composing(self, other)
 
     @final
     def check_pairs(self, other: OfFamily) -> None:
-        """Refuse a notion about other pairs."""
+        """Raise InputError for a notion about other pairs."""
         if not self.family.same_pairs_as(other.family):
             raise InputError(
                 f"the promises are about different families: {self.family!r} and {other.family!r}.",
@@ -66,7 +70,7 @@ class OfFamily(Notion):
             )
 
     def check_processing(self) -> None:
-        """Refuse the notion if post-processing can break it, or is not known to be safe."""
+        """Raise InputError if post-processing can break the notion, or is not known to be safe."""
 
     @final
     @property
@@ -114,7 +118,7 @@ class ByDistance(OfFamily):
 
     @final
     def check_distance(self, other: ByDistance) -> None:
-        """Refuse a notion of another distance."""
+        """Raise InputError for a notion of another distance."""
         a, b = self.distance, other.distance
         if a.unit != b.unit or not np.array_equal(a.array, b.array):
             raise InputError(

@@ -91,7 +91,11 @@ class Promise:
 
     @classmethod
     def measured(cls, finding: Finding) -> Promise:
-        """Return what a finite finding proves: its value, rounded up."""
+        """Return what a finding proves: its value, rounded up.
+
+        Raises:
+            InputError: If the finding is infinite.
+        """
         reason = Reason(
             "measurement",
             f"{finding.notion.parameter} {at_most(finding.upper, 9)}",
@@ -356,8 +360,10 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
     """Return what two reports about two independent secrets of the same distribution promise together.
 
     Both secrets are drawn from lam, or both from mu, independently. (epsilon, delta) add up for any pairs of
-    distributions. Promises about other pairs, distances or divergences, and notions that do not compose, are
-    refused.
+    distributions.
+
+    Raises:
+        InputError: If the promises are about different pairs, distances or divergences, or do not compose.
 
     Source:
         Kawamoto and Murakami, table III.
@@ -372,8 +378,10 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
 def post_processed(promise: Promise) -> Promise:
     """Return what remains promised when reports pass through any further step that does not see the secret.
 
-    Everything that was promised; refused for probabilistic distribution privacy, which post-processing can break,
-    and for divergences that are not known to survive it.
+    It is everything that was promised. Post-processing can break probabilistic distribution privacy.
+
+    Raises:
+        InputError: If the promise is about no family, or its notion is not known to survive post-processing.
 
     Source:
         Kawamoto and Murakami, table III.

@@ -75,16 +75,28 @@ class PrivacyProfile:
         return f"PrivacyProfile of {len(self.epsilons)} lines, delta {self.deltas[0]:.4g} at epsilon 0"
 
     def delta(self, epsilon: ArrayLike) -> Floats:
-        """Return the least delta for each epsilon, numbers of at least 0 or ``inf``, array of the same shape."""
+        """Return the least delta for each epsilon, array of the same shape.
+
+        Raises:
+            InputError: If an epsilon is negative or NaN.
+        """
         values, _ = self._at(epsilon)
         return values
 
     def delta_upper(self, epsilon: ArrayLike) -> Floats:
-        """Return deltas that the mechanism satisfies for certain at each epsilon: rounded up, at most 1."""
+        """Return deltas that the mechanism satisfies for certain at each epsilon: rounded up, at most 1.
+
+        Raises:
+            InputError: If an epsilon is negative or NaN.
+        """
         return np.minimum(1.0, np.nextafter(self.delta(epsilon) + self.rounding, np.inf))
 
     def pairs_at(self, epsilon: ArrayLike) -> NDArray[np.intp]:
-        """Return the secrets (s, s') that attain delta at each epsilon, array (..., 2)."""
+        """Return the secrets (s, s') that attain delta at each epsilon, array (..., 2).
+
+        Raises:
+            InputError: If an epsilon is negative or NaN.
+        """
         _, lines = self._at(epsilon)
         return np.asarray(self.pairs[lines])
 
@@ -102,9 +114,12 @@ class PrivacyProfile:
         return best, which
 
     def epsilon(self, delta: ArrayLike) -> Floats:
-        """Return the least epsilon of at least 0 for each delta, numbers of at least 0, array of the same shape.
+        """Return the least epsilon of at least 0 for each delta, array of the same shape.
 
         It is ``inf`` where delta is below the probability of what only one of two related secrets can report.
+
+        Raises:
+            InputError: If a delta is negative or NaN.
         """
         at = numbers(delta, "delta")
         if not (at >= 0).all():
