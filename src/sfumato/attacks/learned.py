@@ -37,7 +37,7 @@ class Examples:
 
     Args:
         secrets: Array (k,) of positions in the space.
-        points: Array (k, features), or (k,), the reports.
+        points: Array (k, features), the reports; (k,) is kept as (k, 1).
         space: The secrets.
 
     Raises:

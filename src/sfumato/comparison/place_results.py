@@ -108,7 +108,7 @@ class PlaceRow(ComparisonRow):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PlaceComparison(Comparison[PlaceRow]):
-    """Several mechanisms for places, on the same visits.
+    """Several mechanisms for places, on the same visits; epsilon counts per the unit of losses.
 
     Attributes:
         visits: How many visits all were made for and measured on.

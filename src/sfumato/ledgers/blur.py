@@ -423,7 +423,7 @@ class Blur:
         return [self._points.far(north, east, report, outside) for north, east, report in visits]
 
     def degrees(self, reports: Sequence[Report]) -> Floats:
-        """Return reports as latitudes and longitudes, array (n, 2).
+        """Return reports as latitudes and longitudes, array (n, 2), degrees.
 
         Raises:
             FileError: If one is not the mechanism's.

@@ -129,7 +129,7 @@ class PlanarGeometric(MechanismFamily):
         return 1.0 - float(np.diagonal(self.mechanism().matrix).mean())
 
     def pmf(self, offsets: ArrayLike) -> Floats:
-        """Return the probability of noise i a + j b, for integers (..., 2), before reports move into the region.
+        """Return the probability of noise i a + j b, array (..., 2) of i, j, before reports move into the region.
 
         Raises:
             InputError: If they are not pairs of integers.

@@ -67,7 +67,8 @@ class DiscreteGaussian(Noise):
         """Return the noise of least variance, to 16 bits, that is (epsilon, delta)-private.
 
         Raises:
-            InputError: If an argument is out of range, or the variance would be above 2**40.
+            InputError: If epsilon is not positive, delta not from 1e-250 to below 1, the sensitivity no positive
+                integer, or the variance would be above 2**40.
         """
         sigma = gaussian_sigma(epsilon, delta, float(whole(sensitivity, "the sensitivity")))
         grain = Fraction(2) ** (math.floor(2 * math.log2(sigma)) - _GRAIN)

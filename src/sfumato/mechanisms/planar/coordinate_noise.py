@@ -393,7 +393,11 @@ def slack(step_m: Fraction, *, projected: bool) -> float:
 
 
 def stretch(reach_m: float) -> float:
-    """Return by how much the azimuthal equidistant plane stretches distances within a reach, rounded up."""
+    """Return by how much the azimuthal equidistant plane stretches distances within a reach, rounded up.
+
+    Raises:
+        InputError: If the reach is not positive, or beyond the limit of projections.
+    """
     if not 0 < reach_m <= 1000 * LIMIT_KM:
         raise InputError(
             f"the reach {reach_m:g} m is not above 0 and up to {LIMIT_KM:,} km.",

@@ -90,6 +90,9 @@ def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: F
     """Return the mean distance in metres from true place to report without a remap.
 
     The noise is symmetric, so snapping by d makes it no shorter than the noise, and by at most d longer.
+
+    Raises:
+        InputError: If the points are not an array (n, 2), or the weights not (n,), at least 0 and not all 0.
     """
     x, w = weighted(points_m, weights)
     away = x - snap(x, step_m) * float(step_m)
