@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import sfumato as sf
 from sfumato import geo
 from sfumato.errors import DataError, InputError, SfumatoError
 
@@ -695,3 +696,10 @@ def test_damaged_files_are_read_or_refused_in_words(tmp_path, name, data):
         assert len(read_visits(tmp_path / name)) > 0
     except SfumatoError as error:
         assert error.hint  # noqa: PT017
+
+
+def test_a_mechanism_file_is_no_table_of_visits(tmp_path):
+    space = sf.Space("ab")
+    sf.save(sf.Mechanism([[0.7, 0.3], [0.3, 0.7]], space), tmp_path / "m.sfm")
+    with pytest.raises(DataError, match="is a mechanism file, not a table of visits"):
+        geo.read_visits(tmp_path / "m.sfm")

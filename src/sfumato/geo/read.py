@@ -224,6 +224,8 @@ def check_table_of_text(source: Source) -> None:
         raise DataError(
             f"{source} looks like JSON that is not GeoJSON.", f"convert it to CSV or GeoParquet: {_KNOWN}"
         )
+    if source.start.startswith(b"PK\x03\x04") and source.suffix == ".sfm":
+        raise DataError(f"{source} is a mechanism file, not a table of visits.", "give the visits.")
     if source.start.startswith(b"PK\x03\x04"):
         raise DataError(f"{source} is a ZIP archive or a spreadsheet.", f"unpack it, or save it as CSV: {_KNOWN}")
     for magic, what in _LAYERS.items():
