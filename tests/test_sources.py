@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from .test_prose import avoided_words
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sfumato"
 PAPERS = ROOT / "papers" / "src" / "sfumato_papers"
@@ -268,6 +270,7 @@ def size() -> dict[str, int]:
         "names": sum(name.startswith(" ") for name in names),
         "companion-files": len(companions),
         "companion-lines": sum(each.lines for each in companions),
+        "avoided-words": sum(1 for _ in avoided_words()),
     }
 
 
