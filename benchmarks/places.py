@@ -1,4 +1,4 @@
-"""The table of docs/coordinates.md: what mechanisms for points lose on real check-ins, and where the program pays.
+"""The table of docs/explanation/coordinates.md: loss of mechanisms for points on real check-ins.
 
     python -m benchmarks.places ../shared/data                                  # all instances: half an hour
     python -m benchmarks.places ../shared/data --instance paris --instance user-3

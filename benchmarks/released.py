@@ -5,8 +5,8 @@
 
 For Paris, New York and ten people (five of the Foursquare and five of the Gowalla file), at three epsilons, a
 mechanism for points and one on cells are designed, files are released, and what is in them is measured: 72 files.
-The numbers go to ``docs/data/released.csv`` and from there into docs/coordinates.md. What is released is drawn
-anew each time.
+The numbers go to ``docs/data/released.csv`` and from there into docs/explanation/coordinates.md. Each run draws
+new releases.
 """
 
 from __future__ import annotations

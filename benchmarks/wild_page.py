@@ -30,7 +30,7 @@ from sfumato_papers.wild import (
 from .pages import replace_table
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
-PAGE: Final = DOCS / "wild.md"
+PAGE: Final = DOCS.parent / "papers" / "docs" / "wild.md"
 KEPT: Final = ("averages", "walks", "borders", "zones", "distances")
 _PICTURES: Final = {"how-close": "close", "week": "week", "borders": "borders", "zones": "zones"}
 

@@ -1,6 +1,7 @@
 """Configuration of the documentation."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -104,9 +105,19 @@ def link_name(app: Any, env: Any, node: Any, shown: Any) -> Any:
     return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, shown, dotted)
 
 
+def copy_papers(app: Any, _config: Any) -> None:
+    """Copy the pages of sfumato-papers into the site; git ignores the copies."""
+    pages, copies = Path(app.srcdir).parent / "papers" / "docs", Path(app.srcdir) / "papers"
+    shutil.rmtree(copies, ignore_errors=True)
+    copies.mkdir()
+    for page in pages.glob("*.md"):
+        text = page.read_text(encoding="utf-8").replace("](../../docs/", "](../")
+        (copies / page.name).write_text(text, encoding="utf-8")
+
+
 def complete(app: Any, _page: str, source: list[str]) -> None:
     """Write what a page takes from the code, where it asks for it; such a page is read anew by every build."""
-    text = completed(source[0])
+    text = re.sub(r"\]\(((?:\.\./)*)\.\./papers/docs/", r"](\1papers/", completed(source[0]))
     if text != source[0]:
         source[0] = text
         app.env.note_reread()
@@ -114,7 +125,9 @@ def complete(app: Any, _page: str, source: list[str]) -> None:
 
 def link_proofs(_app: Any, _path: Any, _page: str, content: list[str]) -> None:
     """Lead from the folder of proofs, which the README names, to the page that lists them."""
-    content[0] = content[0].replace("](docs/proofs)", "](docs/proofs/index.md)")
+    content[0] = (
+        content[0].replace("](docs/proofs)", "](docs/proofs/index.md)").replace("](papers/docs/", "](docs/papers/")
+    )
 
 
 def keep_units(_app: Any, tree: Any) -> None:
@@ -134,6 +147,7 @@ def leave_out_long_index(app: Any, _error: Any) -> None:
 
 def setup(app: Any) -> None:
     """Let Sphinx call them."""
+    app.connect("config-inited", copy_papers)
     app.connect("autodoc-process-docstring", leave_out_first_line)
     app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("autodoc-process-docstring", keep_absolute_values)

@@ -1,4 +1,4 @@
-"""Two figures of docs/coordinates.md: what mechanisms for points lose, and two people beside a border of cells.
+"""Two figures of docs/explanation/coordinates.md: loss for points, and two people at a border of cells.
 
 The first (``points-loss.png``, with its table ``points-loss.csv``) compares mechanisms at several epsilons and
 shows a bound that no mechanism with the promise can go below. The second (``points-street.png``) follows a

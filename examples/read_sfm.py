@@ -3,8 +3,8 @@
     python examples/read_sfm.py city.sfm
     python examples/read_sfm.py city.sfm --secret 3
 
-The format is described in docs/sfm-format.md. Whatever the file promises, epsilon is proved from its integers by
-exact arithmetic. Its distances are believed: nothing here compares them with the places.
+The format is described in docs/reference/sfm-format.md. Epsilon is proved from the file's integers by exact
+arithmetic, whatever guarantee the file states. Its distances are not compared with the places.
 """
 
 import argparse

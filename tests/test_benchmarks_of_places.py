@@ -1,4 +1,4 @@
-"""The tables of real places in docs/coordinates.md are those of the numbers kept, and so are its sentences."""
+"""The tables and sentences of docs/explanation/coordinates.md on real places agree with the kept numbers."""
 
 import math
 from pathlib import Path
@@ -173,4 +173,4 @@ def test_the_page_names_the_benchmarks():
     for name in ("places", "released"):
         assert f"`python -m benchmarks.{name} ../shared/data`" in WORDS
         assert (Path(places.__file__).parent / f"{name}.py").exists()
-        assert (PAGE.parent / "data" / f"{name}.csv").exists()
+        assert (PAGE.parents[1] / "data" / f"{name}.csv").exists()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "data-teams.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "data-teams.md"
 KILLED = """
 import os, signal, sys
 from sfumato.releases.work_folder import WorkFolder

@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.files.many.job import stem_of
 
-PAGE = Path(__file__).parents[1] / "docs" / "designs-for-many.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "designs-for-many.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "frames.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "frames.md"
 
 
 @pytest.mark.slow

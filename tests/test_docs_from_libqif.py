@@ -4,7 +4,7 @@ from pathlib import Path
 
 from .pages import names_on, shown_below
 
-PAGE = Path(__file__).parents[1] / "docs" / "from-libqif.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "from-libqif.md"
 
 
 def test_the_block_of_the_page_prints_what_it_says(capsys):

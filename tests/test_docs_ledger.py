@@ -15,7 +15,7 @@ import sfumato as sf
 from .clock import avoid_midnight
 from .tasks import run_tasks
 
-PAGE = Path(__file__).parents[1] / "docs" / "ledger.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "ledger.md"
 
 
 def blocks() -> list[str]:

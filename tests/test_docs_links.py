@@ -15,6 +15,7 @@ DOCUMENTS = [
     ROOT / "CHANGELOG.md",
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "papers" / "docs").glob("*.md")),
 ]
 DEEPEST = 3
 """The deepest heading that a link may name; `myst_heading_anchors` of docs/conf.py says the same."""
@@ -53,8 +54,8 @@ def test_links_lead_to_files_and_headings(path):
 
 
 def test_a_wrong_heading_would_be_found():
-    assert "exit-codes" in _anchors(ROOT / "docs" / "command-line.md")
-    assert "exit-code" not in _anchors(ROOT / "docs" / "command-line.md")
+    assert "exit-codes" in _anchors(ROOT / "docs" / "reference" / "command-line.md")
+    assert "exit-code" not in _anchors(ROOT / "docs" / "reference" / "command-line.md")
     assert "dp-to-kl" in _anchors(ROOT / "docs" / "proofs" / "atlas.md")
 
 
@@ -65,7 +66,7 @@ def test_boxes_of_the_drawing_lead_to_entries():
 
 
 def test_terms_are_in_the_glossary():
-    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    glossary = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     terms = set(re.findall(r"^([A-Za-z][\w -]*)$", glossary.partition(":sorted:")[2], flags=re.MULTILINE))
     used = {
         (found[2] or found[1]).strip()

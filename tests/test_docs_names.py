@@ -19,6 +19,7 @@ DOCUMENTS = [
     ROOT / "CHANGELOG.md",
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "papers" / "docs").glob("*.md")),
 ]
 PACKAGES = ("src/sfumato", "papers/src/sfumato_papers", "studio/src/sfumato_studio")
 # What docs/architecture.md invents, and names of others: LAPACK, uv and pip have options of their own.
@@ -164,7 +165,7 @@ def check_commands_and_options_exist(document: str, known: dict[str, set[str]]) 
 
 
 def test_every_command_has_its_line(known):
-    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
     table = page[: page.index("## Points or cells")]
     assert re.findall(r"^\| `(\w+)`", table, flags=re.MULTILINE) == [
         name for name in known if name.isalpha() and name != "sfumato"

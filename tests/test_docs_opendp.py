@@ -4,7 +4,7 @@ from pathlib import Path
 
 from .pages import names_on, shown_below
 
-PAGE = Path(__file__).parents[1] / "docs" / "opendp.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "opendp.md"
 
 
 def test_the_block_of_the_page_prints_what_it_says(capsys, monkeypatch):

@@ -1,4 +1,4 @@
-"""The figure of losses in docs/coordinates.md: its numbers are in order, and the story told of it is theirs."""
+"""The figure of losses in docs/explanation/coordinates.md: its numbers are in order and agree with the text."""
 
 import csv
 import math
@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.comparison import ANY, CELLS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-WORDS = " ".join((DOCS / "coordinates.md").read_text(encoding="utf-8").split())
+WORDS = " ".join((DOCS / "explanation" / "coordinates.md").read_text(encoding="utf-8").split())
 SQUARES, TRIANGLES = "program, spline", "program, hat"
 REMAPPED, RAW = "planar Laplace + remap", "planar Laplace"
 BLIND = 1.541  # km: the loss of always the same report, checked below

@@ -1,4 +1,4 @@
-"""The table of docs/from-libqif.md: both sides of its rows on random channels, and where libqif differs."""
+"""The table of docs/how-to/from-libqif.md: both sides of its rows on random channels, and where libqif differs."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import sfumato as sf
 
 pytestmark = pytest.mark.usefixtures("qif")
 
-PAGE = Path(__file__).parents[1] / "docs" / "from-libqif.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "from-libqif.md"
 
 PROGRAM = """
 import json, sys

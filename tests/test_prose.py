@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ("src/sfumato", "studio/src", "papers/src", "examples")
-PAGES = ("README.md", "CONTRIBUTING.md", "docs")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs", "papers/docs")
 PATTERN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 FENCED = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)\s*$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|https?://\S+")

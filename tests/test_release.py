@@ -308,11 +308,11 @@ def test_a_description_without_words_or_with_dead_links_is_named():
     message = Message()
     message["Version"], message["Requires-Python"] = "2", ">=3.11"
     assert "has no description" in of_metadata(message, "2", ())
-    message.set_payload("![a map](docs/images/city.png) and [the limits](docs/limitations.md)")
+    message.set_payload("![a map](docs/images/city.png) and [the limits](docs/explanation/limitations.md)")
     links = [each for each in of_metadata(message, "2", ()) if "links to" in each]
     assert links == [
         f"has a description that links to {target}, which the index does not have"
-        for target in ("docs/images/city.png", "docs/limitations.md")
+        for target in ("docs/images/city.png", "docs/explanation/limitations.md")
     ]
 
 

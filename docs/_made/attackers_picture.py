@@ -1,4 +1,4 @@
-"""The picture of docs/choosing-an-attacker.md, from the page's own blocks.
+"""The picture of docs/how-to/attackers.md, from the page's own blocks.
 
 Run it in the folder of the repository: ``python -m docs._made.attackers_picture``.
 """
@@ -20,7 +20,7 @@ _BLUE, _RED = LIGHT.series[:2]
 def main() -> None:
     """Run the blocks of the page and draw what they have found."""
     found: dict[str, Any] = {}
-    text = (_DOCS / "choosing-an-attacker.md").read_text(encoding="utf-8")
+    text = (_DOCS / "how-to" / "attackers.md").read_text(encoding="utf-8")
     for block in re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
         exec(block, found)  # noqa: S102 - the page's own code
     mech, d = found["mech"], found["d"]

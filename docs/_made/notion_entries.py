@@ -44,6 +44,6 @@ def _classes(key: str) -> str:
 def _arrows(verb: str, found: list[tuple[str, str]]) -> Iterator[str]:
     if found:
         ways = "; ".join(
-            f"[{VOCABULARY[key].title}](#{place(key)}) ([proof](proofs/atlas.md#{name}))" for key, name in found
+            f"[{VOCABULARY[key].title}](#{place(key)}) ([proof](../proofs/atlas.md#{name}))" for key, name in found
         )
         yield f"- {verb} {ways}."

@@ -26,7 +26,7 @@ def draw(target: Path) -> None:
     import sfumato as sf
 
     (block, *_) = re.findall(
-        r"^```python\n(.*?)^```", (DOCS / "tasks/pipeline.md").read_text("utf-8"), re.S | re.M
+        r"^```python\n(.*?)^```", (DOCS / "how-to" / "pipeline.md").read_text("utf-8"), re.S | re.M
     )
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:

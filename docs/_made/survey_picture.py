@@ -1,4 +1,4 @@
-"""Draw the picture of docs/tasks/survey-points.md, from the page's own blocks.
+"""Draw the picture of docs/how-to/survey-points.md, from the page's own blocks.
 
 Run it as ``uv run python docs/_made/survey_picture.py``; it needs geopandas and matplotlib.
 """
@@ -20,7 +20,7 @@ DOCS = Path(__file__).resolve().parents[1]
 def main() -> None:
     """Run the page's Python in an empty folder, and draw its true and its published points."""
     known: dict[str, Any] = {"__name__": "__page__"}
-    page = (DOCS / "tasks" / "survey-points.md").read_text(encoding="utf-8")
+    page = (DOCS / "how-to" / "survey-points.md").read_text(encoding="utf-8")
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -8,7 +8,7 @@ import sfumato as sf
 from sfumato.privacy import VOCABULARY
 from sfumato.privacy.vocabulary import table
 
-PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "audit.md"
 
 
 def test_the_table_is_in_step():

@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.cli import main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "categories.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "categories.md").read_text(encoding="utf-8")
 COMMANDS = [
     re.sub(r"\s+# .*", "", line)
     for block in re.findall(r"```sh\n(.*?)```", PAGE, flags=re.S)

@@ -24,7 +24,7 @@ from .vectors.kinds import KINDS, held_by, largest_ratio, numbers
 from .vectors.refused import REFUSED, parts
 
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="ascii"))
-PAGE = Path(__file__).parents[2] / "docs" / "sfm-format.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "sfm-format.md"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Accidents of a ledger: each row of the table in docs/limitations.md is held by a test."""
+"""Accidents of a ledger: each row of the table in docs/explanation/limitations.md is held by a test."""
 
 import functools
 import importlib
@@ -22,7 +22,7 @@ from .processes import Worker, act_and_die, create_one, drawn, migrate_one
 from .test_migration import DIGEST, SALT, written
 
 TABLES = ("ledger", "accounts", "charges", "places", "batches")
-PAGE = Path(__file__).parents[2] / "docs" / "limitations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "limitations.md"
 TESTS = {
     "kill -9, or a power cut, in the middle of a charge": (
         "test_processes.TestKilled.test_while_charging",
@@ -174,7 +174,7 @@ def test_without_its_log_it_is_an_older_copy(tmp_path):
     assert copy.check().sound
     assert "older copy" in copy.check(head=head).problems[0]
     with closing(sqlite3.connect(tmp_path / "backup.db")) as backup, closing(sqlite3.connect(path)) as source:
-        source.backup(backup)  # what docs/ledger.md says to do instead
+        source.backup(backup)  # what docs/how-to/ledger.md says to do instead
     assert Ledger(tmp_path / "backup.db").check(head=head).sound
 
 

@@ -17,7 +17,7 @@ from sfumato.geo import Lattice, Projection
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.proofs.slope import octile_slope
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "coordinates.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "explanation" / "coordinates.md"
 SQUARE = 0.931  # of the spacing of triangles: as many vertices
 PARIS: dict[tuple[str, float], dict[float, float]] = {
     ("triangular", 1.0): {0.5: 0.970, 4: 0.769},
@@ -134,7 +134,7 @@ def test_programs_with_a_remap_in_new_york(kind, epsilon, wanted, new_york):
 
 @pytest.mark.slow
 def test_fresh_reports_lead_to_the_place(paris):
-    """Errors that docs/coordinates.md states after 1 to 500 reports, by the best guess of people drawn at random.
+    """Errors of the best guess after 1 to 500 reports of random people, see docs/explanation/coordinates.md.
 
     Published were .92, .67, .45, .19 and .07 km, on an instance that is not told.
     """

@@ -10,7 +10,7 @@ from sfumato_papers.distribution_privacy.claims_tupling import _dominates, _resp
 from sfumato_papers.reproduction import Judgement, paper_of
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "distribution-privacy.md").read_text(encoding="utf-8")
+PAGE = (DOCS.parent / "papers" / "docs" / "distribution-privacy.md").read_text(encoding="utf-8")
 LEVELS = (0.25, 0.5, 1.0, 1.5)
 
 

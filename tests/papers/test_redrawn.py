@@ -87,7 +87,9 @@ def test_a_game_comes_back_from_its_table(tmp_path):
 
 
 def test_what_the_docs_tell_of_the_two_games_is_in_their_table():
-    words = " ".join((DOCS / "learned-mechanisms.md").read_text(encoding="utf-8").split())
+    words = " ".join(
+        (DOCS.parent / "papers" / "docs" / "learned-mechanisms.md").read_text(encoding="utf-8").split()
+    )
     games = mipan.Swapping.of_rounds(rows_of(DOCS / "data/learned-swapping.csv", mipan.SwappingRound))
     cross, mutual = (game for game in games if game.seed == 0)
     assert f"changes its meaning {cross.swaps} times in {len(cross.accuracy)} rounds" in words

@@ -24,7 +24,7 @@ from sfumato_papers.change_in_formalism.figure_regions import regions_figure
 from sfumato_papers.change_in_formalism.published import EDGE_PRIOR, edge_values
 from sfumato_papers.reproduction import Judgement
 
-PAGE = (Path(__file__).parents[3] / "docs" / "change-in-formalism.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "papers" / "docs" / "change-in-formalism.md").read_text(encoding="utf-8")
 
 
 def test_every_value_is_that_of_the_published_curves():

@@ -20,7 +20,7 @@ from sfumato_papers.reproduction import Judgement, RunTables, Setting, paper_of,
 from sfumato_papers.results import columns_of, rows_of
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGE = (DOCS / "change-in-formalism.md").read_text(encoding="utf-8")
+PAGE = (DOCS.parent / "papers" / "docs" / "change-in-formalism.md").read_text(encoding="utf-8")
 RELATIONS = rows_of(DOCS / "data" / "change-in-formalism-relations.csv", RelationSummary)
 PROPERTIES = rows_of(DOCS / "data" / "change-in-formalism-properties.csv", PropertyRow)
 

@@ -21,7 +21,7 @@ from sfumato_papers.reproduction import Judgement, RunTables, claim_words, paper
 from sfumato_papers.results import columns_of
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "follow-ups.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "papers" / "docs" / "follow-ups.md").read_text(encoding="utf-8")
 KEPT = ROOT / "docs" / "data" / "follow-ups"
 TABLES = RunTables(KEPT)
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")

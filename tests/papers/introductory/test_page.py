@@ -7,7 +7,7 @@ import pytest
 
 from sfumato_papers.reproduction import Judgement, RunTables, Setting, claim_words, paper_of, run
 
-PAGE = (Path(__file__).parents[3] / "docs" / "introductory.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "papers" / "docs" / "introductory.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 

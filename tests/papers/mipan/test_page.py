@@ -10,7 +10,7 @@ from sfumato_papers.reproduction import Judgement, RunTables, claim_words, count
 from sfumato_papers.results import columns_of, rows_of
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGE = (DOCS / "learned-mechanisms.md").read_text(encoding="utf-8")
+PAGE = (DOCS.parent / "papers" / "docs" / "learned-mechanisms.md").read_text(encoding="utf-8")
 SHOWN = ("no noise", "planar geometric + remap", "learned table", "certified optimum")
 TABLES = {"learned-square": "square", "learned-mechanisms": "people", "learned-swapping": "swapping"}
 

@@ -21,7 +21,7 @@ from sfumato_papers.reproduction import Judgement, RunTables, claim_words, count
 from sfumato_papers.results import columns_of
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGE = (DOCS / "privacy-games.md").read_text(encoding="utf-8")
+PAGE = (DOCS.parent / "papers" / "docs" / "privacy-games.md").read_text(encoding="utf-8")
 TABLES = RunTables(DOCS / "data" / "privacy-games")
 CLAIMS = {(claim.where, claim.says): claim for claim in paper_of("privacy-games").claims(TABLES)}
 

@@ -33,7 +33,7 @@ def test_the_documentation_puts_them_into_the_page():
     assert spec.loader is not None
     conf = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(conf)
-    source = [(DOCS / "reproduce.md").read_text(encoding="utf-8")]
+    source = [(DOCS.parent / "papers" / "docs" / "index.md").read_text(encoding="utf-8")]
     asked = "<!-- papers: written here by conf.py -->"
     assert asked in source[0]
     assert paper_words() in conf.completed(source[0])

@@ -27,7 +27,7 @@ from sfumato_papers.wild.summary import close_row, metres, over_seeds
 from sfumato_papers.wild.zone_claims import zone_claims
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "wild.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "papers" / "docs" / "wild.md").read_text(encoding="utf-8")
 TABLES = tables_in(ROOT / "docs")
 MADE = {"averages": averages, "walks": walks, "zones": zones, "distances": distances}
 

@@ -10,7 +10,7 @@ from sfumato.releases import read_mark
 
 from .cases import ignored
 
-PAGE = Path(__file__).parents[3] / "docs" / "data-teams.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "data-teams.md"
 
 
 @ignored

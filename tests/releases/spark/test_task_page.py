@@ -10,7 +10,7 @@ from sfumato.releases import read_mark
 from ...pages import run_page
 from .cases import ignored
 
-PAGE = Path(__file__).parents[3] / "docs" / "tasks" / "pipeline.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "pipeline.md"
 
 
 @ignored
