@@ -50,7 +50,8 @@ def prose(path: Path) -> Iterator[Text]:
 def files(names: tuple[str, ...], suffix: str) -> Iterator[Path]:
     for name in names:
         path = ROOT / name
-        yield from sorted(path.rglob(f"*{suffix}")) if path.is_dir() else [path]
+        paths = sorted(path.rglob(f"*{suffix}")) if path.is_dir() else [path]
+        yield from (each for each in paths if not each.is_relative_to(ROOT / "docs" / "papers"))  # copies
 
 
 def all_paths(names: tuple[str, ...] = (*SOURCES, *PAGES)) -> list[Path]:
