@@ -1,7 +1,7 @@
 """Lattices of 100 places and more, beside general solvers: ``python -m benchmarks.lattices``.
 
 Each run has a process of its own. The general solvers get the same program: rows of neighbours only, which imply
-all others. The results go to ``benchmarks/results``, the page is ``docs/explanation/benchmarks-lattices.md``.
+all others. The results go to ``benchmarks/results``, the page is ``benchmarks/lattices.md``.
 Check-ins are not part of the repository; without them only even priors are tried.
 """
 
@@ -23,7 +23,7 @@ from .registry import CHECK_INS, DATA, LIMIT_S, MIDDLES
 from .run import ONE_THREAD, waited
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
-TARGET: Final = _ROOT / "docs" / "explanation" / "benchmarks-lattices.md"
+TARGET: Final = _ROOT / "benchmarks" / "lattices.md"
 _MOST_BYTES: Final = 14 * 2**30
 _GRACE_S: Final = 300.0  # to build the program, and for sfumato to quantise and prove what it has
 _KIB: Final = 1 if sys.platform == "darwin" else 1024

@@ -4,7 +4,7 @@ One process measures, one after the other, on the integers of a mechanism: pure 
 privacy profile at 50 epsilons, the tightest mu, and membership privacy of every single secret.
 Another goes pair by pair, for pairs drawn at random: the privacy loss distribution of
 dp-accounting, and its delta at the same epsilons. Its seconds are extrapolated to all pairs.
-The results go to ``benchmarks/results``, the page is ``docs/explanation/benchmarks-notions.md``.
+The results go to ``benchmarks/results``, the page is ``benchmarks/notions.md``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sfumato.privacy import DifferentialPrivacy, GaussianPrivacy, MembershipPriv
 from .raw import Stopwatch
 from .results import FOLDER, Invocation
 
-TARGET: Final = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "benchmarks-notions.md"
+TARGET: Final = Path(__file__).resolve().parents[1] / "benchmarks" / "notions.md"
 SIDE: Final = 20
 EPSILONS: Final = 50
 SPACING: Final = 1e-4  # of dp-accounting's losses; its default

@@ -2,7 +2,7 @@
 
 Each way of reporting gets one point as two floats, again and again, and many points as arrays. qif's planar
 Laplace, a draw of noise in floating point, without a projection, runs in a process of its own where it is
-installed. The results go to ``benchmarks/results``, the page is ``docs/explanation/benchmarks-points.md``.
+installed. The results go to ``benchmarks/results``, the page is ``benchmarks/points.md``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sfumato.mechanisms.planar import CoordinateNoise
 
 from .results import FOLDER, Invocation
 
-TARGET: Final = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "benchmarks-points.md"
+TARGET: Final = Path(__file__).resolve().parents[1] / "benchmarks" / "points.md"
 REGION: Final = "8 km x 6 km around 48.85,2.35"
 MANY: Final = 100_000
 _ROUNDS: Final = 30

@@ -3,7 +3,7 @@
 Generated check-ins are written once, in Parquet. Then the same file is copied by pyarrow, released from a
 lattice, and handed row by row to a planar Laplace sampler in floating point, as packages of the field have it;
 each in a process of its own, in turns, so that other work on the machine slows all alike. Results go to
-``benchmarks/results``, the page is ``docs/explanation/benchmarks-release.md``.
+``benchmarks/results``, the page is ``benchmarks/release.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sfumato.mechanisms.planar import CoordinateNoise
 
 from .results import FOLDER, Invocation
 
-TARGET: Final = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "benchmarks-release.md"
+TARGET: Final = Path(__file__).resolve().parents[1] / "benchmarks" / "release.md"
 REGION: Final = "16 km x 14 km around 48.85,2.35"
 ROWS: Final = 2_000_000
 _CHUNK: Final = 1 << 20

@@ -10,7 +10,7 @@ from .overview import agreement, overview, private_and_reached
 from .registry import OURS, Instance
 from .results import Invocation, cpu_s, reached
 
-TARGET = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "benchmarks.md"
+TARGET = Path(__file__).resolve().parents[1] / "benchmarks" / "solvers.md"
 
 _TITLES = {
     "headline": "10 x 10 cells, all pairs",

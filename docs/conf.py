@@ -42,6 +42,7 @@ bibtex_reference_style = "author_year"
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
+COPIED = {"papers/docs": "papers", "benchmarks": "benchmarks"}
 COLON = "\ue000"  # no text holds this character
 UNIT = re.compile(r"(\d) (?=(?:%|km|m|cm|mm|ft)(?![\w(/=]))")
 
@@ -105,19 +106,22 @@ def link_name(app: Any, env: Any, node: Any, shown: Any) -> Any:
     return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, shown, dotted)
 
 
-def copy_papers(app: Any, _config: Any) -> None:
-    """Copy the pages of sfumato-papers into the site; git ignores the copies."""
-    pages, copies = Path(app.srcdir).parent / "papers" / "docs", Path(app.srcdir) / "papers"
-    shutil.rmtree(copies, ignore_errors=True)
-    copies.mkdir()
-    for page in pages.glob("*.md"):
-        text = page.read_text(encoding="utf-8").replace("](../../docs/", "](../")
-        (copies / page.name).write_text(text, encoding="utf-8")
+def copy_pages(app: Any, _config: Any) -> None:
+    """Copy pages that lie elsewhere in the repository into the site; git ignores the copies."""
+    for folder, name in COPIED.items():
+        copies = Path(app.srcdir) / name
+        shutil.rmtree(copies, ignore_errors=True)
+        copies.mkdir()
+        for page in (Path(app.srcdir).parent / folder).glob("*.md"):
+            text = re.sub(r"\]\((?:\.\./)+docs/", "](../", page.read_text(encoding="utf-8"))
+            (copies / page.name).write_text(text, encoding="utf-8")
 
 
 def complete(app: Any, _page: str, source: list[str]) -> None:
     """Write what a page takes from the code, where it asks for it; such a page is read anew by every build."""
-    text = re.sub(r"\]\(((?:\.\./)*)\.\./papers/docs/", r"](\1papers/", completed(source[0]))
+    text = completed(source[0])
+    for folder, name in COPIED.items():
+        text = re.sub(rf"\]\(((?:\.\./)*)\.\./{folder}/", rf"](\1{name}/", text)
     if text != source[0]:
         source[0] = text
         app.env.note_reread()
@@ -147,7 +151,7 @@ def leave_out_long_index(app: Any, _error: Any) -> None:
 
 def setup(app: Any) -> None:
     """Let Sphinx call them."""
-    app.connect("config-inited", copy_papers)
+    app.connect("config-inited", copy_pages)
     app.connect("autodoc-process-docstring", leave_out_first_line)
     app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("autodoc-process-docstring", keep_absolute_values)

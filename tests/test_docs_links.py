@@ -16,6 +16,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "papers" / "docs").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
 DEEPEST = 3
 """The deepest heading that a link may name; `myst_heading_anchors` of docs/conf.py says the same."""

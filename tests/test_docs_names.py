@@ -20,6 +20,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "papers" / "docs").glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
 ]
 PACKAGES = ("src/sfumato", "papers/src/sfumato_papers", "studio/src/sfumato_studio")
 # What docs/architecture.md invents, and names of others: LAPACK, uv and pip have options of their own.

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ("src/sfumato", "studio/src", "papers/src", "examples")
-PAGES = ("README.md", "CONTRIBUTING.md", "docs", "papers/docs")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs", "papers/docs", "benchmarks")
+COPIES = (ROOT / "docs" / "papers", ROOT / "docs" / "benchmarks")
 PATTERN = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 FENCED = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)\s*$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|https?://\S+")
@@ -51,7 +52,7 @@ def files(names: tuple[str, ...], suffix: str) -> Iterator[Path]:
     for name in names:
         path = ROOT / name
         paths = sorted(path.rglob(f"*{suffix}")) if path.is_dir() else [path]
-        yield from (each for each in paths if not each.is_relative_to(ROOT / "docs" / "papers"))  # copies
+        yield from (each for each in paths if each.parent not in COPIES)
 
 
 def all_paths(names: tuple[str, ...] = (*SOURCES, *PAGES)) -> list[Path]:

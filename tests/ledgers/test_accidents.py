@@ -1,4 +1,4 @@
-"""Accidents of a ledger: each row of the table in docs/explanation/limitations.md is held by a test."""
+"""Accidents of a ledger: each row of the table in docs/how-to/ledger.md is held by a test."""
 
 import functools
 import importlib
@@ -22,7 +22,7 @@ from .processes import Worker, act_and_die, create_one, drawn, migrate_one
 from .test_migration import DIGEST, SALT, written
 
 TABLES = ("ledger", "accounts", "charges", "places", "batches")
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "limitations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ledger.md"
 TESTS = {
     "kill -9, or a power cut, in the middle of a charge": (
         "test_processes.TestKilled.test_while_charging",

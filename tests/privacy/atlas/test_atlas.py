@@ -436,7 +436,7 @@ def test_guarantees_are_claims():
 
 def test_documents_are_in_step():
     docs = Path(__file__).resolve().parents[3] / "docs"
-    assert table().replace("](proofs/", "](../proofs/") in (docs / "explanation" / "atlas.md").read_text(
+    assert table().replace("](proofs/", "](../proofs/") in (docs / "reference" / "atlas.md").read_text(
         encoding="utf-8"
     )
     heads = re.findall(r"^## (.+)$", (docs / "proofs" / "atlas.md").read_text(encoding="utf-8"), re.MULTILINE)
