@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "coordinates.md"
+PAGE: Final = Path(__file__).with_name("places.md")
 
 
 def table_in(text: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The table of docs/explanation/coordinates.md: loss of mechanisms for points on real check-ins.
+"""The table of benchmarks/places.md: loss of mechanisms for points on real check-ins.
 
     python -m benchmarks.places ../shared/data                                  # all instances: half an hour
     python -m benchmarks.places ../shared/data --instance paris --instance user-3

@@ -5,7 +5,7 @@
 
 For Paris, New York and ten people (five of the Foursquare and five of the Gowalla file), at three epsilons, a
 mechanism for points and one on cells are designed, files are released, and what is in them is measured: 72 files.
-The numbers go to ``docs/data/released.csv`` and from there into docs/explanation/coordinates.md. Each run draws
+The numbers go to ``docs/data/released.csv`` and from there into benchmarks/places.md. Each run draws
 new releases.
 """
 

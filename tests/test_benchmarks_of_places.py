@@ -1,4 +1,4 @@
-"""The tables and sentences of docs/explanation/coordinates.md on real places agree with the kept numbers."""
+"""The tables and sentences of benchmarks/places.md on real places agree with the kept numbers."""
 
 import math
 from pathlib import Path
@@ -173,4 +173,4 @@ def test_the_page_names_the_benchmarks():
     for name in ("places", "released"):
         assert f"`python -m benchmarks.{name} ../shared/data`" in WORDS
         assert (Path(places.__file__).parent / f"{name}.py").exists()
-        assert (PAGE.parents[1] / "data" / f"{name}.csv").exists()
+        assert (PAGE.parents[1] / "docs" / "data" / f"{name}.csv").exists()

@@ -61,7 +61,7 @@ def test_the_story_of_the_figure():
 def test_how_near_the_program_is_to_the_best_conceivable():
     near = {e: 100 * (loss(SQUARES, e, "loss_upper") / loss(ANY, e, "loss_lower") - 1) for e in EPSILONS}
     strong, middle, weak = (math.ceil(near[each]) for each in (0.5, 1.0, 2.8))
-    said = f"within {middle} % of the best conceivable, at 0.5/km within {strong} % and at 2.8/km within {weak} %."
+    said = f"within {middle} % of it at 1/km, within {strong} % at 0.5/km and within {weak} % at 2.8/km."
     assert said in WORDS
 
 

@@ -150,7 +150,7 @@ def test_fresh_reports_lead_to_the_place(paris):
     prior = counts / counts.sum()
     rng = np.random.default_rng(0)
     text = " ".join(DOCUMENT.read_text(encoding="utf-8").split())
-    assert "0.87 km after one report, by 0.68 km after 5, 0.45 km after 20, 0.22 km after 100 and 0.09 km" in text
+    assert "0.87 km after one report, 0.68 km after 5, 0.45 km after 20, 0.22 km after 100 and 0.09 km" in text
     for reports, said in ((1, 0.87), (5, 0.68), (20, 0.45), (100, 0.22), (500, 0.09)):
         errors = []
         for place in rng.choice(len(places), 300, p=prior):
