@@ -7,19 +7,17 @@ from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
 from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
 from .coordinates.spacing import MOST_VERTICES
-from .design import design
+from .design import at_medians, design
 from .effort import check_size
 from .epsilon_goals import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
 from .epsilon_search import find_epsilon
-from .equilibrium import Equilibrium, equilibrium
 from .extensions.robust import RobustDesign, design_robust
 from .extensions.sensitive import least_information, least_vulnerability
 from .extensions.sensitive_problem import SensitiveDesign, SensitiveProblem
 from .extensions.true_point import seconds_for_points
 from .forecast import Forecast, forecast
-from .medians import at_medians
 from .problem import Problem
-from .program_design import design_private
+from .program_design import Equilibrium, design_private, equilibrium
 from .result import Choice, Design, SolvedProgram
 from .row_generation import LinearProgram, LinearSolver, Solution
 from .solver import Answer, Control, Progress, Solver, Status

@@ -34,9 +34,8 @@ from ..geo import Visits
 from ..proofs import VertexPrivacy, bound_to
 from ..rounding import exactly
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival, rivalry
-from .design import GAIN, check_keep, choose
+from .design import GAIN, check_keep, choose, move_to_medians
 from .epsilon_goals import DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
-from .medians import move_to_medians
 from .problem import EXPECTED
 from .program_design import solve_program
 from .result import BETTER, NOISE, PROGRAM, Design

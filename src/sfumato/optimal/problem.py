@@ -48,17 +48,14 @@ class Problem(CompactRepr):
         observables: The m observables.
         loss: The loss, array (n, m).
         guarantees: What the mechanism must guarantee.
-        objective: ``expected`` or ``worst-case`` loss to be least, or ``distortion`` to
-            be most.
-        distance: The adversary's distance, array (guesses, n): of the distortion
-            guarantee, or of the objective ``distortion``; None if neither is there, or there are
-            several `attackers`.
-        minimum: The distortion guaranteed, in the distance's unit; 0 for none.
+        objective: ``expected`` or ``worst-case`` (minimise this loss), or ``distortion`` (maximise it).
+        distance: The adversary's distance, array (guesses, n), of the distortion guarantee or of the objective
+            ``distortion``; None without either, or with several `attackers`.
+        minimum: The distortion to guarantee, in the distance's unit; 0 for none.
         max_loss: The largest expected loss allowed (objective ``distortion``).
-        exponents: Array (n, n): p(o|s) <= exp(exponents[s, s']) p(o|s'), ``inf`` where
-            nothing is asked; None without metric privacy. Shortest paths are already
-            in them, so they keep the triangle inequality.
-        constraints: Linear constraints to keep besides.
+        exponents: Array (n, n): p(o|s) <= exp(exponents[s, s']) p(o|s'), closed under shortest paths, ``inf`` for
+            unconstrained pairs; None without metric privacy.
+        constraints: Linear constraints that must hold too.
     """
 
     prior: Prior
@@ -79,7 +76,7 @@ class Problem(CompactRepr):
 
     @property
     def general(self) -> bool:
-        """Whether only a general linear program can hold it: it has linear constraints, or several attackers."""
+        """Whether it needs a general linear program: it has linear constraints or several attackers."""
         return bool(self.constraints) or len(self.attackers) > 1
 
     @property
@@ -95,7 +92,7 @@ class Problem(CompactRepr):
 
     @property
     def distance_scale(self) -> float:
-        """The adversary's largest distance, or 1 where all are 0 or none is given."""
+        """The adversary's largest distance, or 1 where all are 0 or there is none."""
         return 1.0 if self.distance is None else float(self.distance.array.max()) or 1.0
 
     @property
@@ -105,11 +102,10 @@ class Problem(CompactRepr):
 
     @property
     def negligible(self) -> float:
-        """A value so small that no solver can be asked for a gap relative to it.
+        """The smallest value that a gap is measured relative to.
 
-        It is a thousandth of what the best constant report typically loses: the median over
-        the prior, which a few far secrets do not move, or a billionth of the mean, or what
-        floating point leaves of the largest.
+        It is the largest of: a thousandth of the best constant report's median loss under the prior, a billionth
+        of its mean loss, and the floating-point resolution of the largest loss.
         """
         if self.objective == DISTORTION and self.distance is not None:
             losses = self.distance.array
@@ -132,11 +128,11 @@ def least_loss(
     observables: Space | None,
     constraints: Constraints = (),
 ) -> Problem:
-    """Return the problem of the least loss under guarantees (Privacy Games, 21 to 24).
+    """Return the problem of least loss under guarantees (Privacy Games, programs 21 to 24).
 
     Raises:
         InputError: If sizes differ, there is no guarantee and no constraint, or the objective is unknown.
-        InfeasibleError: If more distortion is asked for than any mechanism can give.
+        InfeasibleError: If more distortion is required than any mechanism can give.
     """
     if objective not in (EXPECTED, WORST_CASE):
         raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
@@ -172,15 +168,14 @@ def most_distortion(
     given: Guarantees,
     observables: Space | None,
 ) -> Problem:
-    """Return the dual problem: the most distortion privacy under a bound on the expected loss.
+    """Return the dual problem: most distortion privacy under a limit on the expected loss.
 
     Raises:
         InputError: If sizes differ or a distortion guarantee is among the guarantees.
-        InfeasibleError: If even the truth loses more than the bound.
+        InfeasibleError: If even the best report for every secret exceeds the limit.
 
     Source:
-        Shokri et al., "Protecting Location Privacy: Optimal Strategy against
-        Localization Attacks", CCS 2012.
+        Shokri et al., "Protecting Location Privacy: Optimal Strategy against Localization Attacks", CCS 2012.
     """
     guarantees = guarantees_for(prior.space, given)
     space = observables if observables is not None else prior.space
@@ -202,11 +197,7 @@ def most_distortion(
 
 
 def guarantees_for(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
-    """Return guarantees as rows of the secrets.
-
-    Raises:
-        InputError: If one makes no sense for the points that a lattice serves.
-    """
+    """Return guarantees bound to the secrets; raise `InputError` for one that is meaningless on a lattice."""
     found = bound_to(space, as_guarantees(given))
     if isinstance(space, Lattice) and any(isinstance(each, ThresholdPrivacy) for each in found):
         raise InputError(
@@ -218,13 +209,7 @@ def guarantees_for(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
 
 
 def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None:
-    """Return what metric privacy allows, array (n, n): p(o|s) <= exp(exponents[s, s']) p(o|s').
-
-    They keep the triangle inequality, and are ``inf`` where nothing is asked; None without metric privacy.
-
-    Raises:
-        InputError: If a guarantee is for other secrets.
-    """
+    """Return the exponents (n, n) of metric privacy as in `Problem`; raise `InputError` for one on others."""
     exponents: Floats | None = None
     for guarantee in guarantees:
         if not isinstance(guarantee, MetricPrivacy):
@@ -242,7 +227,7 @@ def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionP
     """Return the distortion guarantees.
 
     Raises:
-        InputError: If one is for other secrets, or the true point is asked for beside another one.
+        InputError: If one is for other secrets, or a `PlaceDistortion` is combined with another one.
     """
     found = [each for each in guarantees if isinstance(each, DistortionPrivacy)]
     for each in found:
@@ -256,7 +241,7 @@ def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionP
 
 
 def _check_possible(prior: Prior, attacker: DistortionPrivacy) -> None:
-    """Refuse a distortion that the best guess without a report falls short of."""
+    """Raise `InfeasibleError` for a distortion above the error of the best guess without a report."""
     unit, minimum = attacker.distance.unit, attacker.minimum
     most = blind_error(prior.probabilities, attacker.distance.array)
     if minimum > most * (1 - _ROOM):

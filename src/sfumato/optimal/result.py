@@ -1,4 +1,4 @@
-"""Designed mechanisms: what is proved of them, how they were found, and the choice of program or noise."""
+"""Designed mechanisms: proofs, solver log, and the choice between program and noise."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class SolvedProgram(CompactRepr):
     """The program of a design, and how it was solved.
 
     Attributes:
-        problem: What was asked.
+        problem: The problem.
         status: Whether the wanted gap was reached; its value is a sentence.
         solver: The back-end used.
         log: The progress, step by step.
-        tie_gap: How far, relatively and at most, the distortion privacy is from the most
-            of any mechanism of equal loss; None where no tie was broken.
-        enough: The largest gap that counts as reached: the one asked for, or 1e-4.
+        tie_gap: Upper bound of the relative distance of the distortion privacy from the most of any mechanism of
+            equal loss; None where no tie was broken.
+        enough: The largest gap that counts as reached: the requested one, or 1e-4.
         optimality: The prices that prove the bound; None where there is none.
-        answer: The solver's answer, from which a similar problem can start; None where it
-            was dropped to save memory.
+        answer: The solver's answer, from which a similar problem can start; None where it was dropped to save
+            memory.
     """
 
     problem: Problem
@@ -47,7 +47,7 @@ class SolvedProgram(CompactRepr):
     answer: Answer | None = None
 
     def finished(self, certificate: Certificate) -> bool:
-        """Return whether the gap of a certificate is as small as was asked for, or as a spanner allows."""
+        """Return whether the gap of a certificate is as small as requested, or as a spanner allows."""
         return self.status in (Status.OPTIMAL, Status.RESTRICTED) or certificate.gap <= self.enough
 
 
@@ -55,18 +55,17 @@ class SolvedProgram(CompactRepr):
 class Design(NotebookRepr):
     """A designed mechanism: the best of a program, or planar noise with a remap where that loses less.
 
-    Where a program was solved, its parts are attributes of the design, too: `problem`, `status`, `solver`,
-    `log`, `tie_gap`, `enough`, `optimality` and `answer`.
+    Where a program was solved, its fields are properties of the design too; see `SolvedProgram`.
 
     Attributes:
-        mechanism: The mechanism: a `Mechanism`, or a `CoordinateNoise`.
-        certificate: What is proved of it: a `Certificate`, or of noise a `NoiseCertificate`.
-        guarantees: What was asked for. Noise keeps it with the slack of its own promise.
-        seconds: The time it took; where it went on from a folder, since then.
-        finished: Whether the gap is as small as was asked for, or as a spanner allows; of noise, whether the
-            program was solved, or proved to lose more, or not asked for.
-        choice: What program and planar noise lose, where both keep the same promise for the same points; None
-            where noise does not, or was not looked at.
+        mechanism: A `Mechanism`, or a `CoordinateNoise`.
+        certificate: What is proved of it: a `Certificate`, or for noise a `NoiseCertificate`.
+        guarantees: The requested guarantees. Noise satisfies its guarantee with the slack of its own promise.
+        seconds: The time it took; after a resume from a folder, since then.
+        finished: Whether the gap is as small as requested, or as a spanner allows; for noise, whether the program
+            was solved, proved to lose more, or not requested.
+        choice: The losses of program and planar noise, where both give the same guarantee for the same points;
+            None where noise does not, or was not tried.
     """
 
     mechanism: Any
@@ -81,14 +80,7 @@ class Design(NotebookRepr):
     def of_program(
         cls, mechanism: Mechanism, certificate: Certificate, program: SolvedProgram, seconds: float
     ) -> Self:
-        """Return the design that a program found.
-
-        Args:
-            mechanism: The mechanism.
-            certificate: What is proved of it.
-            program: The program.
-            seconds: The time it took.
-        """
+        """Return the design that a program found."""
         done = program.finished(certificate)
         return cls(mechanism, certificate, program.problem.guarantees, seconds, done, None, program)
 
@@ -103,16 +95,7 @@ class Design(NotebookRepr):
         *,
         finished: bool,
     ) -> Self:
-        """Return planar noise as a design.
-
-        Args:
-            noise: The noise, with the remap that is best for the points of the loss.
-            certificate: What is proved of it; losses in metres.
-            promise: What was asked for.
-            choice: What it and the program lose.
-            seconds: The time it took.
-            finished: Whether it was decided which of them loses less.
-        """
+        """Return planar noise as a design; losses in the certificate are in metres."""
         return cls(noise, certificate, (promise,), seconds, finished, choice, None)
 
     @property
@@ -127,11 +110,7 @@ class Design(NotebookRepr):
 
     @property
     def program(self) -> SolvedProgram:
-        """The program that found the mechanism.
-
-        Raises:
-            InputError: If the mechanism is noise.
-        """
+        """The program that found the mechanism; `InputError` if the mechanism is noise."""
         if self._program is None:
             raise InputError(
                 f"the design is a {self.mechanism!r}, which no program found.",
@@ -146,7 +125,7 @@ class Design(NotebookRepr):
 
     @property
     def status(self) -> Status:
-        """Whether the program reached the wanted gap; its value is a sentence."""
+        """The status of the program."""
         return self.program.status
 
     @property
@@ -156,12 +135,12 @@ class Design(NotebookRepr):
 
     @property
     def log(self) -> tuple[Progress, ...]:
-        """The progress of the program, step by step."""
+        """The progress of the program."""
         return self.program.log
 
     @property
     def tie_gap(self) -> float | None:
-        """Relative distance of the distortion privacy from the most; see `SolvedProgram`."""
+        """The tie gap of the program."""
         return self.program.tie_gap
 
     @property
@@ -171,17 +150,17 @@ class Design(NotebookRepr):
 
     @property
     def optimality(self) -> Optimality | None:
-        """The prices that prove the bound of the program; None where there is none."""
+        """The prices that prove the bound of the program."""
         return self.program.optimality
 
     @property
     def answer(self) -> Answer | None:
-        """The solver's answer, from which a similar problem can start; None where it was dropped."""
+        """The solver's answer; None where it was dropped."""
         return self.program.answer
 
     @property
     def value(self) -> float:
-        """The proved value of what was optimised; of noise its expected loss, at most."""
+        """The proved value of the objective; for noise an upper bound of its expected loss."""
         if self.choice is None or self.has_program:
             return float(self.certificate.value)
         return self.choice.noise.upper
@@ -195,7 +174,7 @@ class Design(NotebookRepr):
 
     @property
     def slack_m(self) -> float:
-        """The slack that a promise per metre adds to every distance, metres."""
+        """The slack that a guarantee per metre adds to every distance, metres."""
         if not self.has_program:
             return float(self.certificate.privacy.slack_m)
         return max(
@@ -208,14 +187,14 @@ class Design(NotebookRepr):
 
     @property
     def matrix(self) -> Floats:
-        """The probabilities of all observables that it could have reported, array (n, m)."""
+        """The probabilities of all observables of the problem, array (n, m)."""
         every, used = self.problem.observables, self.mechanism.observables
         found: Floats = self.mechanism.matrix
         return found if used is every else spread(found, every.positions(used.labels), len(every))
 
     @property
     def loss(self) -> Loss:
-        """The loss of the mechanism's observables, which may be some only of those that it could have reported."""
+        """The loss of the mechanism's observables, which may be fewer than those of the problem."""
         every, used = self.problem.observables, self.mechanism.observables
         return self.problem.loss if used is every else self.problem.loss.of_columns(every.positions(used.labels))
 
@@ -238,18 +217,18 @@ class Design(NotebookRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Choice(CompactRepr):
-    """Two ways to keep a promise per metre, and the one that loses less.
+    """Planar noise and a program with the same guarantee per metre, and the one that loses less.
 
     Both losses are expected distances from the true point to the report, over the same points.
 
     Attributes:
         kept: ``program`` or ``noise``.
-        program: From the least loss of any mechanism of the program to that of the one found; None where none
-            was designed.
+        program: From the least loss of any mechanism of the program to that of the one found; None where none was
+            designed.
         noise: The loss of planar noise, between proved bounds.
         remapped: Whether its reports are replaced by the best places for these points.
         unit: The unit of the losses.
-        slack_m: By how much farther apart than they are two points may seem to the noise, metres.
+        slack_m: How much farther apart than they are two points may seem to the noise, metres.
     """
 
     kept: str
@@ -261,7 +240,7 @@ class Choice(CompactRepr):
 
     @property
     def decided(self) -> bool:
-        """Whether the one that is kept was proved to lose less, or the other one was not tried."""
+        """Whether the chosen one is proved to lose less, or the other one was not tried."""
         if self.program is None:
             return True
         if self.kept == NOISE:
@@ -270,7 +249,7 @@ class Choice(CompactRepr):
 
     @property
     def sentence(self) -> str:
-        """Sentence of what each loses, and which is kept."""
+        """A sentence with both losses and the choice."""
         unit = self.unit
         low, high = (
             amount_at_least(self.noise.lower, unit),

@@ -1,8 +1,7 @@
 """One run of a design: its options and its clock, from a problem to the proved result.
 
 Problems are solved in units that suit floating point: losses and distances are divided by powers of two, so that
-their largest is between one and two, and prior masses that cannot matter are left out. Mechanisms have no unit;
-values, bounds and prices are multiplied back, which is exact.
+the largest is between one and two, and prior masses that cannot matter are dropped. Multiplying back is exact.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class ScaledProblem(CompactRepr):
 
     @property
     def exact(self) -> bool:
-        """Whether a bound for the scaled problem is one for the original, times a power of two."""
+        """Whether a bound for the scaled problem, times a power of two, is one for the original."""
         same = self.problem.prior is self.original.prior
         return same and max(abs(self.loss), abs(self.distance)) <= _MODERATE
 
@@ -135,7 +134,7 @@ def _divided(loss: Loss, exponent: int) -> Loss:
 
 
 class SolveOptions(TypedDict, total=False):
-    """Options that `design` hands on to each program that it solves."""
+    """Options that `design` passes to each program that it solves."""
 
     solver: Solver | str | None
     pairs: str
@@ -146,7 +145,7 @@ class SolveOptions(TypedDict, total=False):
 
 
 class SolveSession:
-    """One call's options and clock; for the options see `design`."""
+    """Options and clock of one call; for the options see `design`."""
 
     def __init__(
         self,
@@ -181,7 +180,7 @@ class SolveSession:
         self.reserved_s: float | None = None
 
     def solve(self, problem: Problem, start: Answer | None = None, gap: float | None = None) -> Answer:
-        """Solve a problem; where the time is over before there is an answer, a closed form stands in."""
+        """Solve a problem; without an answer in time, fall back to a closed form."""
         control = self.control
         if problem.general:
             answer = general_answer(problem, self.solver, control)
@@ -206,7 +205,7 @@ class SolveSession:
         return answer
 
     def prove(self, problem: Problem, answer: Answer, tie_broken: tuple[Answer, float] | None = None) -> Design:
-        """Prove an answer, or the one with broken ties where that costs nothing of the wanted gap."""
+        """Prove an answer, or the one with broken ties where it still reaches the gap."""
         tie_gap: float | None = None
         proof = None if tie_broken is None else prove_answer(problem, tie_broken[0])
         if tie_broken is not None and proof is not None and self._reached(problem, proof[1]):

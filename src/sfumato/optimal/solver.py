@@ -1,4 +1,4 @@
-"""A solver of design problems, its limits, and its answer: a repaired matrix with a proved bound."""
+"""Solver interface, its limits, and its answer: a repaired matrix with a proved bound."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MARGINS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
 
 
 class Status(Enum):
-    """The end of a solve; the value says what to try next."""
+    """Outcome of a solve; the value says what to try next."""
 
     OPTIMAL = "solved to the wanted gap"
     TIME_LIMIT = "stopped at the time limit: allow more time for a smaller gap"
@@ -55,9 +55,9 @@ class Progress:
         value: The objective of the best mechanism so far; infinite where there is none.
         bound: The best bound so far; infinite where there is none.
         gap: Their relative distance.
-        seconds: Since the start.
-        coarse: How many secrets a coarser problem has that is solved first, to see where to begin; 0 for the
-            problem itself. A coarser problem has no value and no bound that hold for the whole.
+        seconds: Seconds since the start.
+        coarse: The number of secrets of a coarser problem that is solved first; 0 for the problem itself. A
+            coarser problem has no value and no bound that hold for the whole.
     """
 
     step: int
@@ -74,12 +74,12 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The limits of a solve: the gap to reach, the time, and the rows to use.
+    """Limits of a solve.
 
     Attributes:
         gap: The relative gap to reach.
         deadline: On the clock of `time.monotonic`; ``inf`` for none.
-        stop: Asked from time to time whether to stop.
+        stop: Called from time to time; True stops the solve.
         progress: Called with each line of progress, or None.
         pairs: ``generated``, ``all`` or ``spanner``; see `design`.
         dilation: The largest dilation of a spanner.
@@ -110,20 +110,19 @@ class Answer(CompactRepr):
     """The best repaired matrix found, with its proved bound.
 
     Attributes:
-        matrix: Array (n, m), row-stochastic and strictly private; or (n, k), where only ``used`` are reported.
+        matrix: Array (n, m), row-stochastic and strictly private; or (n, k) with the columns ``used`` only.
         share: The constant mechanism's share in it.
         value: Its objective.
         bound: Proved bound of the objective.
-        status: How the work ended.
+        status: How the solve ended.
         log: The progress, step by step.
         solver: The solver that found it, and why it was chosen.
         prices: The multipliers that prove the bound; None where there is no bound.
         state: What the same solver can start a similar problem from.
-        mechanism: The integers, where the solver chose them itself; else the matrix is
-            quantised.
+        mechanism: The integers, where the solver chose them itself; else the matrix is quantised.
         used: Positions of the k observables that are ever reported, ascending; None where the matrix has all m.
-        proved: Whether the bound was proved from prices that are too many to keep.
-        constrained: The prices of a general program, instead of the others.
+        proved: Whether the bound was proved from prices that are too many to store.
+        constrained: The prices of a general program, instead of ``prices``.
     """
 
     matrix: Floats
@@ -142,12 +141,12 @@ class Answer(CompactRepr):
 
     @property
     def usable(self) -> bool:
-        """Whether the matrix keeps all that was asked."""
+        """Whether the matrix satisfies all guarantees and limits."""
         return bool(np.isfinite(self.value))
 
 
 class Solver(ABC):
-    """Takes a problem and gives a repaired matrix with a proved bound."""
+    """Interface: from a problem to a repaired matrix with a proved bound."""
 
     name: str
 
@@ -157,7 +156,7 @@ class Solver(ABC):
 
         Args:
             problem: The problem.
-            control: How far and how long to go.
+            control: Gap, time and rows.
             start: An answer of this solver to a similar problem, to start from.
 
         Raises:
@@ -167,13 +166,13 @@ class Solver(ABC):
 
 
 def check_pairs(pairs: str) -> None:
-    """Refuse an unknown way to guarantee all pairs."""
+    """Raise `InputError` for an unknown value of ``pairs``."""
     if pairs not in _PAIRS:
         raise InputError(f"{argument('pairs', pairs)} is unknown.", f"use one of {', '.join(_PAIRS)}.")
 
 
 def check_gap(gap: float) -> None:
-    """Refuse a relative gap that is not positive, or that any bound would reach."""
+    """Raise `InputError` for a relative gap outside (0, 1)."""
     if not 0 < gap < 1:
         raise InputError(
             f"{argument('gap', gap)} is not between 0 and 1.",
@@ -182,7 +181,7 @@ def check_gap(gap: float) -> None:
 
 
 def checked_time_limit(time_limit: float) -> float:
-    """Return a time limit in seconds, or raise an `InputError` where it is not positive."""
+    """Return a time limit in seconds; raise `InputError` where it is not positive."""
     if not time_limit > 0:
         raise InputError(
             f"a time limit of {time_limit:g} seconds is not positive.", f"use {argument('time_limit', 60)}."
@@ -191,15 +190,12 @@ def checked_time_limit(time_limit: float) -> float:
 
 
 def with_promises(mechanism: Mechanism, guarantees: Sequence[object]) -> Mechanism:
-    """Return a mechanism that states the guarantees of metric privacy among some that are proved of it."""
+    """Return a mechanism that states the metric privacy among guarantees that are proved for it."""
     return mechanism.promising([each for each in guarantees if isinstance(each, MetricPrivacy)])
 
 
 def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None = None) -> float:
-    """Return the objective of a matrix, in plain floats; minus infinity if it breaks the limit of the loss.
-
-    The matrix is (n, m), or (n, k) where only the observables at the positions ``used`` are reported.
-    """
+    """Return the objective of a matrix (n, m), or (n, k) of columns ``used``; -inf above the limit of the loss."""
     prior, loss = problem.prior.probabilities, problem.loss.array
     losses = np.einsum("so,so->s", matrix, loss if used is None else loss[:, used])
     if problem.objective == DISTORTION and problem.distance is not None:
@@ -231,7 +227,7 @@ def repair_answer(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tup
 
 
 def proved_bound(problem: Problem, prices: Multipliers) -> float:
-    """Return the bound on the objective that prices prove, wherever they come from."""
+    """Return the bound on the objective that prices prove."""
     prior, loss = problem.prior.probabilities, problem.loss.array
     distance = None if problem.distance is None else problem.distance.array
     if problem.objective == DISTORTION and distance is not None:
@@ -240,14 +236,14 @@ def proved_bound(problem: Problem, prices: Multipliers) -> float:
 
 
 def gap_of(problem: Problem, value: float, bound: float) -> float:
-    """Return the gap that solvers work to: relative to the value, or to a negligible one where it is smaller."""
+    """Return the gap relative to the value, or to `Problem.negligible` where the value is smaller."""
     if not np.isfinite(value):
         return np.inf
     return relative_gap(value, bound, problem.negligible, maximise=problem.objective == DISTORTION)
 
 
 def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | None:
-    """Quantise an answer and prove it, leaving more room for rounding until it holds; None if it never does."""
+    """Quantise and prove an answer, with more and more room for rounding; None if no proof succeeds."""
     matrix: Floats = answer.matrix
     share = answer.share
     given = answer.mechanism

@@ -1,4 +1,4 @@
-"""Solvers by name, and the default one, which chooses and says what it chose and why."""
+"""Solvers by name, and the automatic choice."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ _PATIENCE_S, _PATIENCE_PER_PROBABILITY_S = 2.0, 0.01
 
 @dataclass(frozen=True, slots=True)
 class Auto(Solver):
-    """A closed form where one is proved optimal, generated observables where they pay, or the structured method.
+    """A closed form where one is proved optimal, else generated observables or the structured method.
 
-    Observables are generated from 150 secrets on, for an expected loss, where few of them are expected to be used,
-    or the structured method does not fit into memory. Where few edges do not imply all rows, that must also be
-    expected to be quicker.
-    The answer's ``solver`` says what was chosen, and why. Where generating stops short of the wanted gap, the
-    structured method is asked, too, up to 600 secrets. Where that one stops short on a small problem, the general
-    back-ends that are installed give further opinions; the best mechanism is kept, and the best bound.
+    Observables are generated from 150 secrets on, for an expected loss, where few of them are expected to be used
+    or the structured method does not fit into memory. Where few edges do not imply all rows, generation must also
+    be expected to be quicker. If generation stops short of the wanted gap, the structured method is tried too, up
+    to 600 secrets. If that one stops short on a small problem, the installed general back-ends are tried. The best
+    mechanism and the best bound are returned; the answer's ``solver`` says what was chosen and why.
 
     Args:
         threads: Worker threads; by default one per core.
-        folder: Where the state between iterations is kept, to go on from; see `Structured` and `Generating`.
+        folder: Where the state between iterations is stored, to resume from; see `Structured` and `Generating`.
     """
 
     threads: int = field(default_factory=cores)
@@ -62,7 +61,7 @@ class Auto(Solver):
         return self._opinions(problem, control, start)
 
     def _opinions(self, problem: Problem, control: Control, start: Answer | None) -> Answer:
-        """Ask the structured method and, on small problems, others until one reaches the gap."""
+        """Run the structured method and, on small problems, other solvers until one reaches the gap."""
         n, m = problem.shape
         small = n * m <= SMALL_PROBLEM
         chosen = select_method(problem, control.pairs, control.gap)
@@ -100,7 +99,7 @@ class Auto(Solver):
     def _generated(
         self, problem: Problem, control: Control, start: Answer | None, chosen: MethodChoice
     ) -> Answer | None:
-        """Return the answer of generated observables; None where it is one for the structured method."""
+        """Return the answer with generated observables; None where the problem needs the structured method."""
         held = float(problem.loss.array.nbytes)
         held += 0 if problem.exponents is None else problem.exponents.nbytes
         check_generated(*problem.shape, held, control.gap)
@@ -113,7 +112,7 @@ class Auto(Solver):
 
 
 def general_solvers() -> tuple[LinearSolver, ...]:
-    """Return the general back-ends that are installed, in the order in which they are asked."""
+    """Return the installed general back-ends, in the order in which they are tried."""
     clarabel = () if find_spec("clarabel") is None else (Clarabel(),)
     return (Highs(), Highs("simplex"), *clarabel)
 
@@ -155,14 +154,14 @@ SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {
 
 
 def resumable(name: str, folder: str | os.PathLike[str]) -> Solver:
-    """Return a solver that keeps its state in a folder, and goes on from what it finds there.
+    """Return a solver that stores its state in a folder and resumes from it.
 
     Args:
         name: ``auto``, ``structured`` or ``generating``.
-        folder: The folder; it is made where it is missing.
+        folder: The folder; it is created where it is missing.
 
     Raises:
-        InputError: If there is no such solver, or it keeps no state.
+        InputError: If there is no such solver, or it stores no state.
     """
     solver = solver_of(name)
     if not isinstance(solver, Auto | Structured | Generating):
@@ -173,11 +172,7 @@ def resumable(name: str, folder: str | os.PathLike[str]) -> Solver:
 
 
 def solver_of(given: Solver | str | None) -> Solver:
-    """Return a solver, by its name in `SOLVERS` or as given; the automatic choice for None.
-
-    Raises:
-        InputError: If no solver has this name.
-    """
+    """Return a solver given as such or by its name in `SOLVERS`, `Auto` for None; raise `InputError` otherwise."""
     if isinstance(given, Solver):
         return given
     name = "auto" if given is None else given

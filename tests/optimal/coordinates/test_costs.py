@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.optimal.coordinates.groups import KINDS, lower_costs, true_costs
-from sfumato.optimal.coordinates.mesh import Mesh
+from sfumato.optimal.coordinates.costs import KINDS, Mesh, lower_costs, true_costs
 
 
 @given(st.integers(0, 2**32), st.sampled_from(KINDS), st.integers(6, 120), st.sampled_from([1e-3, 1.0, 1e4]))
@@ -51,7 +50,7 @@ def test_against_the_best_plane_of_a_triangle():
     rng = np.random.default_rng(5)
     angles, radii = np.linspace(0, 2 * np.pi, 721)[:-1], np.linspace(0, 1, 21)
     slopes = np.concatenate([r * np.column_stack([np.cos(angles), np.sin(angles)]) for r in radii])
-    from sfumato.optimal.coordinates.groups import _planes
+    from sfumato.optimal.coordinates.costs import _planes
 
     for _ in range(20):
         mesh = Mesh.covering(rng.random((3, 2)), 4)

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.optimal.coordinates.groups import KINDS, PlaceGroups
-from sfumato.optimal.coordinates.mesh import Mesh
+from sfumato.optimal.coordinates.costs import KINDS, Mesh, PlaceGroups
 
 
 def go_on():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import Delaunay
 
-from sfumato.optimal.coordinates.mesh import DEEPEST, Mesh, points_inside
+from sfumato.optimal.coordinates.costs import DEEPEST, Mesh, points_inside
 
 
 def weights_of(triangle, y):

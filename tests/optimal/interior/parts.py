@@ -6,11 +6,17 @@ Everything else goes through `interior.solve`. A part that moves within the meth
 from sfumato.optimal.interior import lapack, loop, newton
 from sfumato.optimal.interior import pair_rows as pairs
 from sfumato.optimal.interior import tail_repair as tails
-from sfumato.optimal.interior.banded import BandedBlocks, add_placed, arrange, factor_band, invert_band, pack_band
-from sfumato.optimal.interior.block_form import Iterate, Rows, build_form
-from sfumato.optimal.interior.blocks import DenseBlocks
+from sfumato.optimal.interior.block_form import Iterate, Rows, build_form, complete_iterate, first_mechanism
+from sfumato.optimal.interior.blocks import (
+    BandedBlocks,
+    DenseBlocks,
+    add_placed,
+    arrange,
+    factor_band,
+    invert_band,
+    pack_band,
+)
 from sfumato.optimal.interior.checkpoints import prove
-from sfumato.optimal.interior.initial_points import complete_iterate, first_mechanism
 from sfumato.optimal.interior.loop import extend, first_rows
 from sfumato.optimal.interior.newton import SHARES, System, best_share, compute, end, factors, length
 from sfumato.optimal.interior.pair_rows import PairRows, columns, search, trivial_symmetry

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.optimal.interior.banded import fold
+from sfumato.optimal.interior.blocks import fold
 
 from .parts import (
     BandedBlocks,

@@ -236,7 +236,7 @@ class _Newton:
     """The matrix H = G' diag(lam / z) G, factored where its largest coordinate is replaced by x.
 
     H is nearly singular along x: H x = G' lam and x' H x = lam' z are small, and known without cancellation; see
-    `interior.banded`.
+    `interior.blocks`.
     """
 
     band: Floats  # the factor of H without the anchor

@@ -16,9 +16,8 @@ from ...core import paths_along
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ..interior import loop
-from ..interior.banded import cuthill_mckee
-from ..interior.block_form import Iterate, Rows, build_form
-from ..interior.initial_points import complete_iterate, first_mechanism
+from ..interior.block_form import Iterate, Rows, build_form, complete_iterate, first_mechanism
+from ..interior.blocks import cuthill_mckee
 from ..interior.loop import limits
 from ..interior.pair_rows import CAP, Columns, PairRows, irreducible, trivial_symmetry
 from ..interior.workers import Workers

@@ -20,8 +20,8 @@ import numpy as np
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ..interior import loop
+from ..interior.block_form import first_mechanism, last_mechanism
 from ..interior.checkpoints import StateFile
-from ..interior.initial_points import first_mechanism, last_mechanism
 from ..interior.loop import Course
 from ..interior.workers import Workers
 from ..solver import Control, OnProgress, Progress, Status

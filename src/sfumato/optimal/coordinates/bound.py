@@ -23,8 +23,7 @@ from ...rounding import UNIT, amount_at_least, amount_at_most, counted, down, ex
 from ..program_design import solve_program
 from ..result import Design
 from ..solver import Stop, checked_time_limit
-from .groups import KINDS, PlaceGroups, lower_costs, true_costs
-from .mesh import Mesh, points_inside
+from .costs import KINDS, Mesh, PlaceGroups, lower_costs, points_inside, true_costs
 
 _CORNERS: Final = 60  # of the first mesh
 _GROWTH: Final = 0.8  # share of what the costs leave out at the corners whose triangles are quartered

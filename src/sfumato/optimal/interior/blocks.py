@@ -1,21 +1,58 @@
-"""The blocks H_o: what Newton's method needs of them, their Schur complement, and dense factors.
+"""Factors near the diagonal, for blocks H_o that are mostly zeros.
 
-Each block is factored in the basis where its largest coordinate is replaced by u_o, along which it is nearly
-singular; see `banded`.
+H_o is nearly singular along u_o itself: H_o u_o = G_o' lam_o and u_o' H_o u_o = lam_o' z_o
+are both small. So each block is written in the basis where its largest coordinate k, the
+anchor, is replaced by u_o. Those entries are then known without cancellation, and a step
+along u_o changes the slacks by exactly that multiple of z_o. With B the block without k,
+v the rest of H_o u_o, B = L L', w = L^{-1} v and p = lam_o' z_o - w' w,
+
+    H_o^{-1} = B^{-1} + q q' / p,    q = u_o - L^{-T} w        (the latter zero at k)
+
+(p from B^{-1} v instead of w would not be backward stable: a gap of 1.2e-6 where this reaches 4e-7.)
+Only B is factored: near its diagonal where its rows allow it, else densely. Solves go
+through the factors, not through inverses, which would lose the dual residual to rounding
+(measured: 1e-4 against 1e-12).
+
+Panels of columns are factored in place within a full scratch matrix, each touching only the
+rows it reaches. With panels L = [D; E] and F = E D^{-1} the inverse Z follows from the last
+panel to the first:
+
+    Z[after, panel] = -Z[after, reached] F
+    Z[panel, panel] = (D D')^{-1} - F' Z[reached, panel]
+
+which for a width b takes about 2 n^2 b operations where the dense inverse takes n^3 / 3
+twice, and leaves the entries outside the factor to matrix products.
+
+As in `lapack`, matrices are C-ordered with the upper triangle meaningful.
+
+Source:
+    Takahashi, Fagan and Chin, "Formation of a sparse bus impedance matrix" (1973).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...core.arrays import Floats
 from . import lapack
 from .block_form import BreakdownError, Form, Iterate, Rows
+from .pair_rows import Bools, Ints
 from .workers import Workers
 
+CHUNK = 32
+TILE = 512
+PANEL = 48
+WORTHWHILE = 0.8
+STALE = 1.2
+_UPPER = np.triu(np.ones((PANEL, PANEL), dtype=np.bool_))
 # Where rounding spoils a pivot, a block's diagonal is raised by the least relative shift that saves it.
 FIRST_SHIFT = 1e-15
 LAST_SHIFT = 1e-6
@@ -147,3 +184,357 @@ def _factor_block(plain: Floats, out: Floats) -> None:
         out[:] = plain
         out.reshape(-1)[:: len(out) + 1] *= 1 + shift
         shift *= 10
+
+
+class BandedBlocks:
+    """Factors near the diagonal; their orders and memory are used again while the method runs.
+
+    Not for forms with distortion rows, which fill the blocks. ``order`` is one order of all blocks, where all have
+    the same rows; without it, each finds its own.
+    """
+
+    def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
+        self._form, self._workers, self._fixed = form, workers, order
+        self._orders: list[Order | None] = [None] * form.blocks
+        self._factors: list[Floats] = [np.empty((0, 0))] * form.blocks
+        self._anchor = np.zeros(form.blocks, dtype=np.int64)
+        self._along = np.zeros((form.blocks, form.size))
+        self._secrets = np.tile(np.arange(form.size), (form.blocks, 1))
+        self._border = np.empty((form.blocks, form.size))
+        self._pivot = np.empty(form.blocks)
+
+    def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
+        """Factor every block and return sum_o k_o C_o H_o^{-1} C_o', without the loss rows' slacks.
+
+        Raises:
+            BreakdownError: If a block is not positive definite in floating point.
+        """
+        form, pairs = self._form, rows.pairs
+        weights = rows.weights(point, z)
+        self._along, self._anchor = point.u, point.u[:, : form.secrets].argmax(axis=1)
+        image, energy = rows.adjoint(point.lam), rows.sums(point.lam * z)
+        diagonals = pairs.diagonals(weights[: pairs.count])
+
+        def part(share: range) -> Sum:
+            return self._factor_share(share, rows, weights, diagonals, image, energy)
+
+        return assemble(form, self._workers, part)
+
+    def solve(self, right: Floats) -> tuple[Floats, Floats]:
+        """Return H_o^{-1} right_o (blocks, size) as (rest, share): the solution is rest + share * u_o."""
+        every = np.arange(len(right))
+        share_right = np.einsum("oi,oi->o", self._along, right)
+        plain = right.copy()
+        plain[every, self._anchor] = 0.0
+        placed = np.take_along_axis(plain, self._secrets, axis=1)
+
+        def part(share: range) -> None:
+            for o in share:
+                self._sweep(o, placed[o], False)
+                share_right[o] = (share_right[o] - self._border[o] @ placed[o]) / self._pivot[o]
+                placed[o] -= share_right[o] * self._border[o]
+                self._sweep(o, placed[o], True)
+
+        self._workers.share(part, len(right))
+        np.put_along_axis(plain, self._secrets, placed, axis=1)
+        return plain, share_right
+
+    def _sweep(self, o: int, placed: Floats, backward: bool) -> None:
+        order = self._orders[o]
+        if order is None or order.secrets is None:
+            lapack.sweep_dense(self._factors[o], placed, backward)
+        else:
+            lapack.sweep_banded(self._factors[o], placed, backward)
+
+    def _factor_share(
+        self, share: range, rows: Rows, weights: Floats, diagonals: Floats, image: Floats, energy: Floats
+    ) -> Sum:
+        form = self._form
+        size, sums = form.size, Sum(form)
+        # Twice the length: a band that is read off the matrix runs past its end.
+        scratch = np.zeros(2 * size * size)[: size * size].reshape(size, size)
+        inverse, natural = np.zeros((size, size)), np.zeros((size, size))
+        pasts = np.empty((len(share), size))
+        for o in share:
+            self._workers.check()
+            order = self._arrange(o, rows)
+            if order.secrets is not None:
+                self._secrets[o] = order.secrets
+            self._factor_one(o, order, rows, weights, diagonals[o], image[o], float(energy[o]), scratch)
+            placed = self._border[o].copy()
+            self._sweep(o, placed, True)
+            past = self._along[o].copy()
+            past[self._secrets[o]] -= placed
+            pasts[o - share.start] = past
+            if order.secrets is None:
+                inverse[:] = scratch
+                lapack.invert(inverse)
+            else:
+                invert_band(scratch, order, inverse)
+            place = int(order.position[order.anchor])
+            inverse[place, place] = 0.0
+            if not np.isfinite(inverse[place - 1 if place else size - 1]).all():
+                raise BreakdownError("a block's inverse overflows")
+            if form.losses is not None:
+                natural[:] = 0.0
+                add_placed(natural, inverse, order)
+                full = natural + natural.T
+                full.reshape(-1)[:: size + 1] *= 0.5
+                full += np.outer(past, past / self._pivot[o])
+                sums.couple(o, full)
+            if form.symmetry.copies[o] != 1:
+                inverse *= form.symmetry.copies[o]
+            add_placed(sums.total, inverse, order)
+            order.clear(scratch)
+        del inverse, natural, scratch
+        fold(sums.total)
+        cut = slice(share.start, share.stop)
+        weighed = pasts * (form.symmetry.copies[cut] / self._pivot[cut])[:, None]
+        for start in range(0, size, TILE):
+            sums.total[start : start + TILE] += weighed[:, start : start + TILE].T @ pasts
+        return sums
+
+    def _arrange(self, o: int, rows: Rows) -> Order:
+        """Return block o's order, the last one if its rows and its anchor are still the same."""
+        cut, anchor, known = rows.pairs.cut(o), int(self._anchor[o]), self._orders[o]
+        # Rows only ever join, so as many rows are the same rows.
+        if known is None or known.anchor != anchor or len(known.entries) != cut.stop - cut.start:
+            if self._fixed is None:
+                known = arrange(*rows.pairs.ends(o), anchor, self._form.size, known)
+            else:
+                known = replace(self._fixed, anchor=anchor)
+            self._orders[o] = known
+            self._secrets[o] = np.arange(self._form.size) if known.secrets is None else known.secrets
+            shape = (self._form.size, self._form.size if known.secrets is None else known.width + 1)
+            if self._factors[o].shape != shape:
+                self._factors[o] = np.empty(shape)
+        return known
+
+    def _factor_one(
+        self,
+        o: int,
+        order: Order,
+        rows: Rows,
+        weights: Floats,
+        diagonal: Floats,
+        image: Floats,
+        energy: float,
+        scratch: Floats,
+    ) -> None:
+        """Keep B_o's factor, border and pivot, and leave the factor in ``scratch``, unpacked.
+
+        Where rounding spoils a pivot, the diagonal is raised by the least relative shift that saves it.
+        """
+        pairs = rows.pairs
+        border = image.copy()
+        border[order.anchor] = 0.0
+        shift = 0.0
+        while shift <= LAST_SHIFT:
+            if shift:
+                order.clear(scratch)
+            order.fill(weights[pairs.cut(o)], diagonal, scratch)
+            order.isolate(scratch)
+            if shift:
+                scratch.reshape(-1)[:: len(scratch) + 1] *= 1 + shift
+            if order.secrets is None:
+                positive = lapack.factor(scratch)
+                self._factors[o][:] = scratch
+            else:
+                positive = factor_band(scratch, order)
+                pack_band(scratch, order, self._factors[o])
+            if positive:
+                placed = border[self._secrets[o]]
+                self._sweep(o, placed, False)
+                self._border[o] = placed
+                self._pivot[o] = energy * (1 + shift) - float(placed @ placed)
+                if self._pivot[o] > 0:
+                    return
+            shift = 10 * shift or FIRST_SHIFT
+        raise BreakdownError("a block is not positive definite")
+
+
+def fold(total: Floats) -> None:
+    """Overwrite T with T + T', its diagonal once: entries off the diagonal may stand on either side of it."""
+    size = len(total)
+    for start in range(0, size, TILE):
+        rows = slice(start, start + TILE)
+        near = total[rows, rows]
+        near += np.tril(near, -1).T + np.triu(near, 1).T
+        for begin in range(start + TILE, size, TILE):
+            columns = slice(begin, begin + TILE)
+            total[rows, columns] += total[columns, rows].T
+            total[columns, rows] = total[rows, columns].T
+
+
+def add_placed(total: Floats, inverse: Floats, order: Order) -> None:
+    """Add a matrix in the order's positions, zero below its diagonal, to one in the natural order."""
+    size = len(total)
+    if order.natural:
+        for start in range(0, size, TILE):
+            total[start : start + TILE, start:] += inverse[start : start + TILE, start:]
+        return
+    some, moved = np.empty((CHUNK, size)), np.empty((CHUNK, size))
+    # A few rows at a time, which stay in the cache.
+    for start in range(0, size, CHUNK):
+        stop = min(start + CHUNK, size)
+        near, far = some[: stop - start], moved[: stop - start]
+        np.take(inverse, order.position[start:stop], axis=0, out=near, mode="clip")
+        np.take(near, order.position, axis=1, out=far, mode="clip")
+        total[start:stop] += far
+
+
+def factor_band(matrix: Floats, order: Order) -> bool:
+    """Overwrite a matrix in a banded order with its Cholesky factor; False where that breaks down."""
+    return all(lapack.factor_panel(matrix, *panel) for panel in order.panels)
+
+
+def pack_band(factored: Floats, order: Order, out: Floats) -> None:
+    """Copy the factor's band to ``out``, array (size, width + 1), LAPACK's lower band storage.
+
+    The factor must be the start of a buffer that goes on for width more numbers.
+    """
+    size, step = len(factored), factored.strides[1]
+    out[:] = np.lib.stride_tricks.as_strided(
+        factored, (size, order.width + 1), ((size + 1) * step, step), writeable=False
+    )
+
+
+def invert_band(factored: Floats, order: Order, out: Floats) -> None:
+    """Write an inverse's upper triangle to ``out``, zero below, and destroy the factor of `factor_band`."""
+    for start, end, stop in reversed(order.panels):
+        lapack.invert_panel(factored, out, start, end, stop)
+        size = end - start
+        np.copyto(out[start:end, start:end], factored[start:end, start:end], where=_UPPER[:size, :size])
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order in which a block's secrets are eliminated, and the places that its entries go to.
+
+    A block couples only the pairs whose rows are present. In a reverse Cuthill-McKee order its
+    entries lie near the diagonal, and column j of its Cholesky factor ends at row
+
+        reach[j] = max over columns i <= j of the last row that column i touches.
+
+    The anchor is left out: an observable's likeliest secret meets most others, and is eliminated by itself. Its
+    row and column become those of the identity.
+
+    Source:
+        George and Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).
+    """
+
+    anchor: int  # the secret left out
+    # array (size,), the secret at each position; None for the natural order and a dense factor
+    secrets: Ints | None
+    position: Ints  # array (size,), the position of each secret
+    entries: npt.NDArray[np.int32]  # array (rows,), the entry row * size + column, row < column, of each pair row
+    # array (rows,), True where the pair row meets its entry from below. Within one orientation entries are unique
+    descending: Bools
+    # (start, end, end of the rows that its columns reach) of each panel of columns; empty for a dense factor
+    panels: tuple[tuple[int, int, int], ...]
+    width: int  # how far the factor reaches below its diagonal
+    ordered: int  # how many pair rows there were when the secrets were ordered
+    natural: bool  # whether every secret is at its own position
+
+    def clear(self, out: Floats) -> None:
+        """Write zeros to what `fill` and the factor write to, array (size, size)."""
+        if self.secrets is None:
+            out[:] = 0.0
+        for start, end, stop in self.panels:
+            out[start:end, start:stop] = 0.0
+
+    def fill(self, weights: Floats, diagonal: Floats, out: Floats) -> None:
+        """Write G' diag(w) G of the block's pair rows into the upper triangle of ``out``, zero before.
+
+        The diagonal (size,) is in the natural order.
+        """
+        flat = out.reshape(-1)
+        flat[self.entries[self.descending]] = -weights[self.descending]
+        ascending = ~self.descending
+        flat[self.entries[ascending]] -= weights[ascending]
+        flat[:: len(diagonal) + 1] = diagonal if self.secrets is None else diagonal[self.secrets]
+
+    def isolate(self, out: Floats) -> None:
+        """Make the anchor's row and column those of the identity, in the upper triangle."""
+        k = int(self.position[self.anchor])
+        out[:k, k] = 0.0
+        out[k, k:] = 0.0
+        out[k, k] = 1.0
+
+
+def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | None) -> Order:
+    """Return a block's order: near the diagonal where that saves work, else the natural one.
+
+    ``upper`` and ``lower`` (rows,) are the secrets of each pair row; the anchor is left out. The secrets of an
+    earlier order ``known`` stay in place while few rows have joined.
+    """
+    free = (upper != anchor) & (lower != anchor)
+    one, other = upper[free], lower[free]
+    keep = known is not None and known.anchor == anchor and len(upper) <= STALE * known.ordered
+    if known is not None and keep:
+        secrets, ordered = known.secrets, known.ordered
+    else:
+        secrets, ordered = cuthill_mckee(one, other, size), len(upper)
+    if secrets is not None:
+        position = np.empty(size, dtype=np.int64)
+        position[secrets] = np.arange(size)
+        reach = _reach(position[one], position[other], size)
+        panels = _panels(reach)
+        if _operations(panels, size) < WORTHWHILE * size**3:
+            width = int((reach - np.arange(size)).max())
+            return _order(anchor, secrets, position, upper, lower, panels, width, ordered)
+    return _order(anchor, None, np.arange(size), upper, lower, (), size - 1, ordered)
+
+
+def natural_order(upper: Ints, lower: Ints, size: int) -> Order:
+    """Return the natural order of secrets whose pair rows, the same in each block, lie near the diagonal."""
+    secrets = np.arange(size)
+    reach = _reach(upper, lower, size)
+    width = int((reach - secrets).max())
+    return _order(-1, secrets, secrets, upper, lower, _panels(reach), width, len(upper))
+
+
+def cuthill_mckee(one: Ints, other: Ints, size: int) -> Ints:
+    """Return secrets in the reverse Cuthill-McKee order of the graph of some pairs."""
+    heads, tails = np.concatenate([one, other]), np.concatenate([other, one])
+    shape = (size, size)
+    graph = sparse.csr_matrix((np.ones(len(heads)), (heads.astype(np.int32), tails.astype(np.int32))), shape=shape)
+    return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+
+
+def _order(
+    anchor: int,
+    secrets: Ints | None,
+    position: Ints,
+    upper: Ints,
+    lower: Ints,
+    panels: tuple[tuple[int, int, int], ...],
+    width: int,
+    ordered: int,
+) -> Order:
+    one, other = position[upper], position[lower]
+    entries = np.minimum(one, other) * len(position) + np.maximum(one, other)
+    natural = secrets is None or bool((secrets == np.arange(len(secrets))).all())
+    return Order(anchor, secrets, position, entries.astype(np.int32), one > other, panels, width, ordered, natural)
+
+
+def _reach(one: Ints, other: Ints, size: int) -> Ints:
+    last = np.arange(size)
+    np.maximum.at(last, np.minimum(one, other), np.maximum(one, other))
+    return np.maximum.accumulate(last)
+
+
+def _panels(reach: Ints) -> tuple[tuple[int, int, int], ...]:
+    size = len(reach)
+    edges = [*range(0, size, PANEL), size]
+    return tuple((a, b, max(b, int(reach[b - 1]) + 1)) for a, b in itertools.pairwise(edges))
+
+
+def _operations(panels: tuple[tuple[int, int, int], ...], size: int) -> int:
+    """Return about how many multiplications and additions factor and inverse take; densely it is size ** 3."""
+    total = 0
+    for start, end, stop in panels:
+        columns, below = end - start, stop - end
+        total += columns * (columns + below) ** 2 + columns * columns * (columns + below)
+        total += 2 * columns * below * (size - start)
+    return total

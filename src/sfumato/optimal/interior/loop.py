@@ -23,9 +23,17 @@ from ...errors import InfeasibleError, SolverError
 from ...proofs import Multipliers
 from ..reduction import Reduced
 from ..solver import Control, Progress, Status
-from .block_form import BreakdownError, Form, Iterate, Rows, build_form
+from .block_form import (
+    BreakdownError,
+    Form,
+    Iterate,
+    Rows,
+    build_form,
+    complete_iterate,
+    first_mechanism,
+    last_mechanism,
+)
 from .checkpoints import Proof, State, StateFile, prove
-from .initial_points import complete_iterate, first_mechanism, last_mechanism
 from .newton import System, compute, end, factors
 from .pair_rows import (
     CAP,

@@ -26,9 +26,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...core.arrays import Floats
-from .banded import BandedBlocks, natural_order
 from .block_form import BreakdownError, Iterate, Rows
-from .blocks import Blocks, DenseBlocks
+from .blocks import BandedBlocks, Blocks, DenseBlocks, natural_order
 from .workers import Workers
 
 BANDED_FROM = 384
