@@ -1,4 +1,4 @@
-"""The public design: the program of least loss or, for points, planar noise where that loses less."""
+"""The public design, by a program or planar noise, and reports moved to medians."""
 
 from __future__ import annotations
 
@@ -56,55 +56,53 @@ def design(
     keep: str = BETTER,
     constraints: Constraints = (),
 ) -> Design:
-    """Return the mechanism of least loss that keeps the guarantees.
+    """Return the mechanism of least loss that satisfies the guarantees.
 
     For coordinate privacy alone, with the loss of the true point (``lattice.loss(visits)``) and the prior of the
-    same visits, planar noise with a remap is a second candidate. It keeps the same promise with a small slack,
+    same visits, planar noise with a remap is a second candidate. It gives the same guarantee with a small slack,
     which is named, and needs no lattice. The design is the one with the lower loss; its ``choice`` gives both
     losses. The program is stopped as soon as it is proved to lose more.
 
-    With `tie_break`, among mechanisms of (nearly) equal expected loss one of nearly the most distortion
-    privacy is returned, and `Design.tie_gap` says how near: optimal faces are large, and their corners
-    differ in what an adversary can infer. Where the loss is the adversary's distance itself, every optimum
-    already has as much distortion as loss, and no tie is left.
+    With `tie_break`, the design is one of nearly the most distortion privacy among mechanisms of nearly equal
+    expected loss; `Design.tie_gap` says how near. Mechanisms of equal loss can differ in what an adversary infers.
+    Where the loss is the adversary's distance itself, every optimum already has as much distortion as loss, and no
+    tie is left.
 
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy`, and
-            `DistortionPrivacy`, of several attackers where there are several, or one `PlaceDistortion`. The
-            prior is every attacker's; each errs by their own distance.
+        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy`, and either
+            `DistortionPrivacy` (one per attacker) or one `PlaceDistortion`. All attackers share the prior; each
+            has their own distance.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
-        solver: A solver or its name in `SOLVERS`; by default ``auto``, which chooses and says what it chose.
+        solver: A solver or its name in `SOLVERS`; by default ``auto``, see `Auto`.
         pairs: ``generated`` guarantees all pairs exactly by adding rows as they are broken; ``all`` starts from
-            all; ``spanner`` guarantees all pairs through the edges of a spanner at epsilon divided by its
-            realised dilation, which is faster and costs some loss.
+            all; ``spanner`` guarantees all pairs through the edges of a spanner at epsilon divided by its realised
+            dilation, which is faster and costs some loss.
         dilation: The largest dilation of the spanner.
-        gap: The relative gap to reach. By default 1e-6 is aimed at, and up to 1e-4 counts as reached;
-            see `Design.finished`. With a `PlaceDistortion` several programs are solved, and 2e-3 is enough.
-        tie_break: Whether to break ties as described, which takes longer than the design itself; by default in
-            spaces of up to about a hundred values.
+        gap: The relative gap to reach. By default the solver aims at 1e-6, and up to 1e-4 counts as reached; see
+            `Design.finished`. With a `PlaceDistortion` several programs are solved, and 2e-3 is enough.
+        tie_break: Whether to break ties, which takes longer than the design itself; by default in spaces of up to
+            about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
-        stop: Asked from time to time whether to stop, with the same effect. With ``solver=Auto(folder=...)`` the
-            same call goes on where it was stopped.
+        stop: Called from time to time; True has the same effect. With ``solver=Auto(folder=...)`` the same call
+            then resumes.
         progress: Called with the progress of each step.
-        start: A design for a similar problem, whose rows, or used reports where these are generated, the solver
-            starts from.
+        start: A design for a similar problem, from whose rows or used reports the solver starts.
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what
             they reveal, and it is solved once more; see `at_medians`.
-        keep: ``better``, or ``program`` or ``noise`` to look at that one alone.
-        constraints: Linear constraints to keep besides, one `LinearConstraint` or several; then no
-            guarantee is needed. They and several attackers go to general back-ends (HiGHS and Clarabel).
-            Every constraint is asked of them a little more strictly, so that integers prove it, and ties are
-            not broken.
+        keep: ``better``, or ``program`` or ``noise`` to consider that one alone.
+        constraints: One `LinearConstraint` or several that must hold too; then no guarantee is needed. They and
+            several attackers need general back-ends (HiGHS and Clarabel). The back-ends get slightly tighter
+            constraints, so that integers satisfy the original ones; ties are not broken.
 
     Returns:
         The design; its ``mechanism`` is a `CoordinateNoise` where noise loses less.
 
     Raises:
-        InputError: If sizes, units or options do not fit, or noise cannot keep what is asked.
-        InfeasibleError: If no mechanism can keep the guarantees.
+        InputError: If sizes, units or options do not fit, or noise cannot satisfy the guarantees.
+        InfeasibleError: If no mechanism can satisfy the guarantees.
         SolverError: If there is no answer within the time.
 
     Source:
@@ -142,7 +140,7 @@ def design(
 
 
 def check_keep(keep: str, field: Rivalry | str = "") -> None:
-    """Refuse an unknown candidate, and noise where it cannot stand in for the program."""
+    """Raise `InputError` for an unknown candidate, and for noise where it cannot replace the program."""
     if keep not in (BETTER, PROGRAM, NOISE):
         raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
     if keep == NOISE and isinstance(field, str) and field:
@@ -152,7 +150,7 @@ def check_keep(keep: str, field: Rivalry | str = "") -> None:
 
 
 class _Program:
-    """The program, with its reports at medians where that is asked for."""
+    """The program, with its reports moved to medians where requested."""
 
     def __init__(
         self, prior: Prior, options: dict[str, Any], medians: Visits | None, stop: Stop | None, deadline: float
@@ -198,7 +196,7 @@ class _Contest:
         self.bound = -math.inf
 
     def winner(self, keep: str) -> Design:
-        """Return what loses less, or the noise where that is asked for."""
+        """Return the candidate that loses less, or the noise where ``keep`` says so."""
         if keep == NOISE:
             return self._choose(None, self._rival(FINE))
         rough = self._rival()
@@ -225,7 +223,7 @@ class _Contest:
 
 
 def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> Design:
-    """Return the program, or the noise where that was proved to lose less or there is no program."""
+    """Return the program, or the noise where it is proved to lose less or there is no program."""
     loss: Bracket | None = None
     if made is not None:
         found = made.certificate
@@ -251,25 +249,25 @@ def at_medians(
     stop: Stop | None = None,
     progress: OnProgress | None = None,
 ) -> Design:
-    """Return a design with the same promise, whose reports are at the best places for what they reveal.
+    """Return a design with the same guarantee, whose reports are at the best places for what they reveal.
 
-    The best place to report is the geometric median of the true points, given the report. It is in general no
+    The best place to report is the geometric median of the true points, given the report; in general it is no
     vertex and no centre. The reports are moved there, and the mechanism is designed once more with them. That
-    takes about as long as the first design, and loses some per cent less: most on coarse lattices. Where the
-    solver kept only the reports that it uses (`Generating`), points around these are tried first.
+    takes about as long as the first design and loses a few per cent less, most on coarse lattices. Where the
+    solver returned only the reports that it uses (`Generating`), points around these are tried first.
 
     Args:
         made: A design on a lattice or on cells, of least expected distance from the true point.
         visits: The visits that its loss is from.
         user: Only this user's visits.
         solver: See `design`.
-        gap: See `design`; by default what counted as reached there.
+        gap: See `design`; by default the gap that counted as reached in ``made``.
         time_limit: See `design`.
         stop: See `design`.
         progress: See `design`.
 
     Returns:
-        The new design; the given one where that does not lose less, as where the time was too short.
+        The new design, or ``made`` where the new one does not lose less, for instance for want of time.
 
     Raises:
         InputError: If the design is not on places, or its loss is not the expected distance from the true point.
@@ -300,10 +298,7 @@ def move_to_medians(
     start: Design | None = None,
     **options: Unpack[SolveOptions],
 ) -> Design:
-    """Return a design with the reports of another one, moved to the best places for what they reveal there.
-
-    By default it keeps the guarantees of the other one. For the rest, and errors, see `at_medians`.
-    """
+    """Return a design whose reports are another one's moved to their medians; see `at_medians`."""
     places, problem = made.mechanism.secrets, made.problem
     if not isinstance(places, Places):
         raise InputError(
@@ -350,10 +345,7 @@ def move_to_medians(
 
 
 def _medians(made: Design, points: TruePoints, least: float = 0.0) -> Floats:
-    """Return the best places for the reports that can be made, array (k, 2), each once.
-
-    Reports that no secret makes with the probability ``least`` are left out, if there are others.
-    """
+    """Return the distinct medians (k, 2) of the reports that some secret makes with at least this probability."""
     matrix = made.mechanism.matrix
     largest = matrix.max(axis=0)
     kept = (points.masses.sum(axis=0) @ matrix > 0) & (largest >= min(least, float(largest.max())))
@@ -363,7 +355,7 @@ def _medians(made: Design, points: TruePoints, least: float = 0.0) -> Floats:
 
 
 def _around(reports: Floats, places: Floats) -> Floats:
-    """Return points about half as far apart as places (n, 2) are, within their distance of reports (k, 2)."""
+    """Return points within the spacing of places (n, 2) around reports (k, 2), about half the spacing apart."""
     away, _ = cKDTree(places).query(places, k=2)
     half = float(np.median(away[:, 1])) / 2
     steps = np.arange(-2, 3)

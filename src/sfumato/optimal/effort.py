@@ -1,4 +1,4 @@
-"""Memory and time that a design takes, estimated before it begins."""
+"""Estimates of the memory and time of a design, and checks against what is available."""
 
 from __future__ import annotations
 
@@ -36,11 +36,7 @@ _SMALL = 1_000_000  # likelihood ratios that take no time worth measuring
 
 
 def check_memory(blocks: int, size: int) -> None:
-    """Refuse blocks (observables or orbits) of the structured method that do not fit into memory.
-
-    Raises:
-        InputError: If it does not fit; the hint says what does.
-    """
+    """Raise `InputError` for blocks (observables or orbits) of the structured method that exceed the memory."""
     short = shortage(blocks, size)
     if short is None:
         return
@@ -50,25 +46,21 @@ def check_memory(blocks: int, size: int) -> None:
 
 
 def check_generated(secrets: int, observables: int, held: float, gap: float) -> None:
-    """Refuse generated observables that do not fit into memory beside the ``held`` bytes.
-
-    Raises:
-        InputError: If it does not fit; the hint says what does.
-    """
+    """Raise `InputError` for generated observables that do not fit into memory next to the ``held`` bytes."""
     short = shortage_of_generated(secrets, observables, held, gap)
     if short is not None:
         raise InputError(short[0], f"about {short[1]:,} secrets fit: use a wider spacing or a smaller region.")
 
 
 def shortage(blocks: int, size: int) -> tuple[str, int] | None:
-    """Return how much memory is missing, in words, and how many secrets fit; None where nothing is missing."""
+    """Return the missing memory in words, and how many secrets fit; None where nothing is missing."""
     return _shortage(needed_bytes(blocks, size), size, lambda fits: needed_bytes(fits, fits), free_bytes())
 
 
 def shortage_of_generated(
     secrets: int, observables: int, held: float = 0.0, gap: float = _WIDE, *, of_pairs: bool = False
 ) -> tuple[str, int] | None:
-    """Return what `shortage` does, for generated observables; ``held`` bytes are there already."""
+    """Return the same as `shortage` for generated observables; ``held`` bytes are allocated already."""
     wanted = needed_bytes_of_generated(secrets, observables, gap, of_pairs=of_pairs)
     ratio = observables / secrets
 
@@ -100,7 +92,7 @@ def needed_bytes(blocks: int, size: int) -> float:
 
 
 def needed_bytes_of_generated(secrets: int, observables: int, gap: float, *, of_pairs: bool = False) -> float:
-    """Return about how much memory a program takes whose observables are generated, with its problem and proof."""
+    """Return about how much memory generated observables take, with problem and proof."""
     present = (_PRESENT_WIDE if gap >= _WIDE else _PRESENT) * observables
     prices = min(_EDGES * secrets * observables, MOST_PRICES)
     arrays = _ARRAYS * secrets * max(secrets, observables)
@@ -125,27 +117,23 @@ def free_bytes() -> float:
 
 
 def check_size(secrets: int, observables: int, time_limit: float) -> None:
-    """Refuse, before any large array is made, what cannot fit into memory or be proved in time.
+    """Raise `InputError`, before any large array is made, for a problem too large for memory or time.
 
     Args:
-        secrets: How many there are.
-        observables: How many there are.
+        secrets: The number of secrets.
+        observables: The number of observables.
         time_limit: Seconds for the whole design; ``inf`` for no limit.
 
     Raises:
-        InputError: If not even the most symmetric problem of this size would fit, or its proof
-            alone takes longer than the time limit.
+        InputError: If not even the most symmetric problem of this size would fit, or its proof alone takes longer
+            than the time limit.
     """
     check_memory(max(1, observables // _MOST_SYMMETRIC), secrets)
     check_time(secrets, observables, time_limit)
 
 
 def check_time(secrets: int, observables: int, left: float) -> float:
-    """Return the seconds, of those that are left, to keep for ending and proving a design.
-
-    Raises:
-        InputError: If the proof alone takes much longer than that.
-    """
+    """Return the seconds, of those left, to reserve for the proof; raise `InputError` where they are too few."""
     wanted, left = proof_seconds(secrets, observables), max(left, 0.0)
     if wanted > max(_UNDERSTATED * left, _NO_TIME):
         raise InputError(

@@ -33,7 +33,7 @@ _ROUGH: Final = 0.02  # relative width of a chance that only starts the search
 
 
 class DesignGoal(ABC):
-    """Something that designs of least loss reach from some epsilon on, or up to some epsilon.
+    """A limit that designs of least loss satisfy from some epsilon on, or up to some epsilon.
 
     Attributes:
         least: Whether the least epsilon is wanted; else the largest.
@@ -45,16 +45,17 @@ class DesignGoal(ABC):
 
     @abstractmethod
     def limit(self, loss: Loss) -> float:
-        """Return what `measured` is to be at most."""
+        """Return the upper limit of `measured`."""
 
     @abstractmethod
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
-        """Return about what is measured where reports say nothing, and where they say all.
+        """Return about what is measured where reports reveal nothing, and where they reveal the secret.
 
         Args:
             prior: The prior.
             loss: The loss.
-            bounded: Whether no mechanism that is tried loses less than the best report for every secret.
+            bounded: Whether every mechanism that is tried loses at least as much as the best report for every
+                secret.
 
         Raises:
             InfeasibleError: If no mechanism reaches the goal.
@@ -63,7 +64,7 @@ class DesignGoal(ABC):
 
     @abstractmethod
     def measured(self, design: Design) -> Bracket:
-        """Return what is proved of a design; its upper end is what the limit is for."""
+        """Return what is proved of a design; the limit applies to its upper end."""
 
     @abstractmethod
     def shown(self, measured: Bracket, unit: str) -> str:
@@ -71,19 +72,19 @@ class DesignGoal(ABC):
 
     @abstractmethod
     def reached(self, measured: Bracket, unit: str) -> str:
-        """Return what a design that reaches the goal does, as a part of a sentence.
+        """Return as a part of a sentence how a design reaches the goal.
 
         Args:
-            measured: Of this design.
+            measured: The result of `measured` for this design.
             unit: The unit of the loss.
         """
 
     @abstractmethod
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:
-        """Return how an epsilon misses the goal, as a part of a sentence; see `reached`.
+        """Return as a part of a sentence how an epsilon misses the goal.
 
         Args:
-            measured: Of this design.
+            measured: The result of `measured` for its design.
             unit: The unit of the loss.
             kind: ``program`` or ``noise``.
         """
@@ -91,7 +92,7 @@ class DesignGoal(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LossGoal(CompactRepr, DesignGoal):
-    """The expected loss is at most this. The least epsilon that allows it is wanted.
+    """The least epsilon with an expected loss of at most ``most``.
 
     Args:
         most: In the unit of the loss, or as text such as ``"500 m"``.
@@ -112,7 +113,7 @@ class LossGoal(CompactRepr, DesignGoal):
         return units.parse(self.most, unit=loss.unit, what="the largest loss")
 
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
-        """Return the loss of one report for every secret, and of the best report for each."""
+        """Return the least loss of one report for all secrets, and of the best report for each."""
         most, unit = self.limit(loss), loss.unit
         blind = float((prior.probabilities @ loss.array).min())
         clear = float(prior.probabilities @ loss.array.min(axis=1))
@@ -137,7 +138,7 @@ class LossGoal(CompactRepr, DesignGoal):
         return blind, clear
 
     def measured(self, design: Design) -> Bracket:
-        """Return the proved loss of a design; the lower end is that of every mechanism with its promise."""
+        """Return the proved loss of a design; the lower end holds for every mechanism with its promise."""
         found = design.certificate
         return Bracket(min(found.bound, found.loss), found.loss, found.loss)
 
@@ -152,7 +153,7 @@ class LossGoal(CompactRepr, DesignGoal):
         return f"the loss is at most {amount(most, unit)} on average (at most {lost})"
 
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:
-        """Return what is lost with an epsilon, by every mechanism if that is proved."""
+        """Return the loss at an epsilon, of every mechanism where that is proved."""
         if kind == NOISE:
             low, high = (
                 amount_at_least(measured.lower, unit),
@@ -169,14 +170,15 @@ class LossGoal(CompactRepr, DesignGoal):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttackerGoal(CompactRepr, DesignGoal):
-    """The best attacker is near the true point at most this often. The largest epsilon that keeps to it is wanted.
+    """The largest epsilon at which the best attacker's guess is near the true point at most this often.
 
-    They know the mechanism and the prior, and guess any point of the plane; see `attacks.chance_within`.
+    The attacker knows the mechanism and the prior, and guesses any point of the plane; see
+    `attacks.chance_within`.
 
     Args:
         share: A share of the time, such as 0.2.
-        within: How near: a length such as ``"500 m"`` (a number of Python's own is metres).
-        visits: Where the true points are: those of the prior.
+        within: The radius: a length such as ``"500 m"``; a plain number is metres.
+        visits: The visits of the prior: the true points.
         user: Only this user's visits.
 
     Raises:
@@ -209,7 +211,7 @@ class AttackerGoal(CompactRepr, DesignGoal):
 
     @classmethod
     def parse(cls, text: str, visits: Visits, user: Hashable | None = None) -> Self:
-        """Return the goal that a text names: ``"40 % within 500 m"``.
+        """Return the goal of a text such as ``"40 % within 500 m"``.
 
         Args:
             text: A percentage and a length.
@@ -239,7 +241,7 @@ class AttackerGoal(CompactRepr, DesignGoal):
         return self.share
 
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:  # noqa: ARG002
-        """Return how often an attacker is near who sees no report, and one who is told the secret."""
+        """Return the attacker's chance without a report, and with the secret itself."""
         n, unit = len(prior), f"within {self.radius}"
         asked = f"({unit}) at most {about(100 * self.share)} % of the time"
         silent = Mechanism(np.ones((n, 1)), prior.space, Space(["nothing"]))
@@ -264,29 +266,29 @@ class AttackerGoal(CompactRepr, DesignGoal):
         return blind.value, clear.value
 
     def measured(self, design: Design) -> Bracket:
-        """Return how often the best attacker is near; the lower end is what known guesses achieve."""
+        """Return the best attacker's chance; the lower end is achieved by known guesses."""
         return chance_within(design.mechanism, self.visits, self.within, user=self.user)
 
     def shown(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
-        """Return how often the best attacker is near, in a few words."""
+        """Return the best attacker's chance in a few words."""
         return f"attacker within {self.radius} at most {percent_at_most(measured.upper)} of the time"
 
     def reached(self, measured: Bracket, unit: str) -> str:  # noqa: ARG002
-        """Return how often the best attacker is near."""
+        """Return the best attacker's chance."""
         return (
             f"the best attacker's guess, anywhere on the map, is within {self.radius} of the true point at most "
             f"{about(100 * self.share)} % of the time (at most {percent_at_most(measured.upper)})"
         )
 
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:  # noqa: ARG002
-        """Return how often they are with the design for another epsilon."""
+        """Return the best attacker's chance with the design for another epsilon."""
         if measured.lower > self.share:
             return f"with the design of least loss it is at least {percent_at_least(measured.lower)}"
         return f"the bound for the design of least loss is {percent_at_most(measured.upper)}"
 
 
 def _finer(space: Space) -> str:
-    """Return how to tell more of the secrets apart, as a hint; nothing where they are not places."""
+    """Return a hint on how to separate more secrets; empty where they are not places."""
     if isinstance(space, Lattice):
         return f"use {argument('spacing')} for a finer lattice."
     return "use smaller cells." if isinstance(space, Places) else ""
@@ -299,9 +301,9 @@ class EpsilonTrial(CompactRepr):
     Attributes:
         epsilon: Per unit of the promise.
         kind: ``program``, or ``noise`` for planar noise with a remap.
-        measured: What the goal limits. Of a program's loss, the upper end is proved of the design, and the lower
-            end of every mechanism with the same rows and reports. Of noise's loss and an attacker's chance,
-            both ends are of what was tried.
+        measured: The quantity that the goal limits. For a program's loss, the upper end is proved of the design,
+            the lower end of every mechanism with the same rows and reports. For noise's loss and an attacker's
+            chance, both ends hold for this mechanism only.
         holds: Whether the design is proved to reach the goal.
         seconds: The time that the design and its measure took.
     """
@@ -315,18 +317,18 @@ class EpsilonTrial(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FoundEpsilon(CompactRepr):
-    """The epsilon of a design that reaches a goal, and what was tried.
+    """The epsilon of a design that reaches a goal, and all trials.
 
     Attributes:
-        goal: What was asked for.
+        goal: The goal.
         design: The design.
         epsilon: Its epsilon, per unit of the promise.
         unit: The unit that epsilon is per.
         loss_unit: The unit of the loss.
-        kind: ``program``, or ``noise`` where planar noise is kept.
+        kind: ``program``, or ``noise`` where planar noise was chosen.
         trials: All designs, in the order in which they were made.
-        finished: Whether the next epsilon, which was tried and misses the goal, is as near as was asked for, and
-            it was decided whether the program or the noise is the better one.
+        finished: Whether the next epsilon, which misses the goal, is within the tolerance, and program or noise is
+            proved to be the better one.
         seconds: The time it took.
     """
 

@@ -1,7 +1,8 @@
 """Search for the epsilon that reaches a goal, over certified designs: noise first, then programs.
 
-A measure is taken as odds between what reports achieve that say nothing and what those do that say all. Their
-logarithm is nearly a straight line in the logarithm of epsilon: a few secants find where it crosses the goal's.
+A measure is taken as odds between its values for reports that reveal nothing and for reports that reveal the
+secret. The logarithm of these odds is nearly linear in the logarithm of epsilon, so a few secants find the
+crossing.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ _HALF: Final = 2.0  # epsilon times a mean distance with which about half of the
 
 
 def log_odds(value: float, blind: float, clear: float) -> float:
-    """Return the logarithm of the odds of a value between what is measured blindly and clearly, within +-12."""
+    """Return the log-odds of a value between the blind and the clear one, clipped to +-12."""
     share = (blind - value) / (blind - clear)
     if not 0 < share < 1:
         return math.copysign(_MOST_ODDS, share - 0.5)
@@ -80,7 +81,7 @@ def slope_at(odds: float) -> float:
 
 @dataclass(slots=True)
 class Steps:
-    """The choice of the next epsilon to try."""
+    """Choice of the next epsilon to try."""
 
     target: float  # the log-odds of the goal
     first: float  # the epsilon to begin with
@@ -88,7 +89,7 @@ class Steps:
     seen: dict[float, float] = field(default_factory=dict)  # the log-odds of each epsilon tried
 
     def close(self, fails: float, holds: float) -> bool:
-        """Return whether two epsilons are as near as was asked for."""
+        """Return whether two epsilons are within the tolerance."""
         low, high = sorted((fails, holds))
         return low > 0 and high < math.inf and high <= low * (1 + self.tolerance)
 
@@ -120,7 +121,7 @@ class Steps:
         return min(high - edge, max(low + edge, aimed))
 
     def _crossing(self, count: int) -> float:
-        """Return where a polynomial through the nearest points, log epsilon for log-odds, meets the target."""
+        """Return where a polynomial through the nearest points, log epsilon over log-odds, meets the target."""
         near = sorted(self.seen.items(), key=lambda item: abs(item[1] - self.target))[:count]
         odds = [each for _, each in near]
         if len(set(odds)) < len(odds):
@@ -132,7 +133,7 @@ class Steps:
         return found
 
     def _beyond(self, end: float, sign: int) -> float:
-        """Return the next log epsilon above (sign 1) or below (sign -1) the only end that is known."""
+        """Return the next log epsilon above (sign 1) or below (sign -1) the only known end."""
         at = math.log(end)
         odds = self.seen[end]
         slope: float = slope_at(self.target)
@@ -147,7 +148,7 @@ class Steps:
 
 
 class Tried(NamedTuple):
-    """The outcome of one trial."""
+    """Outcome of one trial."""
 
     measured: Bracket  # what the goal limits
     near: float  # about the same, for the choice of the next epsilon
@@ -173,20 +174,20 @@ class EpsilonSearch:
     trials: list[EpsilonTrial] = field(default_factory=list)  # all trials, in order
 
     def run(self, holds: float | None = None) -> None:
-        """Try epsilons until two that are close differ in whether they reach the goal; ``holds`` does."""
+        """Try epsilons until two close ones differ in whether they reach the goal; ``holds`` reaches it."""
         fails, beyond = (0.0, math.inf) if self.goal.least else (math.inf, 0.0)
         bisect(self.tried, fails, beyond if holds is None else holds, middle=self.steps.following, done=self._done)
 
     @property
     def best(self) -> float | None:
-        """The least, or largest, epsilon with which the goal is reached; None where none is known."""
+        """The least, or largest, epsilon that reaches the goal; None where none is known."""
         reached = [trial.epsilon for trial in self.trials if trial.holds]
         if not reached:
             return None
         return min(reached) if self.goal.least else max(reached)
 
     def tried(self, epsilon: float, attempt: Attempt | None = None) -> bool:
-        """Return whether the goal is proved to be reached with an epsilon, by an attempt of its own if given."""
+        """Return whether an epsilon is proved to reach the goal, by ``attempt`` if given."""
         begun = time.monotonic()
         found = (attempt or self.attempt)(epsilon, max(_SHARE * (self.deadline - begun), _LEAST_S))
         if found is None:
@@ -207,7 +208,7 @@ class EpsilonSearch:
 
 @dataclass(slots=True)
 class NoiseTrials:
-    """Planar noise for each epsilon, with the remap that is best for it."""
+    """Planar noise for each epsilon, with its best remap."""
 
     asked: Rivalry  # what noise and program can both keep, for any epsilon
     promise: Callable[[float], CoordinatePrivacy]  # from an epsilon to the promise
@@ -215,7 +216,7 @@ class NoiseTrials:
     rivals: dict[float, Rival] = field(default_factory=dict)  # what was found for each epsilon
 
     def __call__(self, epsilon: float, seconds: float) -> Tried:
-        """Return the loss of the noise between bounds; near the limit from a finer look."""
+        """Return the loss of the noise between bounds; near the limit from a finer table."""
         found = self.look(epsilon, ROUGH, seconds)
         near = found.loss.value
         if found.noise.remap is not None and found.loss.lower <= self.limit < found.loss.upper:
@@ -226,7 +227,7 @@ class NoiseTrials:
         return Tried(found.loss, near)
 
     def guess(self, begin: float) -> float:
-        """Return about the epsilon with which the noise reaches the limit, from estimates alone."""
+        """Return about the epsilon at which the noise reaches the limit, from estimates alone."""
         low, high, epsilon = 0.0, math.inf, begin
         for _ in range(_GUESSES):
             lost = noise_estimate(self._at(epsilon), _GUESS_S)
@@ -238,10 +239,7 @@ class NoiseTrials:
         return float(f"{epsilon:.4g}")
 
     def better(self, epsilon: float, made: Design | None, seconds: tuple[float, float]) -> Design:
-        """Return the program, with what the noise would lose, or the noise where it loses less.
-
-        ``seconds`` are how long it took so far, and how much time is left.
-        """
+        """Return the program or the noise, whichever loses less; ``seconds`` are those spent and those left."""
         spent, left = seconds
         rival = self.rivals.get(epsilon) or self.look(epsilon, ROUGH, left)
         if rival.noise.remap is not None and (made is None or made.certificate.loss > rival.loss.lower):
@@ -259,7 +257,7 @@ class NoiseTrials:
 
 @dataclass(slots=True)
 class ProgramTrials:
-    """A program for each epsilon, which starts from that of the nearest epsilon before."""
+    """A program for each epsilon, started from that of the nearest epsilon before."""
 
     prior: Prior
     promise: Promise  # from an epsilon to the promise
@@ -271,7 +269,7 @@ class ProgramTrials:
     designs: dict[float, Design] = field(default_factory=dict)  # what was found for each epsilon
 
     def __call__(self, epsilon: float, seconds: float) -> Tried | None:
-        """Return what is measured of the design for an epsilon; None where there was no time for one."""
+        """Return the measure of the design for an epsilon; None where there was no time for one."""
         try:
             made = self._design(epsilon, seconds, math.inf)
         except SolverError:
@@ -281,7 +279,7 @@ class ProgramTrials:
         return self._kept(epsilon, made)
 
     def against(self, epsilon: float, seconds: float, most: float) -> Tried | None:
-        """Return what the first design loses; given up where it is proved to lose more than the noise may."""
+        """Return the loss of the first design; None once it is proved to lose more than ``most``."""
         try:
             return self._kept(epsilon, self._design(epsilon, seconds, most))
         except SolverError:
@@ -359,33 +357,33 @@ def find_epsilon(
 ) -> FoundEpsilon:
     """Return the design of least loss whose epsilon just reaches a goal.
 
-    For a `LossGoal` it is the smallest epsilon, for an `AttackerGoal` the largest, up to the tolerance. What is
-    tried is what `design` would return: for a loss of points on a lattice also planar noise with a remap, and with
-    ``medians`` reports at the best places. First the epsilon is found with which the noise alone reaches the
+    For a `LossGoal` it is the smallest epsilon, for an `AttackerGoal` the largest, up to the tolerance. Each trial
+    is what `design` would return: for a loss of points on a lattice also planar noise with a remap, and with
+    ``medians`` reports at the best places. The search first finds the epsilon at which the noise alone reaches the
     goal; then a program is designed for it and, where it loses little enough, for smaller ones. Each program
-    starts from that of the nearest epsilon before, from its rows and its reports. About five are made.
+    starts from the rows and reports of the one for the nearest epsilon. About five are made.
 
     The least loss falls with epsilon. Where the next epsilon tried has a proved bound above the goal, neither the
-    noise tried nor any mechanism of the program reaches it there. The attacker's chance need not grow with
-    epsilon: designs make the loss small and nothing else. So the epsilon reaches the goal, and a larger one that
-    was not tried may, too. For an attacker the program alone is looked at: of noise their chance is not proved.
+    noise tried nor any mechanism of the program reaches the goal there. The attacker's chance need not grow with
+    epsilon, because designs minimise the loss only: a larger epsilon that was not tried may reach the goal too.
+    For an attacker only the program is tried, because the attacker's chance is not proved for noise.
 
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
         goal: `LossGoal` or `AttackerGoal`.
-        promise: From an epsilon to the promise: by default `CoordinatePrivacy`, per km, which needs a lattice; for
-            cells ``lambda epsilon: MetricPrivacy(epsilon, metric)``.
+        promise: From an epsilon to the guarantee: by default `CoordinatePrivacy`, per km, which needs a lattice;
+            for cells ``lambda epsilon: MetricPrivacy(epsilon, metric)``.
         observables: The m observables; by default the secrets.
         solver: See `design`.
         gap: The relative gap of each design.
-        tolerance: How near, relatively, the next epsilon is to be, which misses the goal.
-        first: An epsilon to begin with; by default it is guessed.
+        tolerance: The relative distance to the next epsilon, which misses the goal.
+        first: An epsilon to begin with; by default an estimate.
         time_limit: Seconds; when they are over, the best design so far is returned.
-        stop: Asked from time to time whether to stop, with the same effect.
+        stop: Called from time to time; True has the same effect.
         progress: Called with each trial.
         medians: The visits that the loss is from: reports are moved to the best places; see `design`.
-        keep: ``better``, or ``program`` or ``noise`` to look at that one alone; see `design`.
+        keep: ``better``, or ``program`` or ``noise`` to consider that one alone; see `design`.
 
     Raises:
         InfeasibleError: If no mechanism reaches the goal, or none that was designed did.
@@ -438,7 +436,7 @@ def find_epsilon(
 
 @dataclass(slots=True)
 class _GoalSearch:
-    """One search: noise first where it can stand in for the program, then programs."""
+    """One search: noise first where it can replace the program, then programs."""
 
     prior: Prior
     goal: DesignGoal
@@ -452,18 +450,13 @@ class _GoalSearch:
     progress: OnTrial | None
 
     def ended(self) -> bool:
-        """Return whether the time is over, or it was asked to stop."""
+        """Return whether the time is over or ``stop`` says so."""
         return self.stop() or time.monotonic() >= self.time[1]
 
     def found(
         self, programs: ProgramTrials | None, field: Rivalry | None, promise: Promise, loss_unit: str
     ) -> FoundEpsilon:
-        """Return what is found.
-
-        Raises:
-            SolverError: If no epsilon reaches the goal that was tried because the time is over.
-            InfeasibleError: If none does.
-        """
+        """Return the result; raise `SolverError` (no time left) or `InfeasibleError` if no epsilon is found."""
         unit = self.rows.promise.unit if isinstance(self.rows, VertexPrivacy) else self.rows.metric.unit
         looks: EpsilonSearch | None = None
         tries: EpsilonSearch | None = None
@@ -541,18 +534,14 @@ class _GoalSearch:
 def _field(
     prior: Prior, loss: Loss, goal: DesignGoal, promise: Promise, observables: Space | None
 ) -> Rivalry | str:
-    """Return what a program and planar noise can both keep, or why the noise cannot stand in for it."""
+    """Return what a program and planar noise can both guarantee, or why noise cannot replace the program."""
     if not isinstance(goal, LossGoal):
         return "how often an attacker is near is not proved of it"
     return rivalry(prior, loss, as_guarantees(promise(1.0)), EXPECTED, observables)
 
 
 def _rows(prior: Prior, promise: CoordinatePrivacy | MetricPrivacy) -> MetricPrivacy:
-    """Return the rows that a promise asks of the secrets.
-
-    Raises:
-        InputError: If it is not one promise of an epsilon.
-    """
+    """Return the rows that a promise needs; raise `InputError` if it is not one promise of an epsilon."""
     found = bound_to(prior.space, as_guarantees(promise))
     if len(found) != 1 or not isinstance(found[0], MetricPrivacy):
         raise InputError(
@@ -563,7 +552,7 @@ def _rows(prior: Prior, promise: CoordinatePrivacy | MetricPrivacy) -> MetricPri
 
 
 def _first(prior: Prior, rows: MetricPrivacy, target: float) -> float:
-    """Return about the epsilon with which the goal is reached; the rows are those for an epsilon of 1."""
+    """Return about the epsilon that reaches the goal; the rows are those for an epsilon of 1."""
     if isinstance(rows, VertexPrivacy):
         distances = rows.lattice.metric("euclidean", unit=rows.promise.unit).array
     else:

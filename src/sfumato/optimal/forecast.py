@@ -1,4 +1,4 @@
-"""The method that `Auto` begins with, and about how much time and memory it takes, before it starts."""
+"""Forecast of the method that `Auto` begins with, its time and its memory."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _SPEED_UP: Final = 4  # threads that help
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Forecast(CompactRepr):
-    """Time and memory that a design is expected to take on an idle machine: by measurements, and no promise.
+    """Expected time and memory of a design on an idle machine, from measurements; not guaranteed.
 
     Attributes:
         method: The method that `Auto` begins with.
-        reason: Why, in words; "" where there is no other.
+        reason: Why, in words; empty where there is no other.
         least_seconds: About the shortest time.
         most_seconds: About the longest time.
-        memory_bytes: About the most memory that is taken, beside what the program itself takes.
+        memory_bytes: About the peak memory, in addition to the process itself.
     """
 
     method: str
@@ -86,9 +86,9 @@ def forecast(
     gap: float = _GAP,
     threads: int | None = None,
 ) -> Forecast:
-    """Return what `design` is expected to take for a problem and a gap, without solving anything.
+    """Return the expected time and memory of `design` for a problem and a gap, without solving it.
 
-    Linear constraints and several distortions are solved by another method, of which no time was measured.
+    Linear constraints and several distortions need another method, for which no times were measured.
 
     Args:
         prior: See `design`.
@@ -101,9 +101,9 @@ def forecast(
         threads: By default one per core.
 
     Raises:
-        InputError: If sizes or units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, no
-            thread is left, or several distortions are asked for, of which no time was measured.
-        InfeasibleError: If more distortion is asked for than any mechanism can give.
+        InputError: If sizes or units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, there are
+            fewer than one thread, or several distortions are required.
+        InfeasibleError: If more distortion is required than any mechanism can give.
     """
     check_gap(gap)
     check_pairs(pairs)
@@ -140,7 +140,7 @@ NOT_QUICKER: Final = f"{NO_EDGES}, and to generate observables for all pairs is 
 
 
 def select_method(problem: Problem, pairs: str = "generated", gap: float = _GAP) -> MethodChoice:
-    """Return the method that `Auto` begins with, but for a look at the edges."""
+    """Return the method that `Auto` begins with, before the edges are examined."""
     n, m = problem.shape
     if n < _LEAST:
         return MethodChoice(False, "")
@@ -172,10 +172,10 @@ def _seconds(method: str, n: int, m: int, used: float) -> float:
 
 
 def expected_reports(problem: Problem) -> float:
-    """Return about how many observables an optimal mechanism uses: a guess from the prior and the nearest secrets.
+    """Return about how many of the m observables an optimal mechanism uses.
 
-    With the exponential of the prior's entropy for the number of places where people are, and E the exponent
-    between nearest secrets, measured was from 0.6 to 2.5 times spread (1 - exp(-E^1.15)).
+    The estimate is spread (1 - exp(-E^1.15)), with the exponential of the prior's entropy as spread and E the
+    exponent between nearest secrets. Measured numbers were 0.6 to 2.5 times that.
     """
     mass = problem.prior.probabilities
     mass = mass[mass > 0]

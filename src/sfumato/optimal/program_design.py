@@ -1,4 +1,4 @@
-"""Designs by a program: the optimal mechanism for stated guarantees, repaired, quantised and proved; ties."""
+"""Designs by a program, the dual game, broken ties and equilibria."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def solve_program(
     constraints: Constraints = (),
     **options: Unpack[SolveOptions],
 ) -> Design:
-    """Return the mechanism of least loss that a program finds; `design` also looks at noise."""
+    """Return the mechanism of least loss that a program finds; `design` also considers noise."""
     session = SolveSession(gap, **options)
     of_points = [each for each in as_guarantees(guarantees) if isinstance(each, PlaceDistortion)]
     if of_points:
@@ -116,17 +116,17 @@ def design_private(
 ) -> Design:
     """Return the mechanism of most distortion privacy whose expected loss is bounded.
 
-    It is the dual of `design`: the zero-sum game between a user with a budget of loss
-    and an adversary who knows the mechanism.
+    It is the dual of `design`: the zero-sum game between a user with a budget of loss and an adversary who knows
+    the mechanism.
 
     Args:
         prior: The prior on the n secrets.
         loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        distance: The adversary's distance, array (guesses, n); by default the loss, where it is a
-            `Metric`. With a `PlaceDistortion` they guess any point, and err from the true point; its
-            minimum does not matter.
+        distance: The adversary's distance, array (guesses, n); by default the loss, where it is a `Metric`. With a
+            `PlaceDistortion` the adversary guesses any point, and the error is the distance from the true point;
+            its minimum is ignored.
         max_loss: The largest expected loss, in the loss's unit or as text (``"500 m"``).
-        guarantees: Metric privacy to keep besides.
+        guarantees: Metric privacy that must hold too.
         observables: The m observables; by default the secrets.
         solver: See `design`.
         pairs: See `design`.
@@ -138,7 +138,7 @@ def design_private(
 
     Raises:
         InputError: If sizes, units or options do not fit.
-        InfeasibleError: If no mechanism keeps the bound; the message says the least loss.
+        InfeasibleError: If no mechanism satisfies the limit; the message gives the least loss.
         SolverError: If there is no answer within the time.
 
     Source:
@@ -212,9 +212,9 @@ def _of_least_loss(problem: Problem) -> Design:
 
 
 def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple[Answer, float] | None:
-    """Return, among mechanisms of the answer's loss, one of most distortion privacy, and its gap from the most.
+    """Return a mechanism of the answer's loss with most distortion privacy, and its gap from the most.
 
-    None where no tie is left to break, or no better mechanism was found in time.
+    None where no tie is left, or no better mechanism was found in time.
     """
     distance = problem.distance if problem.distance is not None else _ground(problem)
     if distance is None or _same(distance.array, problem.loss.array.T):
@@ -245,9 +245,9 @@ def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple
 
 
 def _ground(problem: Problem) -> Loss | None:
-    """Return the distance of the first metric guarantee, to stand in for the adversary's own.
+    """Return the distance of the first metric guarantee, in place of the adversary's.
 
-    Steps of a lattice do not: they are between vertices, not between the points that are rounded to them.
+    Steps of a lattice are skipped: they are between vertices, not between the points that are rounded to them.
     """
     for guarantee in problem.guarantees:
         if isinstance(guarantee, VertexPrivacy):
@@ -263,20 +263,20 @@ def _same(a: Floats, b: Floats) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Equilibrium(CompactRepr):
-    """Both sides of the game between someone who obfuscates and an attacker who knows how.
+    """Both sides of the game between a user who obfuscates and an attacker who knows how.
 
-    The mechanism forces an error of at least ``error_lower`` on every attacker. Whoever keeps the same metric
-    privacy and loses no more on average cannot force one above ``error_upper``: the strategy proves it. Where the
-    two meet, each side's strategy is a best response to the other's.
+    The mechanism forces an error of at least ``error_lower`` on every attacker. No mechanism with the same metric
+    privacy and at most the same expected loss forces an error above ``error_upper``: the strategy proves it. Where
+    the two are equal, each side's strategy is a best response to the other's.
 
     Attributes:
         strategy: The attacker's strategy q(guess|o), array (observables, guesses); rows sum to one. Unlike the
-            attack of least error on one mechanism, it is drawn at random in general. Without a price it means
+            attack of least error on one mechanism, it is randomised in general. With a price of 0 it means
             nothing.
-        price: The shadow price of privacy: how much the least loss grows per unit of error that is asked for, by
-            the solver's prices; 0 where it does not bind, and ``inf`` where more loss buys no error.
-        error_lower: Proved: the error that the mechanism forces at least.
-        error_upper: Proved: the error that any such mechanism can force at most.
+        price: The shadow price of privacy, by the solver's prices: the growth of the least loss per unit of
+            required error; 0 where the requirement does not bind, ``inf`` where more loss buys no error.
+        error_lower: Proved lower bound of the error that the mechanism forces.
+        error_upper: Proved upper bound of the error that any such mechanism can force.
         unit: The unit of errors.
         price_unit: The unit of the loss that the price is paid in; empty for a pure number.
     """
@@ -290,7 +290,7 @@ class Equilibrium(CompactRepr):
 
     @property
     def gap(self) -> float:
-        """The distance of the two sides' values at most, in ``unit``."""
+        """Upper bound of the distance between the two sides' values, in ``unit``."""
         return max(self.error_upper - self.error_lower, 0.0)
 
 
@@ -298,15 +298,14 @@ class Equilibrium(CompactRepr):
 def equilibrium(design: Design) -> Equilibrium:
     """Return the attacker's equilibrium strategy against a design, and the price of its privacy.
 
-    The prices of the rows of the attack, divided by their sum for each report, are the strategy; the sum is the
-    price. Both follow from the prices that came with the design, however inexact these are: the bound that they
-    prove is computed again.
+    The prices of the attack's rows, divided by their sum for each report, are the strategy; the sum is the price.
+    The bound that they prove is computed again, so it holds even where they are inexact.
 
     Args:
         design: A design of least expected loss with `DistortionPrivacy`, or one by `design_private`.
 
     Raises:
-        InputError: If it was made without a distortion, with several, with that of true places, with linear
+        InputError: If it was made without a distortion, with several, with a `PlaceDistortion`, with linear
             constraints, or for the worst-case loss; or if it has no prices.
 
     Source:

@@ -1,4 +1,4 @@
-"""A sweep: designs over epsilons, distortions and priors, for the frontier of privacy and cost."""
+"""Sweeps: designs over epsilons, distortions and priors, for the frontier of privacy and cost."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Point(CompactRepr):
 
     Attributes:
         who: The name of the prior.
-        epsilon: Per unit of the metric, or per km on a lattice; None if only distortion was asked for.
-        minimum: The distortion asked for, in the metric's unit or km; None if there was none.
+        epsilon: Per unit of the metric, or per km on a lattice; None for distortion alone.
+        minimum: The required distortion, in the metric's unit or km; None for metric privacy alone.
         design: The design, a program or planar noise, or None where there is none.
         distortion: Proved distortion privacy of the mechanism, in the metric's unit or km.
-        hit_rate: How often the best attacker finds the secret: on a lattice, the vertex rounded to. NaN for
+        hit_rate: How often the best attacker finds the secret (on a lattice, the vertex rounded to). NaN for
             noise, which has no vertices.
         reason: Why there is no design; empty if there is one.
-        true_point: Whether the distortion is that of the true point, wherever the attacker guesses.
-        without_noise: Why planar noise was not looked at, on a lattice; empty if it was.
+        true_point: Whether the distortion is that of the true point, for guesses anywhere on the plane.
+        without_noise: Why planar noise was not tried, on a lattice; empty if it was.
     """
 
     who: str
@@ -58,7 +58,7 @@ class Point(CompactRepr):
 
     @property
     def loss(self) -> float:
-        """The proved loss of the design, at most, in `loss_unit`; NaN without one."""
+        """The proved upper bound of the design's loss, in `loss_unit`; NaN without one."""
         return nan if self.design is None else self.design.value
 
     @property
@@ -69,7 +69,7 @@ class Point(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chain:
-    """Designs for one prior, solved one after the other, each from the rows of the last."""
+    """Designs for one prior in sequence, each started from the rows of the last."""
 
     who: str
     prior: Prior
@@ -90,7 +90,7 @@ class _Chain:
         return DistortionPrivacy(minimum, self.metric)
 
     def promise(self, epsilon: float) -> Asked:
-        """Return what an epsilon promises."""
+        """Return the guarantee of an epsilon."""
         return CoordinatePrivacy(epsilon, _UNIT) if self.metric is None else MetricPrivacy(epsilon, self.metric)
 
     def distortion(self, made: Design) -> float:
@@ -103,7 +103,7 @@ class _Chain:
         return distortion_below(made.mechanism, self.prior, errors.distance)
 
     def without_noise(self, made: Design, guarantees: list[Asked]) -> str:
-        """Return why planar noise was not looked at, on a lattice."""
+        """Return why planar noise was not tried, on a lattice."""
         if made.choice is not None or not isinstance(self.prior.space, Lattice):
             return ""
         field = rivalry(self.prior, self.options["loss"], tuple(guarantees), self.options["objective"], None)
@@ -129,12 +129,11 @@ def sweep(
     stop: Stop | None = None,
     progress: Callable[[Point], None] | None = None,
 ) -> list[Point]:
-    """Design for every prior, epsilon and distortion.
+    """Return a design for every prior, epsilon and distortion.
 
-    Designs for one prior start from the rows that the last one needed. A request that
-    cannot be met gives a point with its reason; the others go on. Ties are broken as in
-    `design`; ``point.design.tie_gap`` says how well. On a lattice planar noise is looked at, too, and the one that
-    loses less is taken, as in `design`; where it cannot be, the point says why.
+    Designs for one prior start from the rows that the last one needed. A request that cannot be met gives a point
+    with its reason; the others continue. Ties are broken as in `design`. On a lattice planar noise is tried too,
+    and the one that loses less is returned; where it cannot be tried, the point says why.
 
     Args:
         priors: Priors on one space, by name.
@@ -143,21 +142,19 @@ def sweep(
             `CoordinatePrivacy` per km; then visits are needed.
         epsilons: Per unit of the metric, or per km; None for distortion alone.
         distortions: In the metric's unit, or km; None for metric privacy alone.
-        visits: Where people are, on places, for all priors or for each by its name: the adversary then errs from
-            the true point, wherever they guess (`PlaceDistortion`).
-        medians: Whether reports are moved to medians of the visits (`at_medians`) where no distortion is asked
-            for. It needs a loss of the true point, and takes about twice as long.
+        visits: Visits on places, for all priors or for each by its name: the error is then the distance from the
+            true point to a guess anywhere on the plane (`PlaceDistortion`).
+        medians: Whether reports are moved to medians of the visits (`at_medians`) where no distortion is required.
+            It needs a loss of the true point, and takes about twice as long.
         objective: ``expected`` or ``worst-case``.
         gap: The relative gap to reach; for None see `design`.
-        tie_break: Whether to take, among mechanisms of equal loss, one of most distortion
-            privacy; see `design`.
+        tie_break: See `design`.
         time_limit: Seconds for each design.
-        processes: Worker processes; each takes a share of the priors, or of the
-            epsilons where there is one prior. A script that asks for more than one needs
-            the guard ``if __name__ == "__main__":``.
-        keep: ``better``, or ``program`` to look at that one alone; see `design`.
-        stop: Asked between designs whether to stop.
-        progress: Called with each point when it is there.
+        processes: Worker processes; each takes a share of the priors, or of the epsilons where there is one prior.
+            A script with more than one needs the guard ``if __name__ == "__main__":``.
+        keep: ``better``, or ``program`` to consider that one alone; see `design`.
+        stop: Called between designs; True stops the sweep.
+        progress: Called with each finished point.
 
     Returns:
         The points, by prior, epsilon and distortion in the given order.
@@ -220,7 +217,7 @@ def sweep(
 
 
 def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: object, medians: bool) -> None:
-    """Refuse what needs a lattice, places or visits that are not there."""
+    """Raise `InputError` for a missing lattice, places or visits."""
     if metric is None and (visits is None or not all(isinstance(p.space, Lattice) for p in priors.values())):
         raise InputError(
             "the sweep has no metric, and priors on a lattice with their visits are needed then.",
@@ -237,7 +234,7 @@ def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: ob
 
 
 def _by_name(given: Any, priors: Mapping[str, Prior], what: str) -> dict[str, Any]:
-    """Return what belongs to each prior."""
+    """Return the item of each prior."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(priors, given)
     missing = [who for who in priors if who not in given]
