@@ -30,8 +30,8 @@ _CLARABEL_STATUS = {
 class Highs(LinearSolver):
     """HiGHS: an interior-point method without crossover, or the simplex method.
 
-    Without highspy (extra ``solvers``) it is SciPy's HiGHS. That one always moves to a vertex, which takes longer,
-    and notices a stop only when it returns; it keeps the time limit.
+    Without highspy (extra ``solvers``) SciPy's HiGHS is used. It always moves to a vertex, which takes longer, and
+    notices a stop only when it returns; it respects the time limit.
 
     Args:
         method: ``ipm`` or ``simplex``.

@@ -1,4 +1,4 @@
-"""A line of proved designs over epsilon, and what lies between two neighbours: mixtures of them, at once."""
+"""Proved designs over epsilon, and mixtures of two neighbours."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _ROOM: Final = 1e-9  # of a step between two designs: for the rounding of logari
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LineDesign(CompactRepr):
-    """One proved design of a line: its rows in short floats, and what was proved of it.
+    """One proved design of a line, with its rows in single precision.
 
     Attributes:
-        name: What it is called.
-        epsilon: What it promises.
-        rows: Array (n, m) of p(o|s), for pictures: never drawn from.
+        name: Its name.
+        epsilon: Its guarantee.
+        rows: Array (n, m) of p(o|s), for pictures, never for sampling.
         loss: Its expected loss.
-        error: How far the best attacker errs; None where that has no meaning.
-        found: How often the best attacker finds the secret.
+        error: The best attacker's error; None where that has no meaning.
+        found: The best attacker's chance to find the secret.
     """
 
     name: str
@@ -45,16 +45,16 @@ class LineDesign(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Blend(CompactRepr):
-    """The mechanism that uses one of two proved designs, chosen by an unfair coin.
+    """The mechanism that uses one of two proved designs, chosen by a biased coin.
 
-    It promises the larger epsilon of the two. Its expected loss is the mean of theirs. Its attacker errs at least
-    by the mean of the two errors, and finds the secret at most as often as the mean of the two chances: whoever
-    is told how the coin fell does no worse than the one who is not.
+    It guarantees the larger epsilon of the two. Its expected loss is the mean of theirs. The attacker's error is
+    at least the mean of the two errors, and the chance to find the secret at most the mean of the two chances,
+    because an attacker who learns the coin does at least as well as one who does not.
 
     Attributes:
         lower: The design of the smaller epsilon.
-        upper: The design of the larger one; the same where epsilon is just that of a design.
-        share: How often the upper one is used.
+        upper: The design of the larger one; the same where epsilon is that of a design.
+        share: The probability of the upper one.
     """
 
     lower: LineDesign
@@ -73,7 +73,7 @@ class Blend(CompactRepr):
 
     @property
     def error(self) -> Bracket | None:
-        """The error of the best attacker: of a mixture there is no upper bound."""
+        """The error of the best attacker; a mixture has no upper bound."""
         if self.lower.error is None or self.upper.error is None:
             return None
         found = self._mean(self.lower.error, self.upper.error)
@@ -81,7 +81,7 @@ class Blend(CompactRepr):
 
     @property
     def found(self) -> Bracket:
-        """The chance that the best attacker finds the secret: of a mixture there is no lower bound but 0."""
+        """The chance that the best attacker finds the secret; the lower bound of a mixture is 0."""
         found = self._mean(self.lower.found, self.upper.found)
         return found if self.single else Bracket(0.0, found.value, found.upper)
 
@@ -153,7 +153,7 @@ class DesignLine(CompactRepr):
         return Blend(lower, upper, min(max(share, 0.0), 1.0))
 
     def for_loss(self, limit: float) -> float | None:
-        """Return the smallest epsilon whose mixture loses at most this; None where none does."""
+        """Return the smallest epsilon whose mixture loses at most ``limit``; None where none does."""
         if self.designs[0].loss.upper <= limit:
             return self.designs[0].epsilon
         for low, high in zip(self.designs, self.designs[1:], strict=False):
@@ -163,7 +163,7 @@ class DesignLine(CompactRepr):
         return None
 
     def for_found(self, limit: float) -> float | None:
-        """Return the largest epsilon up to which no mixture is found more often than this; None for none."""
+        """Return the largest epsilon up to which no mixture is found more often than ``limit``; None for none."""
         if self.designs[0].found.upper > limit:
             return None
         for low, high in zip(self.designs, self.designs[1:], strict=False):
@@ -174,7 +174,7 @@ class DesignLine(CompactRepr):
 
 
 def likeliest(probabilities: ArrayLike, share: float) -> NDArray[np.intp]:
-    """Return the smallest set of values that together have at least this probability, likeliest first.
+    """Return the smallest set of values that together have at least this probability, most probable first.
 
     Args:
         probabilities: Array (m,), with sum one.
@@ -191,7 +191,7 @@ def _between(low: LineDesign, high: LineDesign, share: float) -> float:
 
 
 def _whole(rows: Floats | Compact) -> Floats:
-    """Return rows with sum one: what was lost in short floats is divided among all."""
+    """Return rows scaled to sum one, which single precision lost."""
     found = np.asarray(rows, dtype=float)
     whole: Floats = found / found.sum(axis=-1, keepdims=True)
     return whole

@@ -1,8 +1,7 @@
-"""Closed forms: optimal ones, each with a proof that it is, and private ones for where no solver has an answer.
+"""Closed forms: proved optimal ones, and private ones as a fallback.
 
-An optimal form is proposed where theory names one; prices for its constraints follow from
-complementary slackness, and `proofs.loss_bound` turns them into a proved bound. What
-is not proved to within the wanted gap is not returned. See docs/proofs/closed-forms.md.
+Theory proposes an optimal form; complementary slackness gives prices, and `proofs.loss_bound` turns them into a
+proved bound. A form that is not proved to within the wanted gap is not returned. See docs/proofs/closed-forms.md.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ class ClosedForm(CompactRepr):
     """A mechanism in closed form, proved optimal to within the wanted gap.
 
     Attributes:
-        mechanism: The mechanism; its integers keep every guarantee of the problem.
+        mechanism: The mechanism; its integers satisfy every guarantee of the problem.
         certificate: What is proved of it.
         prices: The multipliers that prove the bound.
-        name: What the mechanism is called.
+        name: The mechanism's name.
         reason: Why it is optimal, in one sentence.
     """
 
@@ -59,10 +58,9 @@ class ClosedForm(CompactRepr):
 def closed_form(problem: Problem, gap: float = 1e-6) -> ClosedForm | None:
     """Return the closed form that is optimal for a problem, or None.
 
-    Tried are, for the expected loss: the coin, for distortion privacy under the same
-    distance as the loss; and tight constraints followed by the optimal remap, for metric
-    privacy - the truncated geometric mechanism on a line (of any spacing), randomised
-    response for the discrete metric.
+    For the expected loss there are two candidates. Under distortion privacy whose distance is the loss, it is the
+    coin. Under metric privacy, it is tight constraints with the optimal remap: the truncated geometric mechanism
+    on a line of any spacing, randomised response for the discrete metric.
 
     Args:
         problem: The problem.
@@ -168,11 +166,10 @@ def _line(exponents: Floats) -> NDArray[np.intp] | None:
 
 
 def _line_prices(demand: Floats, exponents: Floats, line: NDArray[np.intp]) -> _Prices:
-    """Return prices of neighbours' rows that cover demand(s, o) wherever they can.
+    """Return prices of neighbours' rows that cover demand(s, o) where they can.
 
-    From both ends inwards each secret's demand is covered by the row to its inner
-    neighbour, in the direction that burdens the neighbour least. The two sides meet,
-    per observable, where the least remains uncovered.
+    From both ends inwards each secret's demand is covered by the row to its inner neighbour, in the direction that
+    burdens the neighbour least. The two sides meet, per observable, where the least remains uncovered.
     """
     n = len(demand)
     ordered = demand[line]
@@ -201,9 +198,9 @@ def _passed(owed: Floats, growth: Floats) -> Floats:
 
 
 def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
-    """Return prices of rows between one secret per observable and all others.
+    """Return prices of rows between one central secret per observable and all others.
 
-    The secret at the centre is the one where the least demand remains uncovered.
+    The centre is the secret where the least demand remains uncovered.
     """
     n, m = demand.shape
     growth = np.exp(np.minimum(exponents, _LARGEST))
@@ -220,7 +217,7 @@ def _star_prices(demand: Floats, exponents: Floats) -> _Prices:
 def _multipliers(
     secrets: NDArray[np.intp], others: NDArray[np.intp], prices: Floats, exponents: Floats
 ) -> Multipliers:
-    """Return the positive of prices given as arrays (k, observables)."""
+    """Return the positive ones of prices given as arrays (k, observables)."""
     used = prices > 0
     observables = np.broadcast_to(np.arange(prices.shape[1]), prices.shape)
     secrets, others = secrets[used], others[used]
@@ -228,11 +225,11 @@ def _multipliers(
 
 
 def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
-    """Return the better closed form that keeps what is asked, or None if neither keeps the limit of the loss.
+    """Return the better of two closed forms, or None if neither is within the limit of the loss.
 
-    Tried are the best constant report and the exponential mechanism at half the exponents with the best report for
-    what it reveals; without metric privacy, the cheapest report of every secret. The dual game mixes the two up to
-    its limit of the loss. ``status`` and ``why`` say how the solver ended, and why there is no better answer.
+    They are the best constant report, and the exponential mechanism at half the exponents with its optimal remap
+    (without metric privacy: the cheapest report of every secret). The dual game mixes the two up to its limit of
+    the loss. ``status`` and ``why`` state how the solver ended.
     """
     constant, telling = constant_report(problem), _telling(problem)
     candidates = {"exponential mechanism" if problem.exponents is not None else "cheapest reports": telling}

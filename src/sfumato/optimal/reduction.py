@@ -1,20 +1,16 @@
-"""A problem without what cannot matter to its optimum, and the way back to the whole problem.
+"""Problems without what cannot change their optimum, and the way back to the whole problem.
 
-Three reductions are made, and each is exact (docs/proofs/reduction.md):
+Three reductions are made, each exact (docs/proofs/reduction.md):
 
-- Secrets at exponent zero from each other have equal rows (p(o|s) <= p(o|t) for every o, and both
-  rows sum to one). They become one secret with their mass added. A worst-case loss keeps one loss
-  for each of them.
-- An observable that costs at least as much as another one for every secret that counts is merged
-  into it. The merge is a post-processing: it keeps every pair, does not raise the loss and does not
-  lower the distortion, so it is valid for every objective and every guarantee. Secrets that count
-  are those of positive prior, for a worst-case loss all. Under Hamming loss this leaves the
-  observables inside the prior's support.
-- Guesses with equal prior-weighted distances err alike, so one of them is enough.
+- Secrets at exponent zero from each other have equal rows. They become one secret with their total mass; a
+  worst-case loss has one row for each of them.
+- An observable that costs at least as much as another one for every secret that counts is merged into it. This
+  post-processing satisfies every pair, does not raise the loss and does not lower the distortion. Secrets that
+  count are those of positive prior; for a worst-case loss, all.
+- Guesses with equal prior-weighted distances become one.
 
-Secrets that are never visited stay: without them the optimum can be lower than it is, see
-docs/proofs/zero-prior.md. Symmetries stay too: they make no smaller problem, they make the
-interior-point method's blocks equal, and it finds them itself.
+Secrets of zero prior stay: without them the optimum can be lower (docs/proofs/zero-prior.md). The interior-point
+method handles symmetries by itself.
 """
 
 from __future__ import annotations
@@ -35,10 +31,7 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reduced(CompactRepr):
-    """A reduced problem, by the numbers that solvers need.
-
-    Of N secrets n are distinct, of M observables m are kept, of the guesses g are distinct.
-    """
+    """A reduced problem in arrays, with n of N secrets distinct, m of M observables kept, g guesses distinct."""
 
     problem: Problem  # the whole problem, for which prices are wanted
     prior: Floats  # array (n,), the mass of each distinct secret
@@ -65,30 +58,27 @@ class Reduced(CompactRepr):
         return np.asarray(np.unique(self.members, return_index=True)[1])
 
     def bare(self) -> Reduced:
-        """Return the same without the costs and exponents, to lift an answer whose solver has its own."""
+        """Return the same without costs and exponents, to lift an answer of a solver with arrays of its own."""
         none: Floats = np.broadcast_to(np.float64(0), self.costs.shape)
         return replace(self, costs=none, exponents=np.broadcast_to(np.float64(0), self.exponents.shape))
 
     def same_parts(self, other: Reduced) -> bool:
-        """Whether rows of one reduced problem mean the same in the other."""
+        """Return whether rows of one reduced problem mean the same in the other."""
         return np.array_equal(self.members, other.members) and np.array_equal(self.kept, other.kept)
 
     def lift(self, matrix: Floats) -> Floats:
-        """Return a mechanism (n, m) of the reduced problem as one of the whole (N, M): its value is the same.
-
-        Merged observables are never reported.
-        """
+        """Return a mechanism (n, m) of the reduced problem as one of the whole (N, M), of equal value."""
         whole = np.zeros((len(self.members), len(self.merged)))
         whole[:, self.kept] = matrix[self.members]
         return whole
 
     def lift_prices(self, prices: Multipliers) -> Multipliers:
-        """Return prices of the reduced problem as prices of the whole one: they prove the same bound.
+        """Return prices of the reduced problem as prices of the whole one.
 
-        A merged observable gets the prices of the one it is merged into, since its reduced costs are
-        no smaller. Within equal secrets, prices of the equalities hand every cost to the first of
-        them. Where the whole problem's exponents are larger than the reduced one's, the bound is
-        lower by about the price times the difference. The prices ``worst`` are of all secrets.
+        A merged observable gets the prices of the one it is merged into, since its reduced costs are no smaller.
+        Within equal secrets, prices of the equalities move every cost to the first of them. The bound is the same,
+        or lower by about the price times the difference where the whole problem's exponents are larger. The prices
+        ``worst`` are of all secrets.
         """
         used = np.flatnonzero(prices.local > 0)
         if len(self.kept) < len(self.merged):
@@ -114,7 +104,7 @@ class Reduced(CompactRepr):
         return found if len(heads) == len(self.members) else self._shared_out(found, heads)
 
     def _shared_out(self, prices: Multipliers, heads: Positions) -> Multipliers:
-        """Add prices of the equalities within equal secrets, which hand every cost to the first of them."""
+        """Return prices with those of the equalities within equal secrets: the first one of them gets every cost."""
         problem, m = self.problem, len(self.merged)
         others = np.setdiff1d(np.arange(len(self.members)), heads)
         mass = problem.prior.probabilities
@@ -140,7 +130,7 @@ class Reduced(CompactRepr):
         )
 
     def _allowed(self, s: Positions, t: Positions) -> Floats:
-        """Return the whole problem's exponents of pairs, which equal secrets may have too."""
+        """Return the whole problem's exponents of pairs, which can be pairs of equal secrets."""
         exponents = self.problem.exponents
         return np.zeros(len(s)) if exponents is None else exponents[s, t]
 
@@ -148,11 +138,10 @@ class Reduced(CompactRepr):
 def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
     """Return a problem without equal secrets, dominated observables and equal guesses.
 
-    A solver may be asked ``narrowed`` instead, to leave room for rounding: the same problem with exponents that
-    are no larger, or with a smaller ``max_loss``.
+    The solver's exponents and ``max_loss`` are those of ``narrowed``, the same problem with room for rounding.
 
     Raises:
-        InputError: If the problem has linear constraints or several attackers, which this does not keep.
+        InputError: If the problem has linear constraints or several attackers.
     """
     if problem.general:
         raise InputError(
@@ -216,7 +205,7 @@ def _equal(exponents: Floats) -> Positions:
 
 
 def _undominated(loss: Floats) -> Positions:
-    """Return the observables to keep, of equal ones the first; the losses (M, secrets) are those that count."""
+    """Return the observables to keep, the first of equal ones; the losses (M, secrets) are those that count."""
     cheapest = loss.argmin(axis=1)
     alive = np.ones(len(loss), dtype=np.bool_)
     for o in range(len(loss)):

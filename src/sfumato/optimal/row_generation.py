@@ -1,12 +1,11 @@
-"""Linear programs in general form, reduced problems as such, and exact row generation for their back-ends.
+"""Linear programs of reduced problems, with rows generated exactly for general back-ends.
 
-The variables of a problem, in this order: p(o|s) row by row; the adversary's error y(o) per observable,
-where distortion counts; and the worst-case loss z, where it is the objective. Each row
-of metric privacy is scaled so that its larger coefficient is one, and losses and
-distances so that their largest entry is, because back-ends use absolute tolerances.
+The variables, in this order: p(o|s) row by row; the adversary's error y(o) per observable, where distortion
+counts; the worst-case loss z, where it is the objective. Rows of metric privacy are scaled to a larger coefficient
+of one, losses and distances to a largest entry of one, because back-ends use absolute tolerances.
 
-A program with some of the rows is a relaxation, so its proved bound holds for the whole
-problem in every round; its repaired answer keeps all rows. The two meet.
+A program with some of the rows is a relaxation: its proved bound holds for the whole problem in every round, and
+its repaired answer satisfies all rows.
 """
 
 from __future__ import annotations
@@ -80,18 +79,14 @@ class Triples:
 
 
 def all_pairs(exponents: Floats) -> NDArray[np.intp]:
-    """Return the ordered pairs (k, 2) that imply every other one exactly.
-
-    A pair with a third secret exactly between its two is implied by the two steps.
-    """
+    """Return the ordered pairs (k, 2) that imply all others: those without a third secret exactly between them."""
     return _both_ways(direct_pairs(_as_metric(exponents)).edges)
 
 
 def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp], Floats]:
     """Return the ordered pairs of a spanner, and the exponents that their rows imply for all pairs.
 
-    With exponents divided by the realised dilation along the edges, every path is within
-    its pair's exponent.
+    With exponents divided by the realised dilation along the edges, every path is within its pair's exponent.
 
     Source:
         Bordenabe, Chatzikokolakis and Palamidessi, CCS 2014.
@@ -106,8 +101,8 @@ def spanner_pairs(exponents: Floats, dilation: float) -> tuple[NDArray[np.intp],
 def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Triples:
     """Return the rows that a matrix breaks, the worst ones if there are more than ``most``.
 
-    Rows that are ``known`` are left out: that a back-end breaks them is its inaccuracy,
-    and adding them again would never end.
+    Rows that are ``known`` are skipped: a back-end breaks them by inaccuracy, and adding them again would never
+    end.
     """
     shrink = np.exp(-exponents)
     found: list[NDArray[np.intp]] = []
@@ -174,7 +169,7 @@ class Solution(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relaxation:
-    """A reduced problem with some of its rows of metric privacy, ready for a back-end."""
+    """A reduced problem with some of its rows of metric privacy."""
 
     reduced: Reduced  # the problem
     triples: Triples  # the rows, of distinct secrets and kept observables
@@ -233,7 +228,7 @@ class Relaxation:
         return LinearProgram(cost, stacked, np.concatenate(lower), np.concatenate(upper), floor)
 
     def matrix(self, solution: Solution) -> Floats:
-        """Return the p(o|s) of an answer, array (n, m), as the back-end left them."""
+        """Return the p(o|s) of an answer, array (n, m), without repair."""
         n, m = self.reduced.shape
         found: Floats = np.asarray(solution.x)[: n * m].reshape(n, m)
         return found
@@ -267,11 +262,11 @@ def wide(block: sparse.sparray, columns: int, offset: int) -> sparse.csr_array:
 
 
 class LinearSolver(Solver):
-    """A back-end for general linear programs, fed with the rows that its answers break."""
+    """Interface of back-ends for general linear programs, with rows added as answers break them."""
 
     @abstractmethod
     def solve(self, program: LinearProgram, *, time_limit: float, stop: Stop) -> Solution:
-        """Solve a program within ``time_limit`` seconds, asking ``stop`` whether to go on."""
+        """Return the solution of a program within ``time_limit`` seconds; ``stop`` ends the solve."""
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
@@ -299,7 +294,7 @@ class _Known:
 
 
 def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
-    """Return the rows to start from: all where they are few, where all are asked for, or on a spanner."""
+    """Return the initial rows: a spanner's, or all where they are few or ``pairs`` is ``all`` or ``spanner``."""
     n = len(exponents)
     if n == 1 or np.isinf(exponents).sum() == n * (n - 1):
         return Triples.none()
@@ -367,7 +362,7 @@ class _Rounds:
             triples = triples.joined(more)
 
     def _stalled(self, log: list[Progress]) -> bool:
-        """Return whether the last rounds moved neither value nor bound: the back-end's accuracy is spent."""
+        """Return whether the last rounds moved neither value nor bound: the back-end's accuracy is exhausted."""
         if len(log) <= _PATIENCE:
             return False
         before, now, gap = log[-1 - _PATIENCE], log[-1], self.control.gap

@@ -1,8 +1,4 @@
-"""The structured interior-point method as a solver of design problems.
-
-It is given the reduced problem, and its prices are carried back to the whole one, so that
-`evidence` can prove the bound without knowing either.
-"""
+"""The structured interior-point method as a solver of design problems."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ def cores() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Structured(Solver):
-    """Sfumato's own interior-point method, which sees that observables are independent.
+    """Sfumato's own interior-point method, which exploits that observables are independent.
 
     Every iterate is strictly private, so it can be stopped at any time.
 
@@ -41,8 +37,8 @@ class Structured(Solver):
         threads: Worker threads, each with one thread of BLAS; by default one per core.
         symmetry: Whether symmetries of the problem (of a square grid, say) are used.
         iteration_limit: The most iterations.
-        folder: Where the state between iterations is kept, every few seconds and at a stop, so that the same
-            design with the same folder goes on from it; by default nowhere. Remove it when the design is done.
+        folder: Where the state between iterations is stored, every few seconds and at a stop, so that the same
+            design with the same folder resumes; by default nowhere. Remove it when the design is done.
     """
 
     threads: int = field(default_factory=cores)
@@ -88,7 +84,7 @@ class Structured(Solver):
 
 
 def narrow_problem(problem: Problem, control: Control) -> Problem:
-    """Return what the method is asked: a little more than the problem, to leave room for rounding to integers."""
+    """Return the problem with room for rounding to integers: slightly smaller exponents and ``max_loss``."""
     exponents = problem.exponents
     if exponents is not None:
         exponents = merge_close_secrets(exponents * (1 - _SHRINK), _LEAST)

@@ -1,25 +1,22 @@
-"""A problem in the block-angular form that Newton's method works on, its iterates and all its rows.
+"""Block-angular form of a problem, its iterates, rows and interior points.
 
     minimise    sum_o k_o <c_o, u_o> + f v
     rows        G_o u_o > 0,  w > 0
     coupling    sum_o k_o u_o (- v e_y)     = b
                 sum_o D_o u_o + w (- v 1)   = r
 
-u_o holds p(o|s) for every secret and, with distortion rows, y_o at the end; k_o is the
-number of observables that block o stands for; w are the slacks of the loss rows; v is the
-worst-case loss or the total distortion of the game.
+u_o holds p(o|s) for every secret and, with distortion rows, y_o at the end; k_o is the number of observables that
+block o stands for; w are the slacks of the loss rows; v is the worst-case loss or the total distortion of the
+game.
 
-Rows beyond those of privacy: of the distortion, within each block, and of the loss, across blocks.
-
-For every observable o and guess g, with y_o the observable's error,
+Distortion rows lie within a block: for every observable o and guess g, with y_o the observable's error,
 
     sum_s prior[s] d(g,s) x_o[s] - y_o >= 0
 
-and, one row per secret where the worst loss counts or one in all for the expected loss,
+Loss rows r couple the blocks: one per secret for the worst-case loss, or one in all for the expected loss, with a
+slack w_r > 0,
 
-    sum_o sum_s D_o[r, s] x_o[s] + w_r (- t) = rhs_r
-
-with a slack w_r > 0.
+    sum_o sum_s D_o[r, s] x_o[s] + w_r (- v) = rhs_r
 
 Source:
     Shokri, "Privacy Games", programs 21 and 24.
@@ -43,7 +40,7 @@ MIXES: tuple[float, ...] = (0.0, *(math.pow(10.0, k / 4) for k in range(-56, -15
 
 
 class GuessRows:
-    """The rows of the distortion: prior[s] d(g, s) in every block, with y_o stored after the n probabilities."""
+    """Distortion rows: prior[s] d(g, s) in every block, with y_o stored after the n probabilities."""
 
     def __init__(self, weighted: Floats, blocks: int) -> None:
         guesses, n = weighted.shape
@@ -71,7 +68,7 @@ class GuessRows:
 
 
 class LossRows(Protocol):
-    """Parts of the coupling rows D_o that Newton's method needs."""
+    """Interface of the coupling rows D_o."""
 
     count: int
 
@@ -258,11 +255,7 @@ class Rows:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def weights(self, point: Iterate, z: Floats) -> Floats:
-        """Return lam / z of every row, array (rows,).
-
-        Raises:
-            BreakdownError: If a slack is too small beside its multiplier.
-        """
+        """Return lam / z of every row, array (rows,); raise `BreakdownError` where a slack is too small."""
         with np.errstate(over="ignore"):
             out = np.asarray(point.lam / z)
         if not np.isfinite(out).all():
@@ -294,8 +287,8 @@ class Rows:
 def exponential(columns: Columns, share: float = 0.5) -> Floats:
     """Return an exponential mechanism inside every pair row, array (m, n).
 
-    p(o|s) is proportional to exp(-share * ratio[s, a(o)]), a(o) the secret that o costs least;
-    the normaliser adds at most as much again.
+    p(o|s) is proportional to exp(-share * ratio[s, a(o)]), a(o) the secret with the lowest loss at o; the
+    normaliser adds at most as much again.
     """
     loss = np.where(columns.prior[None, :] > 0, columns.expected / np.maximum(columns.prior, 1e-300), np.inf)
     anchor = np.asarray(loss.argmin(axis=1))
@@ -326,7 +319,7 @@ def first_mechanism(columns: Columns) -> Floats:
     """Return a mechanism (m, n) strictly inside the pair rows and above the least distortion, if one is set.
 
     Raises:
-        InfeasibleError: If the demanded distortion is not below that of reporting at random.
+        InfeasibleError: If the distortion is not below that of reporting at random.
     """
     point = exponential(columns)
     if columns.minimum is None or columns.weighted is None:
@@ -347,7 +340,7 @@ def first_mechanism(columns: Columns) -> Floats:
 
 
 def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iterate]:
-    """Complete a strictly interior mechanism (blocks, n) to an iterate with multipliers."""
+    """Return the rows, and a strictly interior mechanism (blocks, n) as an iterate with multipliers."""
     columns, n = form.columns, form.secrets
     rows = Rows(form, pairs)
     u = np.empty((form.blocks, form.size))
@@ -385,10 +378,7 @@ def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iter
 
 
 def last_mechanism(columns: Columns, x: Floats, interior: Floats) -> Floats:
-    """Normalise the columns of x (m, n) and mix in an interior mechanism, so that all demands hold in floats.
-
-    The least share of `MIXES` that does so is taken.
-    """
+    """Return x (m, n), normalised and mixed with the least share of an interior one that satisfies all rows."""
     bound = _limits(columns)
     for mix in MIXES:
         out = (1 - mix) * x + mix * interior
@@ -399,7 +389,7 @@ def last_mechanism(columns: Columns, x: Floats, interior: Floats) -> Floats:
 
 
 def _limits(columns: Columns) -> Floats:
-    """Return the largest likelihood ratios: of the edges, where they are known, else of all pairs."""
+    """Return the largest likelihood ratios, of the edges where they are known, else of all pairs."""
     if columns.edges is not None:
         s, t = columns.edges.T
         return np.asarray(np.exp(columns.ratio[s, t]))

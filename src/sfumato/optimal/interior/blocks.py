@@ -1,27 +1,23 @@
-"""Factors near the diagonal, for blocks H_o that are mostly zeros.
+"""Factors of the blocks H_o, dense or near the diagonal, and their Schur complement.
 
-H_o is nearly singular along u_o itself: H_o u_o = G_o' lam_o and u_o' H_o u_o = lam_o' z_o
-are both small. So each block is written in the basis where its largest coordinate k, the
-anchor, is replaced by u_o. Those entries are then known without cancellation, and a step
-along u_o changes the slacks by exactly that multiple of z_o. With B the block without k,
-v the rest of H_o u_o, B = L L', w = L^{-1} v and p = lam_o' z_o - w' w,
+H_o is nearly singular along u_o: H_o u_o = G_o' lam_o and u_o' H_o u_o = lam_o' z_o are small. So each block is
+written in the basis where its largest coordinate k, the anchor, is replaced by u_o. Those entries are then known
+without cancellation, and a step along u_o changes the slacks by exactly that multiple of z_o. With B the block
+without k, v the rest of H_o u_o, B = L L', w = L^{-1} v and p = lam_o' z_o - w' w,
 
     H_o^{-1} = B^{-1} + q q' / p,    q = u_o - L^{-T} w        (the latter zero at k)
 
-(p from B^{-1} v instead of w would not be backward stable: a gap of 1.2e-6 where this reaches 4e-7.)
-Only B is factored: near its diagonal where its rows allow it, else densely. Solves go
-through the factors, not through inverses, which would lose the dual residual to rounding
-(measured: 1e-4 against 1e-12).
+(p from B^{-1} v instead of w would not be backward stable: a gap of 1.2e-6 instead of 4e-7.) Only B is factored:
+near its diagonal where its rows allow it, else densely. Solves use the factors, because inverses would lose the
+dual residual to rounding (measured: 1e-4 against 1e-12).
 
-Panels of columns are factored in place within a full scratch matrix, each touching only the
-rows it reaches. With panels L = [D; E] and F = E D^{-1} the inverse Z follows from the last
-panel to the first:
+Panels of columns are factored in place within a full scratch matrix, each touching only the rows it reaches. With
+panels L = [D; E] and F = E D^{-1} the inverse Z follows from the last panel to the first:
 
     Z[after, panel] = -Z[after, reached] F
     Z[panel, panel] = (D D')^{-1} - F' Z[reached, panel]
 
-which for a width b takes about 2 n^2 b operations where the dense inverse takes n^3 / 3
-twice, and leaves the entries outside the factor to matrix products.
+For a width b this takes about 2 n^2 b operations, the dense inverse n^3 / 3 twice.
 
 As in `lapack`, matrices are C-ordered with the upper triangle meaningful.
 
@@ -59,7 +55,7 @@ LAST_SHIFT = 1e-6
 
 
 class Blocks(Protocol):
-    """Parts of its blocks that a Newton system needs."""
+    """Interface of block factors."""
 
     def factor(self, rows: Rows, point: Iterate, z: Floats) -> Floats:
         """Factor every block and return the Schur complement of the coupling rows."""
@@ -102,7 +98,7 @@ def assemble(form: Form, workers: Workers, part: Callable[[range], Sum]) -> Floa
 
 
 class DenseBlocks:
-    """Factors of full blocks; their memory is used again in every iteration."""
+    """Factors of full blocks; their memory is reused in every iteration."""
 
     def __init__(self, form: Form, workers: Workers) -> None:
         self._workers = workers
@@ -187,10 +183,9 @@ def _factor_block(plain: Floats, out: Floats) -> None:
 
 
 class BandedBlocks:
-    """Factors near the diagonal; their orders and memory are used again while the method runs.
+    """Factors near the diagonal, for forms without distortion rows; orders and memory are reused.
 
-    Not for forms with distortion rows, which fill the blocks. ``order`` is one order of all blocks, where all have
-    the same rows; without it, each finds its own.
+    ``order`` is one order of all blocks, where all have the same rows; without it, each has its own.
     """
 
     def __init__(self, form: Form, workers: Workers, order: Order | None = None) -> None:
@@ -321,7 +316,7 @@ class BandedBlocks:
         energy: float,
         scratch: Floats,
     ) -> None:
-        """Keep B_o's factor, border and pivot, and leave the factor in ``scratch``, unpacked.
+        """Store B_o's factor, border and pivot, and leave the factor in ``scratch``, unpacked.
 
         Where rounding spoils a pivot, the diagonal is raised by the least relative shift that saves it.
         """
@@ -391,7 +386,7 @@ def factor_band(matrix: Floats, order: Order) -> bool:
 def pack_band(factored: Floats, order: Order, out: Floats) -> None:
     """Copy the factor's band to ``out``, array (size, width + 1), LAPACK's lower band storage.
 
-    The factor must be the start of a buffer that goes on for width more numbers.
+    The factor's buffer must extend by width numbers beyond it.
     """
     size, step = len(factored), factored.strides[1]
     out[:] = np.lib.stride_tricks.as_strided(
@@ -409,15 +404,15 @@ def invert_band(factored: Floats, order: Order, out: Floats) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order in which a block's secrets are eliminated, and the places that its entries go to.
+    """The elimination order of a block's secrets, and the places of its entries.
 
-    A block couples only the pairs whose rows are present. In a reverse Cuthill-McKee order its
-    entries lie near the diagonal, and column j of its Cholesky factor ends at row
+    A block couples only the pairs whose rows are present. In a reverse Cuthill-McKee order its entries lie near
+    the diagonal, and column j of its Cholesky factor ends at row
 
         reach[j] = max over columns i <= j of the last row that column i touches.
 
-    The anchor is left out: an observable's likeliest secret meets most others, and is eliminated by itself. Its
-    row and column become those of the identity.
+    The anchor, an observable's most probable secret, meets most others. It is eliminated by itself; its row and
+    column become those of the identity.
 
     Source:
         George and Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).
@@ -437,17 +432,14 @@ class Order:
     natural: bool  # whether every secret is at its own position
 
     def clear(self, out: Floats) -> None:
-        """Write zeros to what `fill` and the factor write to, array (size, size)."""
+        """Zero the entries of ``out`` (size, size) that `fill` and the factor write."""
         if self.secrets is None:
             out[:] = 0.0
         for start, end, stop in self.panels:
             out[start:end, start:stop] = 0.0
 
     def fill(self, weights: Floats, diagonal: Floats, out: Floats) -> None:
-        """Write G' diag(w) G of the block's pair rows into the upper triangle of ``out``, zero before.
-
-        The diagonal (size,) is in the natural order.
-        """
+        """Write G' diag(w) G of the block's pair rows into the upper triangle of ``out``, zero before."""
         flat = out.reshape(-1)
         flat[self.entries[self.descending]] = -weights[self.descending]
         ascending = ~self.descending
@@ -465,8 +457,8 @@ class Order:
 def arrange(upper: Ints, lower: Ints, anchor: int, size: int, known: Order | None) -> Order:
     """Return a block's order: near the diagonal where that saves work, else the natural one.
 
-    ``upper`` and ``lower`` (rows,) are the secrets of each pair row; the anchor is left out. The secrets of an
-    earlier order ``known`` stay in place while few rows have joined.
+    ``upper`` and ``lower`` (rows,) are the secrets of each pair row. The secrets of an earlier order ``known``
+    stay in place while few rows have joined.
     """
     free = (upper != anchor) & (lower != anchor)
     one, other = upper[free], lower[free]

@@ -1,11 +1,11 @@
-"""States of the loop on disk, so that the same program goes on where it was stopped or killed.
+"""States of the loop on disk, so that a stopped program resumes.
 
-Each program has a file of its own, named by a hash of all that the loop works from. A design that needs several
-programs, one after the other, finds the ends of those that were done and goes on with the one that was not.
+Each program has a file, named by a hash of all its input. A design that needs several programs finds the ends of
+the finished ones and resumes the other.
 
-A state is only a start: whatever it leads to is proved by itself. Still it is checked, so that no line of progress
-shows a value or a bound that is not there: the iterate must be strictly inside all rows, and its multipliers must
-prove the bound again.
+Results are proved again, so a state is only a start. It is checked all the same, so that no line of progress shows
+a wrong value or bound: the iterate must be strictly inside all rows, and its multipliers must prove the bound
+again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class StateFile:
         self.used = False
 
     def read(self, patience: int, workers: Workers) -> State | None:
-        """Return the state that was kept; None where there is none that can be gone on with."""
+        """Return the stored state; None where there is none to resume from."""
         try:
             found = check_state(_state(self._arrays()), self._form, patience, self._told, workers)
         except _UNREADABLE:  # the program starts again
@@ -77,7 +77,7 @@ class StateFile:
             self.keep(state)
 
     def keep(self, state: State) -> None:
-        """Write a state, unless it was written; where there is no room on the disk, the earlier one stays."""
+        """Write a state unless it is stored already; on a full disk the earlier one stays."""
         if self._written == len(state.log):
             return
         begun = time.monotonic()
@@ -114,11 +114,7 @@ class StateFile:
 
 
 def state_folder(given: str | os.PathLike[str]) -> Path:
-    """Return the folder of states, made where it is missing.
-
-    Raises:
-        FileError: If there is none, and none can be made.
-    """
+    """Return the folder of states, created where it is missing; raise `FileError` if that fails."""
     try:
         folder = Path(given)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,7 +127,7 @@ def state_folder(given: str | os.PathLike[str]) -> Path:
 
 
 def _hash(form: Form, gap: float, below: float | None) -> bytes:
-    """Return a hash of all that the loop works from."""
+    """Return a hash of all input of the loop."""
     columns, group = form.columns, form.symmetry
     found = hashlib.sha256(_FORMAT)
     numbers = (gap, below, columns.minimum, columns.max_loss)
@@ -181,7 +177,7 @@ def _state(found: Mapping[str, NDArray[Any]]) -> State:
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    """Return one array; no more is unpacked, and no more memory taken, than the file itself is long."""
+    """Return one array; unpacking takes no more memory than the length of the file."""
     entry = archive.getinfo(f"{name}.npy")
     if entry.compress_type != zipfile.ZIP_STORED:
         raise ValueError("an array is compressed")
@@ -210,16 +206,13 @@ def prove(rows: Rows, point: Iterate, tails: Tails | None = None) -> Proof:
     """Return the bound that a point's multipliers prove, with the multipliers that prove it.
 
     Every block's reduced cost c_o + D_o' eta - mu - G_o' lam - A' nu must be non-negative, since p(o|s) >= 0
-    follows from the rows. So for any lam >= 0 the best mu is what the rest leaves:
-    mu_s = min_o (c_o + D_o' eta - G_o' lam - A' nu)[s]. The guess weights nu_o are scaled to sum to theta for
-    every o, which removes the distortion variables exactly. Multipliers of rows at the cap are left out: they
-    stand for x >= 0.
+    follows from the rows. So for any lam >= 0 the best mu is mu_s = min_o (c_o + D_o' eta - G_o' lam - A' nu)[s].
+    The guess weights nu_o are scaled to sum to theta for every o, which removes the distortion variables exactly.
+    Rows at the cap stand for x >= 0, so their multipliers are omitted.
 
-    The multipliers are those at the end of a full dual step, where reduced costs vanish but for rounding, with the
-    few negative ones set to zero. At the iterate itself, after a shortened step, the bound lags behind the value.
-
-    Only lam, which must not be negative, and mu are used of the point. ``tails`` carries costs inward first, so
-    that the prices come near mu.
+    Only lam (not negative) and mu of the point are used. They are best taken at the end of a full dual step, where
+    reduced costs vanish but for rounding: after a shortened step the bound lags behind the value. ``tails``
+    carries costs inward first, so that the prices come near mu.
     """
     form, columns = rows.form, rows.form.columns
     n = form.secrets
@@ -274,8 +267,8 @@ def check_state(
 ) -> State:
     """Return a state that was read, or raise a `ValueError` where it cannot be one of this problem.
 
-    All arrays must have the right type and number of axes. It has fewer short steps than ``patience``. ``told``
-    are the signs with which the last line tells value and bound; None where it tells neither.
+    All arrays must have the right type and number of axes. It must have fewer short steps than ``patience``.
+    ``told`` are the signs of value and bound in the last line; None where it has neither.
     """
     _check_keys(state.keys, form)
     rows, point, proof = state.rows(form), state.point, state.proof
@@ -329,7 +322,7 @@ def _check_keys(keys: Ints, form: Form) -> None:
 
 
 def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
-    """Refuse an iterate that breaks a row, present or not."""
+    """Raise `ValueError` for an iterate that breaks a row, present or not."""
     form = rows.form
     x = point.u[:, : form.secrets]
     _demand(bool((x > 0).all() and (point.lam > 0).all()))

@@ -1,11 +1,8 @@
-"""LAPACK's Cholesky routines called without the interpreter lock.
+"""LAPACK's Cholesky routines without the interpreter lock.
 
-SciPy's Python wrappers hold the lock while LAPACK runs, so threads gain nothing from
-them. The same compiled routines are published by `scipy.linalg.cython_lapack` as function
-pointers; `ctypes` releases the lock around a call through such a pointer.
-
-All matrices are n x n, C-ordered, with the meaningful triangle on or above the diagonal
-(LAPACK sees the transpose and is told "L").
+SciPy's wrappers hold the lock, so threads gain nothing. `scipy.linalg.cython_lapack` publishes the same routines
+as function pointers, and `ctypes` releases the lock around a call. Matrices are n x n, C-ordered, with the
+triangle on or above the diagonal (LAPACK sees the transpose, hence "L").
 """
 
 from __future__ import annotations
@@ -61,7 +58,7 @@ def factor(matrix: Floats) -> bool:
 
 
 def invert(factored: Floats) -> None:
-    """Overwrite a Cholesky factor with the inverse of the matrix it came from."""
+    """Overwrite a Cholesky factor with the inverse of its matrix."""
     size, info = ctypes.byref(ctypes.c_int(factored.shape[0])), ctypes.c_int()
     _POTRI(_LOWER, size, factored.ctypes.data, size, ctypes.byref(info))
 
@@ -82,8 +79,7 @@ def factor_panel(matrix: Floats, start: int, end: int, stop: int) -> bool:
 def invert_panel(factored: Floats, inverse: Floats, start: int, end: int, stop: int) -> None:
     """Compute the rows start to end of an inverse from the later ones.
 
-    The columns from ``end`` on are written to ``inverse``, the diagonal block over that of
-    ``factored``.
+    Columns from ``end`` on are written to ``inverse``, the diagonal block over that of ``factored``.
     """
     n, info = factored.shape[0], ctypes.c_int()
     stride, columns, below, after = (ctypes.byref(ctypes.c_int(k)) for k in (n, end - start, stop - end, n - stop))
@@ -133,10 +129,7 @@ def solve_each(factored: Floats, right: Floats, blocks: range) -> None:
 
 
 def factor_packed(packed: Floats) -> bool:
-    """Overwrite a symmetric band with its Cholesky factor; False as for `factor`.
-
-    Entry [j, k] of the array (n, width + 1) is that of row j + k and column j.
-    """
+    """Overwrite a band with its Cholesky factor, [j, k] for row j + k, column j; False as `factor`."""
     n, stored = packed.shape
     size, width, stride = (ctypes.byref(ctypes.c_int(k)) for k in (n, stored - 1, stored))
     info = ctypes.c_int()

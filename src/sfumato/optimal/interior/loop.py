@@ -1,10 +1,8 @@
-"""The interior-point loop, with rows that grow while it runs (a build-up interior-point method).
+"""Interior-point loop, with rows that grow while it runs (a build-up interior-point method).
 
-Every iterate is strictly inside *all* pair rows, present or not: a trial step is checked
-against all pairs and observables; rows that it breaks or nearly breaks join the system,
-and the step is cut short of the first absent row it would break. So stopping anywhere
-gives a private mechanism, no row is present that never mattered, and no second round is
-needed.
+Every iterate is strictly inside *all* pair rows, present or not. A trial step is checked against all pairs and
+observables: rows that it breaks or nearly breaks join the system, and the step ends short of the first absent row
+that it would break. So stopping at any time gives a private mechanism, and no second round is needed.
 """
 
 from __future__ import annotations
@@ -81,7 +79,7 @@ LEAST_LOSS_GAP = 1e-10  # relative gap at which the least loss counts as found, 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The end of the loop."""
+    """End of the loop."""
 
     rows: Rows  # the rows present at the end
     point: Iterate  # the last iterate
@@ -91,10 +89,10 @@ class Course:
 
 
 def floor(form: Form) -> float:
-    """Return the value below which the relative gap is measured against this value instead.
+    """Return the least value that the gap is measured relative to.
 
-    It is a billionth of the cheapest constant report's loss, but no less than what floating
-    point can tell apart beside the dearest one's.
+    It is a billionth of the cheapest constant report's loss, but no less than the float resolution of the largest
+    one.
     """
     losses = np.abs(form.columns.expected).sum(axis=1)
     return max(FLOOR * float(losses.min()), 2.0**-50 * float(losses.max()), 1e-300)
@@ -109,7 +107,7 @@ def all_rows(form: Form, edges: Ints) -> PairRows:
 
 
 def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRows, Floats]:
-    """Return the rows to begin with, those with the keys ``warm`` among them, and the thresholds of the search."""
+    """Return the initial rows, including the keys ``warm``, and the thresholds of the search."""
     ratio, n = form.columns.ratio, form.secrets
     wanted = irreducible(ratio, workers)
     found = all_rows(form, np.argwhere(nearest(ratio, wanted, NEIGHBOURS, CAP)))
@@ -138,17 +136,10 @@ def follow(
 ) -> Course:
     """Follow the central path from an iterate strictly inside all pair rows and demands.
 
-    Args:
-        rows: The rows to begin with.
-        point: The iterate.
-        threshold: Array (n, n), see `limits`; None where all rows that count are present.
-        control: When to stop, and who is told.
-        workers: The pool.
-        started: When the solve began, on the clock of `time.monotonic`.
-        most: The most iterations.
-        below: Stop once what is minimised is below this, or cannot be; or None.
-        file: Where states are kept, and one may be found to go on from; or None.
-        told: Whether the bound of every iterate counts, or only that of the last one.
+    ``threshold`` (n, n) is as in `limits`, or None where all rows that count are present. ``started`` is on the
+    clock of `time.monotonic`, ``most`` limits the iterations. The loop ends once what is minimised is below
+    ``below``, or cannot be. It resumes from a state in ``file``. ``told`` says whether the bound of every iterate
+    counts, or only the last.
     """
     form = rows.form
     n = form.secrets
@@ -232,10 +223,9 @@ def follow(
 
 
 def limits(ratio: Floats, wanted: Bools) -> Floats:
-    """Return the thresholds of the search: e^E times the nearness factor, +inf for implied pairs, array (n, n).
+    """Return the thresholds (n, n) of the search: e^E times NEAR ** min(E, 1), +inf for implied pairs.
 
-    The factor NEAR ** min(E, 1) tends to one for tight pairs (small E), where x_s and x_t are
-    always close.
+    The factor tends to one for tight pairs (small E), where x_s and x_t are always close.
     """
     return np.where(wanted, np.exp(ratio + np.log(NEAR) * np.minimum(ratio, 1.0)), np.inf)
 
@@ -256,7 +246,7 @@ def shorten(rows: Rows, here: Floats, there: Floats, new: Ints) -> float:
 
 
 def extend(rows: Rows, point: Iterate, proof: Proof, new: Ints, residual: float) -> tuple[Rows, Iterate, Proof]:
-    """Return the rows with new ones (sorted keys) added, and the point and the proof with multipliers for them.
+    """Return rows, point and proof with new rows (sorted keys) and multipliers for them.
 
     The point, strictly inside the new rows too, gets multipliers on the central path unless that would spoil the
     dual residual; the proof's are zero.
@@ -305,23 +295,14 @@ def solve(
 ) -> Result:
     """Solve a reduced problem: expected or worst-case loss, or the zero-sum game.
 
-    Args:
-        reduced: The problem.
-        control: How far and how long to go, and who is told. A stop is noticed between blocks.
-        iteration_limit: The most interior-point iterations.
-        warm: An earlier result of a similar problem; its pair rows are present from the start.
-        threads: Worker threads; BLAS is held to one thread in each. Up to 100 secrets take one.
-        with_symmetry: Whether to look for symmetries and use them.
-        memory: Told the number of blocks and the size of each before memory is taken; may raise.
-        folder: Where states between iterations are kept and looked for, to go on from; None for nowhere.
-
-    Returns:
-        The mechanism, strictly inside all demands however it stopped, and the proved bound.
+    Pair rows of the earlier result ``warm`` are present from the start. Up to 100 secrets take one thread.
+    ``memory`` gets the number and size of blocks before they are allocated, and may raise. States are stored in
+    ``folder``. The mechanism is strictly inside all demands for every status.
 
     Raises:
         InfeasibleError: If no mechanism meets the demands strictly.
         SolverError: If the game found no mechanism within its limit of the loss.
-        StoppedError: If the time is over, or a stop was asked for, before the first iterate.
+        StoppedError: If the time is over, or ``control`` stops, before the first iterate.
 
     Source:
         Shokri, "Privacy Games", programs 21 to 24.
@@ -364,10 +345,7 @@ def solve(
 def _interior(
     seen: Columns, control: Control, workers: Workers, started: float, most: int, folder: Path | None
 ) -> tuple[Floats, tuple[Progress, ...]]:
-    """Return a strictly interior mechanism (m, n) and the progress towards it.
-
-    The game first lowers the loss below its limit.
-    """
+    """Return a strictly interior mechanism (m, n), for the game within its limit of the loss, and the progress."""
     point = first_mechanism(seen)
     limit = seen.max_loss
     if limit is None:
@@ -419,7 +397,7 @@ def _follow_from_state(
     folder: Path | None,
     below: float | None = None,
 ) -> Course:
-    """Follow the central path from the state that is kept in a folder; anew where that leads nowhere."""
+    """Follow the central path from the state in a folder, or from the start where that state fails."""
     file = None if folder is None else StateFile(folder, found, control.gap, below)
 
     def course() -> Course:

@@ -1,21 +1,19 @@
-"""One Newton system: block factors, the Schur complement of the coupling rows, directions.
+"""Newton systems: block factors, the Schur complement of the coupling rows, directions.
 
     block o     H_o du_o = C_o' dmu + r_o,    H_o = G_o' diag(lam / z) G_o
     coupling    (sum_o k_o C_o H_o^{-1} C_o' + w / omega) dmu = rhs
 
 bordered by the column of the free variable.
 
-Directions of one iteration: predictor, weighted second-order term, centrality correctors.
-
-The predictor's step is often short, and then its second-order term is far too large; so that
-term and every corrector enter with the shares that give the longest steps, found separately for the
-primal and the dual part. A corrector asks for what products of slack and multiplier would
-lack, half a step beyond the present one, to lie within a band around their target. It costs
-two solves with the factors at hand, little beside the factors themselves.
+An iteration computes a predictor, a weighted second-order term and centrality correctors. The predictor's step is
+often short, and then its second-order term is far too large. So that term and every corrector enter with the
+shares that give the longest steps, separately for the primal and the dual part. A corrector moves the products of
+slack and multiplier, half a step beyond the present one, into a band around their target. It costs two solves with
+existing factors, little next to the factorisation.
 
 Source:
-    Mehrotra, SIAM J. Optim. 2 (1992); Gondzio, Comput. Optim. Appl. 6 (1996); Colombo and
-    Gondzio, Comput. Optim. Appl. 41 (2008).
+    Mehrotra, SIAM J. Optim. 2 (1992); Gondzio, Comput. Optim. Appl. 6 (1996); Colombo and Gondzio, Comput. Optim.
+    Appl. 41 (2008).
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ TO_BOUNDARY = 0.995
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A step of everything in an `Iterate`, with the slacks' step z."""
+    """A step of an `Iterate`, with the slacks' step z."""
 
     u: Floats
     w: Floats
@@ -55,10 +53,7 @@ class Direction:
     def plus(
         self, other: Direction, primal: float, dual: float, workers: Workers, *, last: bool = False
     ) -> Direction:
-        """Return this direction with shares of another one's primal and dual parts added.
-
-        ``last`` says that the other is not needed any more: then its memory is used.
-        """
+        """Return this direction plus shares of another one's primal and dual parts; ``last`` reuses its memory."""
         lam, z = (other.lam, other.z) if last else (np.empty_like(self.lam), np.empty_like(self.z))
 
         def add(part: slice) -> None:
@@ -78,7 +73,7 @@ class Direction:
 
 
 class System:
-    """The factored Newton system at one iterate with slacks z (rows,); the factors in ``blocks`` are overwritten.
+    """The factored Newton system at one iterate with slacks z (rows,); ``blocks`` is overwritten.
 
     Raises:
         BreakdownError: If no factor could be computed.
@@ -117,7 +112,7 @@ class System:
         return step - v * self._border, v
 
     def direction(self, wanted: Floats) -> Direction:
-        """Return Newton's direction for a wanted change of z * lam (rows,), which also removes all residuals."""
+        """Return Newton's direction for a change of z * lam (rows,) that also removes all residuals."""
         rows, z = self._rows, self._z
         right = rows.adjoint(wanted / z) - self.dual_residual
         slack_right = wanted[rows.cut :] / z[rows.cut :] - self._slack_residual
@@ -126,10 +121,7 @@ class System:
         return self._complete(wanted, *self._apply(right, slack_right, mu), v, mu)
 
     def correction(self, wanted: Floats) -> Direction:
-        """Return the direction that changes z * lam as asked (rows,), to first order, and leaves all residuals.
-
-        Directions and corrections add up: a direction plus any shares of corrections removes all residuals too.
-        """
+        """Return the direction that changes z * lam (rows,) to first order, and preserves all residuals."""
         rows, z = self._rows, self._z
         right, slack_right = rows.adjoint(wanted / z), wanted[rows.cut :] / z[rows.cut :]
         mu, v = self._coupled(-self._left(*self._apply(right, slack_right, None)), 0.0)
@@ -137,10 +129,7 @@ class System:
         return self._complete(wanted, step, w, v, mu)
 
     def refined(self, direction: Direction) -> Direction:
-        """Return the direction with what rounding left in the coupling rows removed.
-
-        The row sums must not drift, they are never renormalised on the way.
-        """
+        """Return the direction without the rounding errors of its coupling rows, which are never renormalised."""
         form = self._rows.form
         rest = self._primal_residual - form.total(direction.u)
         rest[form.size :] -= direction.w
@@ -192,8 +181,8 @@ class System:
 def factors(rows: Rows, workers: Workers) -> Blocks:
     """Return factors near the diagonal for large blocks, dense ones else.
 
-    Distortion rows fill the blocks, and smaller blocks gain nothing (measured at 196 secrets). Where edges are
-    known all blocks have their rows, in the order of the secrets.
+    Distortion rows fill the blocks, and smaller blocks gain nothing (measured at 196 secrets). With known edges
+    all blocks have the same rows, in the order of the secrets.
     """
     form = rows.form
     if form.columns.edges is not None and form.guesses is None:
@@ -216,10 +205,7 @@ class Step:
 
 
 def end(point: Iterate, step: Step, share: float) -> Iterate:
-    """Return the end of a whole dual step, where negative multipliers are set to zero.
-
-    ``share`` is that of the direction taken; the rest is the central one.
-    """
+    """Return the end of a whole dual step, multipliers clipped at zero; the direction's share is ``share``."""
     one, other = step.direction, step.central
     lam = point.lam + share * one.lam + (1 - share) * other.lam
     mu = point.mu + share * one.mu + (1 - share) * other.mu
@@ -242,7 +228,7 @@ def best_share(
 ) -> tuple[float, float]:
     """Return the share of ``extra`` (rows,) that makes the step along the change longest, and that step.
 
-    The step must keep ``value`` positive. It is ``least`` without the extra; (0, least) where no share helps.
+    The step must leave ``value`` positive. It is ``least`` without the extra; (0, least) where no share helps.
     """
 
     def lows(part: slice) -> list[float]:
@@ -257,8 +243,8 @@ def best_share(
 def compute(system: System, point: Iterate, z: Floats, least: float, most: float, workers: Workers) -> Step:
     """Return the step of one iteration.
 
-    The aimed mean of slack times multiplier stays at or above ``least``, and at or below the share ``most`` of the
-    present mean.
+    The target mean of slack times multiplier is at least ``least`` and at most the share ``most`` of the present
+    mean.
     """
     lam = point.lam
     product = lam * z
@@ -295,7 +281,7 @@ def compute(system: System, point: Iterate, z: Floats, least: float, most: float
 def _lacking(
     way: Direction, point: Iterate, z: Floats, lengths: tuple[float, float], target: float, workers: Workers
 ) -> Floats:
-    """Return what the products lack to lie in the band around their target, half a step ahead."""
+    """Return the change of products that brings them into the band around their target, half a step ahead."""
     primal, dual = (min(1.0, reach + AHEAD) for reach in lengths)
     out = np.empty_like(z)
 

@@ -1,7 +1,7 @@
 """Privacy rows as triples (o, s, t): x_o[s] <= e^{E[s,t]} x_o[t], present only where they matter; symmetries.
 
-A row is scaled to e^{E/2} x_o[t] - e^{-E/2} x_o[s] > 0, which keeps its two coefficients within e^{cap/2} of one.
-Log ratios are capped: a row at the cap stands for x >= 0, and its multiplier proves nothing.
+A row is scaled to e^{E/2} x_o[t] - e^{-E/2} x_o[s] > 0, so its coefficients are within a factor e^{cap/2} of one.
+A row at the cap of log ratios stands for x >= 0, and its multiplier proves nothing.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ TOLERANCE = 1e-12
 def irreducible(ratio: Floats, workers: Workers) -> Bools:
     """Return the pairs that no third secret implies, a mask (n, n) with a diagonal of False.
 
-    (s, t) is implied when E[s,u] + E[u,t] <= E[s,t] for some u other than s and t. If every pair that is left
-    holds then all pairs hold: chain the two halves; both are shorter. Log ratios must be positive off the
-    diagonal.
+    (s, t) is implied when E[s,u] + E[u,t] <= E[s,t] for some other u. Chaining shorter pairs then proves all
+    pairs, if log ratios are positive off the diagonal.
     """
     n = ratio.shape[0]
     bare = ratio.copy()
@@ -54,9 +53,9 @@ def irreducible(ratio: Floats, workers: Workers) -> Bools:
 
 
 def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
-    """Return a symmetric first set of rows: ``count`` nearest candidates of each secret, ties kept.
+    """Return a symmetric mask of each secret's ``count`` nearest candidates below the cap, ties included.
 
-    A secret with no candidate below the cap gets its nearest other secret.
+    A secret with no candidate gets its nearest other secret.
     """
     n = ratio.shape[0]
     score = np.where(candidates, ratio, np.inf)
@@ -75,8 +74,8 @@ def nearest(ratio: Floats, candidates: Bools, count: int, cap: float) -> Bools:
 class PairRows:
     """A set of triples with the products that Newton's method needs.
 
-    Keys o n^2 + s n + t are sorted and unique; ``size`` is the length of one block's vector: n, or n + 1 with a
-    distortion variable after the n probabilities.
+    Keys o n^2 + s n + t are sorted and unique; ``size`` is the length of a block's vector: n, or n + 1 with a
+    distortion variable.
     """
 
     def __init__(self, keys: Ints, ratio: Floats, blocks: int, size: int) -> None:
@@ -161,7 +160,7 @@ class PairRows:
         return np.array([values[self.cut(o)].sum() for o in range(self.blocks)])
 
     def among(self, chosen: Bools) -> Ints:
-        """Return the rows of the blocks that are chosen, array (blocks,) of truths."""
+        """Return the rows of the chosen blocks, a mask (blocks,)."""
         return np.flatnonzero(np.repeat(chosen, np.diff(self._edges)))
 
     def repeat(self, share: Floats) -> Floats:
@@ -170,10 +169,7 @@ class PairRows:
 
 
 def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
-    """Return the sorted keys of the triples with x_o[s] > bound[s,t] x_o[t] that are not known (sorted keys).
-
-    The thresholds (n, n) are +inf where no row is wanted.
-    """
+    """Return the sorted keys of triples with x_o[s] > bound[s,t] x_o[t] that are not in ``known`` (sorted)."""
     blocks, n = point.shape
     step = max(1, CHUNK // n)
 
@@ -202,10 +198,7 @@ def search(point: Floats, bound: Floats, known: Ints, workers: Workers) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The numbers of a reduced problem, by observable.
-
-    Shapes: n distinct secrets, m kept observables, N secrets in all.
-    """
+    """A reduced problem by observable: n distinct secrets, m kept observables, N secrets in all."""
 
     prior: Floats  # array (n,), mass of each distinct secret
     expected: Floats  # array (m, n), prior-weighted loss of reporting o
@@ -248,7 +241,7 @@ class Columns:
 
 
 def columns(reduced: Reduced) -> Columns:
-    """Return the numbers of a reduced problem, by observable."""
+    """Return a reduced problem by observable."""
     prior, ratio, weighted, costs = reduced.prior, reduced.exponents, reduced.weighted, reduced.costs
     if len(prior) == 1:
         # One secret has no pair to keep its probabilities positive; an imaginary companion without mass has.
@@ -272,8 +265,8 @@ def columns(reduced: Reduced) -> Columns:
 class Symmetry:
     """A group of permutations that leave prior, loss and log ratios unchanged, and the orbits of observables.
 
-    Averaging a feasible mechanism over it keeps it feasible and keeps its loss, so an invariant optimum exists. In
-    it the columns of one orbit are permuted copies of each other: one block per orbit is enough.
+    Averaging a feasible mechanism over it preserves feasibility and loss, so an invariant optimum exists. Its
+    columns in one orbit are permuted copies of each other: one block per orbit is enough.
     """
 
     secrets: Ints  # array (k, n), permutations g of the secrets, the identity first
@@ -322,10 +315,9 @@ def trivial_symmetry(n: int, m: int) -> Symmetry:
 
 
 def detect_symmetry(columns: Columns) -> Symmetry:
-    """Return the symmetries of a plain expected-loss problem.
+    """Return the symmetries of a plain expected-loss problem, from images of at most three base secrets.
 
-    They are found by the images of at most three base secrets and then verified. Any other
-    problem gets the trivial group.
+    They are verified. Any other problem gets the trivial group.
     """
     n, m = len(columns.prior), len(columns.expected)
     plain = columns.secret_loss is None and columns.weighted is None
@@ -342,7 +334,7 @@ def detect_symmetry(columns: Columns) -> Symmetry:
 
 
 def _signature(columns: Columns) -> Floats:
-    """Return what a symmetry must keep of each secret: prior and sorted log ratios both ways."""
+    """Return the invariants of each secret under symmetries: prior and sorted log ratios both ways."""
     ratio = columns.ratio
     return np.round(
         np.concatenate([columns.prior[:, None], np.sort(ratio, axis=1), np.sort(ratio.T, axis=1)], axis=1), 10

@@ -1,16 +1,14 @@
-"""Repairs far from an observable's own place, so that a few rows there neither stop a step nor ruin a bound.
+"""Repairs far from an observable's own place, where a few rows would stop a step or ruin a bound.
 
-Far out, where a column p(o|.) is tiny, its entries sit on lower bounds x_o(t) >= e^{-E(s,t)} x_o(s)
-that entries further in set. There are many such rows, they turn from loose to tight at every
-scale of the path parameter, and they matter to neither the loss nor the prices. But a single one
-that a step breaks cuts the whole step, and a single multiplier that would become negative ruins
-the price of a secret for all observables. Both are mended in order of size:
+Far out, where a column p(o|.) is tiny, its entries sit on lower bounds x_o(t) >= e^{-E(s,t)} x_o(s) by entries
+further in. There are many such rows, they turn from loose to tight at every scale of the path parameter, and they
+matter to neither the loss nor the prices. But one broken row cuts the whole step, and one negative multiplier
+ruins the price of a secret for all observables. Both are repaired in order of size:
 
-- Costs travel inward (`Flow`). Where a reduced cost is negative, less is carried inward from
-  there, and what then lacks further in is less by e^{-E} at every hop.
-- Probabilities travel outward. An entry below one of its lower bounds is raised to it, which may
-  raise entries further out. What a secret's entries then have too much is taken from its entries
-  with room, so that rows still sum to one.
+- Costs travel inward (`Flow`). A negative reduced cost is compensated by carrying less inward, which lacks less by
+  e^{-E} at every hop.
+- Probabilities travel outward. An entry below a lower bound is raised to it, which may raise entries further out.
+  The excess of a secret is taken from its entries with room, so that rows still sum to one.
 """
 
 from __future__ import annotations
@@ -41,16 +39,16 @@ TAKEN = 0.3
 
 
 class Tails:
-    """The repairs at one iterate with slacks z (rows,); its probabilities give the order."""
+    """Repairs at one iterate with slacks z (rows,); its probabilities give the order."""
 
     def __init__(self, rows: Rows, point: Iterate, z: Floats) -> None:
         self._rows, self._point, self._z = rows, point, z
         self._x = point.u[:, : rows.form.secrets]
 
     def carry(self, lam: Floats, reduced: Floats, mu: Floats) -> tuple[Floats, Floats]:
-        """Carry costs inward until reduced costs (blocks, n) are no smaller than prices mu (n,), where possible.
+        """Carry costs inward until reduced costs (blocks, n) reach the prices mu (n,), where possible.
 
-        Returns the multipliers, not negative, and the reduced costs that they leave, up to rounding.
+        Returns the multipliers, not negative, and their reduced costs, up to rounding.
         """
         lam, left = lam.copy(), reduced - mu
         Flow(self._rows.pairs, self._x, np.arange(len(left))).inward(lam, left)
@@ -73,10 +71,9 @@ class Tails:
         return lam, left + mu
 
     def lift(self, direction: Direction, primal: float) -> tuple[Floats, float] | None:
-        """Return the end of a step longer than ``primal``, with broken rows mended, and the step's length.
+        """Return the repaired end (blocks, n) of a step longer than ``primal``, and its length; None without one.
 
-        Only for problems whose rows are all rows of privacy. The end (blocks, n) is strictly inside all rows
-        present; None where no longer step can be mended.
+        The problem may have rows of privacy only; the end is strictly inside all rows present.
         """
         for length in LENGTHS:
             if length <= primal:
@@ -141,12 +138,12 @@ class Tails:
 class Flow:
     """Multipliers of rows of privacy as flows of cost between the secrets of some observables.
 
-    The multiplier of the row x_o(s) <= e^E x_o(t), scaled to e^{E/2} x_o(t) - e^{-E/2} x_o(s), takes
-    e^{E/2} from the reduced cost of t and gives e^{-E/2} to that of s: cost flows from t to s and
-    shrinks by e^{-E}. Reduced costs must be no smaller than the prices; what they are above them is
-    left over, and where they are below, cost is lacking.
+    The multiplier of the row x_o(s) <= e^E x_o(t), scaled to e^{E/2} x_o(t) - e^{-E/2} x_o(s), takes e^{E/2} from
+    the reduced cost of t and gives e^{-E/2} to that of s: cost flows from t to s and shrinks by e^{-E}. Reduced
+    costs must be no smaller than the prices: above them cost is left over, below it is lacking.
 
-    ``blocks`` (k,) are the observables, ascending; ``rows`` (r,) those of them, and ``block`` (r,) their places.
+    ``blocks`` (k,) are the observables, ascending; ``rows`` (r,) are their rows, ``block`` (r,) the rows' places
+    in them.
     """
 
     def __init__(self, pairs: PairRows, x: Floats, blocks: Ints) -> None:
@@ -171,7 +168,7 @@ class Flow:
         self._cuts = np.searchsorted(outer[self._inward], np.arange(n + 1))
 
     def inward(self, lam: Floats, left: Floats) -> None:
-        """Carry what is left over inward, and what is lacking by carrying less, from the smallest entry on.
+        """Carry surplus inward, and carry less where cost is lacking, from the smallest entry on.
 
         All rows by which a secret passes cost to larger entries change by the same factor. Multipliers ``lam``
         (r,), not negative, and ``left`` (k, n), reduced costs minus prices, are overwritten.
@@ -196,8 +193,8 @@ class Flow:
     def divert(self, lam: Floats, left: Floats) -> None:
         """Send cost to secrets that lack it, from neighbours that carry cost to secrets that do not.
 
-        A neighbour gives in proportion to what it carries elsewhere, and the less the more is lost on the way. See
-        `inward` for the arrays, which are overwritten.
+        A neighbour gives in proportion to what it carries elsewhere, and less where more is lost on the way. The
+        arrays, as for `inward`, are overwritten.
         """
         flat = left.reshape(-1)
         lacking = flat < 0

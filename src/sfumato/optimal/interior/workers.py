@@ -1,7 +1,4 @@
-"""A thread pool with BLAS held to one thread per worker.
-
-So two cores carry two blocks, and nothing is oversubscribed.
-"""
+"""Thread pool with BLAS limited to one thread per worker."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 
 class StoppedError(Exception):
-    """The work was asked to stop."""
+    """The work was stopped."""
 
 
 T = TypeVar("T")
@@ -24,7 +21,7 @@ PIECE = 1 << 15
 
 
 class Workers:
-    """Runs a function over contiguous shares of the blocks; ``over`` is asked between blocks whether to stop."""
+    """Thread pool over contiguous shares of blocks; ``over`` says between blocks whether to stop."""
 
     def __init__(self, threads: int, over: Callable[[], bool] | None = None) -> None:
         self._over = over
@@ -61,7 +58,7 @@ class Workers:
         return list(self._pool.map(function, shares))
 
     def pieces(self, function: Callable[[slice], T], count: int) -> list[T]:
-        """Return the results of ``function`` on consecutive slices of range(count), short enough for the cache."""
+        """Return the results of ``function`` on consecutive slices of range(count) that fit into the cache."""
 
         def part(share: range) -> list[T]:
             cuts = range(share.start, share.stop, PIECE)
