@@ -49,7 +49,7 @@ class Blend(CompactRepr):
 
     It guarantees the larger epsilon of the two. Its expected loss is the mean of theirs. The attacker's error is
     at least the mean of the two errors, and the chance to find the secret at most the mean of the two chances,
-    because an attacker who learns the coin does at least as well as one who does not.
+    because learning the coin cannot harm an attacker.
 
     Attributes:
         lower: The design of the smaller epsilon.

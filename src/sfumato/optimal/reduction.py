@@ -104,7 +104,7 @@ class Reduced(CompactRepr):
         return found if len(heads) == len(self.members) else self._shared_out(found, heads)
 
     def _shared_out(self, prices: Multipliers, heads: Positions) -> Multipliers:
-        """Return prices with those of the equalities within equal secrets: the first one of them gets every cost."""
+        """Return prices with those of the equalities within equal secrets: the first of them gets every cost."""
         problem, m = self.problem, len(self.merged)
         others = np.setdiff1d(np.arange(len(self.members)), heads)
         mass = problem.prior.probabilities

@@ -1,21 +1,20 @@
-"""A small program that shows whether an absent observable could lower the loss, or proves that it could not.
+"""Pricing: a small program that shows how an absent observable lowers the loss, or proves that it cannot.
 
-With prices mu of the secrets, the reduced costs of an observable o are w = c_o - mu. It could lower the loss if a
-column x in the cone of the rows has <w, x> < 0. So this is minimised with <q, x> = 1, q = exp(-E) of the
-exponents E from the anchor, by Mehrotra's method; the band of each Newton matrix is factored. The dual program is
+With prices mu of the secrets, the reduced costs of an observable o are w = c_o - mu. It lowers the loss if a
+column x in the cone of the rows has <w, x> < 0. So <w, x> is minimised with <q, x> = 1, q = exp(-E) of the
+exponents E from the anchor, by Mehrotra's method with banded factors. The dual program is
 
-    maximise t    such that    w - G' lam = t q,    lam >= 0,
+    maximise t    such that    w - G' lam = t q,    lam >= 0.
 
-so most observables are proved harmless long before the end: where t is positive there is room at every secret. And
-where it is a little negative, little is to be paid, as q is small far from the anchor.
-For any multipliers lam >= 0 of the rows,
+Most observables are proved harmless long before its end: where t is positive, there is room at every secret. Where
+it is slightly negative, little must be paid, as q is small far from the anchor. For any lam >= 0,
 
     <w, x> >= <min(0, w - G' lam), x>      for all x >= 0 in the cone,
 
-so lowering mu by what is negative in w - G' lam makes the observable harmless: that is the proof.
+so lowering mu by the negative part of w - G' lam makes the observable harmless: that is the proof.
 
-Far from where w is negative nothing can be gained. The program is therefore solved for the secrets near the anchor
-first, where its minimum can only be lower, and for more where that decides nothing.
+Far from negative w nothing can be gained. The program is solved for secrets near the anchor first, where its
+minimum can only be lower, and for more where that decides nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ ALONE: Final = 1000
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Price(CompactRepr):
-    """The answer for one observable."""
+    """Answer for one observable."""
 
     value: float  # the least <w, x> found, with a largest entry of 1; 0 where it was not looked for
     weighed: float  # the last <w, x> found, with <q, x> = 1; infinite where it was not looked for
@@ -59,12 +58,12 @@ class Price(CompactRepr):
     lam: Floats  # array (r,), their multipliers, positive
 
     def bare(self, *, multipliers: bool) -> Price:
-        """Return the same without what is short at each secret, and without its multipliers unless these stay."""
+        """Return the same without ``short``, and without multipliers unless ``multipliers`` is set."""
         rows, lam = (self.rows, self.lam) if multipliers else (self.rows[:0], self.lam[:0])
         return replace(self, short=self.short[:0], rows=rows, lam=lam)
 
     def brief(self) -> Price:
-        """Return the same with no other rows than those with a multiplier."""
+        """Return the same with only those rows that have a multiplier."""
         some, edges = self.rows, self.edges
         few = Edges(edges.upper[some], edges.lower[some], edges.root[some], edges.size)
         return replace(self, edges=few, rows=np.arange(len(some)))
@@ -73,11 +72,11 @@ class Price(CompactRepr):
 def price(
     edges: Edges, w: Floats, exponents: Floats, allowed: float, budget: float, near: float = -np.inf
 ) -> Price:
-    """Return whether an observable is harmless, and whether it is nearly not.
+    """Return whether an observable is harmless, and how near it is to helping.
 
     ``w`` (n,) are reduced costs, ``exponents`` (n,) those to the anchor. Mu may be lowered by ``allowed``; a value
-    below ``-budget`` helps for certain. The search goes on until <w, x> is known to be above ``near``, with
-    <q, x> = 1, or a column is found where it is not.
+    below ``-budget`` certainly helps. The search ends once <w, x> is known to be above ``near``, with <q, x> = 1,
+    or a column shows that it is not.
     """
     negative = w < 0
     if float(-w[negative].sum()) <= allowed:
@@ -106,7 +105,7 @@ def price(
 
 
 def unpriced(edges: Edges, w: Floats) -> Price:
-    """Return the price of an observable that is not looked at: all that is negative in its costs (n,) is paid."""
+    """Return the price of an observable that is not examined: mu is lowered by all negative costs (n,)."""
     short = np.maximum(-w, 0.0)
     none = np.empty(0, dtype=np.int64)
     return Price(0.0, np.inf, False, short, float(short.sum()), edges, none, np.empty(0))
@@ -142,7 +141,7 @@ class _Program:
         self._band = np.zeros((edges.size, self._width + 1))
 
     def run(self, allowed: float, budget: float, near: float) -> _Found:
-        """Return the minimum, or the end where it is decided."""
+        """Return the minimum, or an earlier end that decides."""
         edges, w, q = self._edges, self._w, self._q
         x, lam = self._x, self._lam
         z = edges.slack(x)
@@ -212,10 +211,7 @@ class _Program:
     def _solver(
         self, newton: _Newton, z: Floats, lam: Floats
     ) -> Callable[[Floats], tuple[Floats, Floats, Floats]]:
-        """Return what gives the steps of x and z, and the multipliers at the end of a whole step.
-
-        It takes what the products of slacks and multipliers shall be, to second order.
-        """
+        """Return a function from second-order products to steps of x and z, and multipliers after a whole step."""
         x, q, edges = newton.x, self._q, self._edges
         rest, share = newton.solved(q)
         missing, total = 1.0 - float(q @ x), float(q @ rest) + share * float(q @ x)
@@ -233,11 +229,7 @@ class _Program:
 
 @dataclass(frozen=True, slots=True)
 class _Newton:
-    """The matrix H = G' diag(lam / z) G, factored where its largest coordinate is replaced by x.
-
-    H is nearly singular along x: H x = G' lam and x' H x = lam' z are small, and known without cancellation; see
-    `interior.blocks`.
-    """
+    """The matrix H = G' diag(lam / z) G, factored with x for its largest coordinate; see `interior.blocks`."""
 
     band: Floats  # the factor of H without the anchor
     anchor: int  # the largest coordinate of x
@@ -268,7 +260,7 @@ Seen = Callable[[int, Ints, Floats], Floats]
 
 @dataclass(slots=True)
 class Prices:
-    """Prices of some observables, and what they come to together."""
+    """Prices of some observables, and their combined effect."""
 
     prices: dict[int, Price]
     short: Floats  # array (n,), by how much mu must be lowered for all of them
@@ -276,18 +268,18 @@ class Prices:
 
     @classmethod
     def nothing(cls, size: int) -> Prices:
-        """Return what is found of no observables."""
+        """Return the prices of no observables."""
         return cls({}, np.zeros(size), np.full(size, np.inf))
 
     def add(self, o: int, found: Price, seen: Seen | None) -> None:
-        """Add an observable; its multipliers are kept where nothing looks at them now."""
+        """Add an observable; its multipliers are stored unless ``seen`` uses them now."""
         np.maximum(self.short, found.short, out=self.short)
         self.prices[o] = found.bare(multipliers=seen is None)
         if seen is not None:
             np.minimum(self.least, seen(o, found.rows, found.lam), out=self.least)
 
     def join(self, other: Prices) -> None:
-        """Add what was found of others."""
+        """Add the prices of others."""
         self.prices |= other.prices
         np.maximum(self.short, other.short, out=self.short)
         np.minimum(self.least, other.least, out=self.least)
@@ -307,8 +299,8 @@ def price_absent(
     """Return the prices of the absent observables ``rest`` (r,) at the prices ``mu`` (n,) of the secrets.
 
     Mu may be lowered by ``budget`` for all of them; ``limit`` is the ``near`` of `price`. Once ``control`` stops,
-    all that is negative is paid. ``seen`` looks at multipliers that are not kept. ``more`` gives further rows of
-    an observable that is not harmless by the rows of the edges.
+    mu is lowered by all negative costs. ``seen`` uses multipliers that are not stored. ``more`` gives further rows
+    of an observable that is not harmless by the rows of the edges.
     """
 
     def one(o: int) -> Price:

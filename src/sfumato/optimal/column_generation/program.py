@@ -1,8 +1,4 @@
-"""A problem whose observables are generated, by observable; near pairs of secrets; and restricted programs.
-
-The rows of few pairs of secrets imply those of all others. A restricted program has some of the observables; a
-point of it is carried over as observables vanish, leave and join.
-"""
+"""Problems whose observables are generated, near pairs of secrets, and restricted programs."""
 
 from __future__ import annotations
 
@@ -42,9 +38,9 @@ Bools = NDArray[np.bool_]
 def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
     """Return few pairs (s, t) whose rows imply all others, both ways, array (k, 2); None where there are not.
 
-    Taken are the nearest pairs, and every pair without a near secret u of s such that E(s, u) + E(u, t) <= (1 +
-    detour) E(s, t). Then all others are implied: go from s to u, which is nearer to t. With a detour of more than
-    rounding, rows are implied nearly. E must be symmetric, with zeros on the diagonal only.
+    The pairs are the nearest ones, and every pair without a near secret u of s such that E(s, u) + E(u, t) <= (1 +
+    detour) E(s, t). All others are implied by the step to u, which is nearer to t. With a detour above rounding,
+    rows are implied nearly. E must be symmetric, with zeros on the diagonal only.
     """
     n = len(exponents)
     bare = exponents.copy()
@@ -71,9 +67,9 @@ def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
 
 
 def graph_of(exponents: Floats) -> tuple[Ints, bool] | None:
-    """Return few pairs (s, t), both ways, array (k, 2), and whether their rows imply all others; None without any.
+    """Return few pairs (k, 2), both ways, and whether their rows imply all others; None without any.
 
-    Where they do not, the shortest way along them is at most half longer than any pair. See `edges_of`.
+    If not, the shortest way along them is at most half longer than any pair. See `edges_of`.
     """
     pairs = edges_of(exponents)
     if pairs is not None:
@@ -117,7 +113,7 @@ class Edges(CompactRepr):
         return np.asarray(taken - np.bincount(self.upper, weights / self.root, self.size))
 
     def among(self, chosen: Bools) -> tuple[Edges, Ints]:
-        """Return the rows between chosen secrets, which are numbered anew, and where those rows are here."""
+        """Return the rows between chosen secrets, which are renumbered, and the positions of these rows."""
         rows = np.flatnonzero(chosen[self.upper] & chosen[self.lower])
         place = np.cumsum(chosen) - 1
         part = Edges(place[self.upper[rows]], place[self.lower[rows]], self.root[rows], int(chosen.sum()))
@@ -125,7 +121,7 @@ class Edges(CompactRepr):
 
 
 def ordered(pairs: Ints, size: int) -> Ints:
-    """Return an order of the secrets in which pairs are near each other."""
+    """Return an order of the secrets in which the ends of pairs are close."""
     return cuthill_mckee(pairs[:, 0], pairs[:, 1], size)
 
 
@@ -134,7 +130,7 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(CompactRepr):
-    """Costs, exponents and edges; secrets are ordered so that the ends of an edge are near each other."""
+    """Costs, exponents and edges, with secrets ordered so that the ends of an edge are close."""
 
     prior: Floats  # array (n,), mass
     costs: Floats  # array (m, n), prior-weighted loss of each observable
@@ -224,8 +220,8 @@ def rows_of(given: Program, chosen: Positions, keys: Ints | None = None) -> Rows
 def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Bools:
     """Return which observables stay, array (k,), by their probabilities (k, n) before and after a stage.
 
-    Where a program is nearly solved, what it does not use vanishes at one pace, and the rest stays. No secret
-    may lose much of its probability at once: what may be lost is divided by the square root of ``care``.
+    Near the optimum unused observables vanish at one pace, and the rest stay. No secret may lose much of its
+    probability at once: the loss is divided by the square root of ``care``.
     """
     here, (most, large) = after.max(axis=1), _VANISHING
     ratio = here / before.max(axis=1)
@@ -234,11 +230,10 @@ def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -
 
 
 def merge_vanished(given: Program, now: Present, stay: Bools) -> Present:
-    """Merge observables that do not stay into the nearest ones that do.
+    """Return the point with observables that do not stay merged into the nearest ones that do.
 
-    Columns are added, and multipliers averaged by the sizes of the columns. So all rows hold, reduced costs
-    are those of a mean of the merged observables, and products of slacks and multipliers grow by about their
-    number.
+    Columns are added, and multipliers averaged by the sizes of the columns. So all rows hold, reduced costs are
+    those of a mean of the merged observables, and products of slacks and multipliers grow by about their number.
     """
     some, x = np.flatnonzero(stay), now.point.u
     if len(some) == 0 or len(some) > _WORTHWHILE * len(x):
@@ -258,7 +253,7 @@ def merge_vanished(given: Program, now: Present, stay: Bools) -> Present:
 
 
 def let_join(given: Program, now: Present, more: Positions) -> Present:
-    """Let observables join: the nearest one that is present shares its column and multipliers with them."""
+    """Return the point with more observables, each with a share of the nearest present one's column."""
     x, lam, pairs = now.point.u, now.point.lam, now.rows.pairs
     every, anchors = np.concatenate([now.chosen, more]), given.anchors
     near = given.exponents[np.ix_(anchors[more], anchors[now.chosen])].argmin(axis=1)
@@ -272,7 +267,7 @@ def let_join(given: Program, now: Present, more: Positions) -> Present:
 
 
 def near_rows(given: Program, now: Present, o: int) -> Edges:
-    """Return rows of an absent observable: those of the edges, and of the present ones that are nearest to it."""
+    """Return rows of an absent observable: those of the edges, and of the nearest present observables."""
     away = given.exponents[given.anchors[o], given.anchors[now.chosen]]
     pairs, edges, n = now.rows.pairs, given.edges, len(given.prior)
     near = [pairs.keys[pairs.cut(k)] % n**2 for k in np.argsort(away)[:_NEIGHBOURS].tolist()]

@@ -1,8 +1,8 @@
-"""Rounds: solve with a few observables, price all others, let those join that would help.
+"""Rounds: solve with a few observables, price all others, add those that would help.
 
 Every restricted program holds all secrets, so its mechanism is one of the whole problem. Its prices mu are those
-of the whole problem too, once every absent observable is harmless at them: what mu must be lowered by until they
-are is taken from the bound. A coarser problem, with fewer secrets that stand for all, shows where to begin.
+of the whole problem once every absent observable is harmless at them: the bound is reduced by what mu must be
+lowered for that. A coarser problem, with fewer secrets, gives the first observables.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _NEAREST: Final = 6  # pairs of a net whose rows few edges do not imply
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProvedRound(CompactRepr):
-    """A restricted program at its end, with the prices of what was absent."""
+    """A restricted program at its end, with the prices of absent observables."""
 
     chosen: Positions  # array (k,), the observables that were present
     course: Course  # the end of the interior-point method
@@ -92,14 +92,14 @@ class ProvedRound(CompactRepr):
         return sorted(found, key=lambda o: -self.absent[o].lacking)
 
     def near(self, limit: float) -> list[int]:
-        """The absent observables that are harmless, but cost no more than a limit, the cheapest first."""
+        """Return the harmless absent observables that cost no more than a limit, the cheapest first."""
         found = [o for o, each in self.absent.items() if each.closed and each.weighed <= limit]
         return sorted(found, key=lambda o: self.absent[o].weighed)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RoundsResult(CompactRepr):
-    """The end of the rounds."""
+    """End of the rounds."""
 
     chosen: Positions  # array (k,), the observables of the mechanism
     x: Floats  # array (k, n), the mechanism, strictly inside all rows
@@ -122,15 +122,15 @@ def generate(
     """Solve a problem by rounds.
 
     ``most`` limits the iterations of each restricted program. The first observables are ``chosen``, or those near
-    what a coarser problem uses. ``seen`` looks at multipliers where there are too many to keep. Iterates are kept
-    in ``folder``, to go on from; prices are computed again.
+    the observables of a coarser problem's optimum. ``seen`` uses multipliers where there are too many to store.
+    Iterates are stored in ``folder``; after a resume, prices are computed again.
     """
     rounds = _Rounds(given, control, workers, most, seen, folder)
     return rounds.run(_first(given, control, workers, most, folder) if chosen is None else chosen)
 
 
 def _first(given: Program, control: Control, workers: Workers, most: int, folder: Path | None) -> Positions:
-    """Return what a coarser problem uses; where all pairs count, what the rows of the edges alone would use."""
+    """Return the observables used by a coarser problem, or by the rows of the edges where all pairs count."""
     every = np.arange(given.shape[1])
     found = coarser(given) if given.threshold is None else (given.loose(), every, every)
     if found is None:
@@ -149,7 +149,7 @@ def _rough(control: Control) -> bool:
 
 
 def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
-    """Return who is told of a coarser problem with so many secrets, whose value and bound are not the whole's."""
+    """Return a callback for a coarser problem of ``size`` secrets, without value and bound."""
     if progress is None:
         return None
     begun = time.monotonic()
@@ -163,7 +163,7 @@ def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
 
 
 def _proved_of(found: ProvedRound) -> tuple[float, float]:
-    """Return what a program proves, and what it would if no observable that was left out costs anything."""
+    """Return a program's bound, and its bound if every observable that was left out is harmless."""
     return found.bound, found.hoped
 
 
@@ -253,7 +253,7 @@ class _Rounds:
         return now, early
 
     def _thinned(self, now: Present, last: float = 0.0) -> Present:
-        """Follow the path from an early iterate, at most to a last gap; observables leave on the way as before."""
+        """Follow the path from an early iterate, at most to a last gap; observables leave at each stage."""
         for gap in _STAGES:
             if max(self._share * self._control.gap, last) <= gap < _EARLY:
                 before = self._follow(now, _SEEN * gap)
@@ -264,7 +264,7 @@ class _Rounds:
     def _joined(
         self, early: Present, used: Positions, found: ProvedRound, others: Sequence[int] | None = None
     ) -> Present:
-        """Return an early iterate with what was used since, and most that would help, or all and others."""
+        """Return an early iterate with the used observables, and most that would help, or all and others."""
         now = merge_vanished(self._given, early, np.isin(early.chosen, used))
         if others is not None:
             helpful = found.harmful
@@ -285,7 +285,7 @@ class _Rounds:
         return found.value - found.hoped <= self._control.gap * abs(found.value)
 
     def _solved(self, now: Present) -> ProvedRound:
-        """Solve a restricted program and price what is absent."""
+        """Solve a restricted program and price the absent observables."""
         gap = self._control.gap
         course = self._course(now, self._share * gap)
         if _rough(self._control):
@@ -301,7 +301,7 @@ class _Rounds:
         return self._proved(course, chosen, self._control.gap, some=near)
 
     def _follow(self, now: Present, gap: float) -> Present:
-        """Follow the path to a gap, or to the one that is wanted in the end if that is larger."""
+        """Follow the path to a gap, or to the final one if that is larger."""
         course = self._course(now, max(gap, self._share * self._control.gap))
         return Present(now.chosen, course.rows, course.point)
 
@@ -346,7 +346,7 @@ class _Rounds:
         near: float = -np.inf,
         some: Positions | None = None,
     ) -> ProvedRound:
-        """Price all absent observables, or only some, and look for those that cost at most ``near`` gaps."""
+        """Price all absent observables, or only some, and find those that cost at most ``near`` gaps."""
         given, mu, columns = self._given, course.proof.mu, course.rows.form.columns
         x = last_mechanism(columns, course.point.u, first_mechanism(columns))
         value = course.rows.form.value(x)
@@ -380,8 +380,8 @@ class _Rounds:
 def coarser(given: Program) -> tuple[Program, Positions, Positions] | None:
     """Return the problem of a net of secrets, the net, and its observables; None where there is none.
 
-    Every secret is near one of the net, which takes over its cost. Observables are those whose anchor is in the
-    net. The problem only shows where to look: it bounds nothing.
+    Every secret is near one of the net, which gets its cost. Observables are those whose anchor is in the net.
+    This problem bounds nothing.
     """
     n, _ = given.shape
     if n <= _ENOUGH_SECRETS:
@@ -413,7 +413,7 @@ def beside(given: Program, used: Positions) -> Positions:
 
 
 def spread(given: Program, some: Sequence[int]) -> list[int]:
-    """Return those of some observables, in turn, that are more than a step of observables from each one before."""
+    """Return those of some observables, in turn, that are more than a step from each one before."""
     near = _step(given) * (1 + _ROUNDED)
     found: list[int] = []
     for o in some:
@@ -424,7 +424,7 @@ def spread(given: Program, some: Sequence[int]) -> list[int]:
 
 
 def _step(given: Program) -> float:
-    """Return the median exponent between observables that are next to each other."""
+    """Return the median exponent between neighbouring observables."""
     hubs = np.unique(given.anchors)
     return float(np.median(nearest_of(given.exponents[np.ix_(hubs, hubs)])))
 

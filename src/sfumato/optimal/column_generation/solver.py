@@ -29,16 +29,16 @@ _SMALL: Final = 600  # secrets up to which threads cost more than they save
 class Generating(Solver):
     """Observables generated coarse to fine, for an expected loss where each secret has few neighbours.
 
-    A program with few observables and all secrets is solved by the structured method's interior point; a small
-    program for every other observable proves that it could not help, or lets it join. Where the rows of neighbours
-    imply all others, as on a lattice with the promise per metre, they are the only ones; else rows of other pairs
-    join where they matter. It can be stopped at any time. Other problems go to the structured method.
+    A program with few observables and all secrets is solved by the structured method's interior point. A small
+    program for every other observable proves that it is harmless, or adds it. Where the rows of neighbours imply
+    all others, as on a lattice with a guarantee per metre, they are the only ones; else rows of other pairs join
+    where they matter. It can be stopped at any time. Other problems are passed to the structured method.
 
     Args:
         threads: Worker threads, each with one thread of BLAS; by default one per core. Up to 600 secrets take one.
         iteration_limit: The most iterations of each program.
-        folder: Where iterates are kept, every few seconds and at a stop, so that the same design with the same
-            folder goes on from them; by default nowhere. Remove it when the design is done.
+        folder: Where iterates are stored, every few seconds and at a stop, so that the same design with the same
+            folder resumes; by default nowhere. Remove it when the design is done.
     """
 
     threads: int = field(default_factory=cores)
@@ -61,13 +61,9 @@ class Generating(Solver):
     def own(
         self, problem: Problem, control: Control, start: Answer | None = None, *, of_pairs: bool = True
     ) -> Answer | None:
-        """Solve a problem as `Solver.answer` does, or return None where it goes to the structured method.
+        """Solve a problem as `Solver.answer` does, or return None where it needs the structured method.
 
-        Args:
-            problem: The problem.
-            control: How far and how long to go, and who is told.
-            start: An answer to a similar problem.
-            of_pairs: Whether problems whose edges do not imply all rows are solved, too, where memory is enough.
+        ``of_pairs`` says whether problems whose edges do not imply all rows are solved too, where memory suffices.
         """
         found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
         if found is None:
@@ -127,10 +123,7 @@ def plain(problem: Problem) -> bool:
 
 
 def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool] | None:
-    """Return how a problem is reduced, it with the rows of its edges alone, and whether they imply all rows.
-
-    None where the edges are not few.
-    """
+    """Return the reduced problem, its program with edges only, and whether these imply all rows; None if many."""
     reduced = reduce(problem, narrow_problem(problem, control))
     losses = problem.loss.array
     if (len(reduced.kept), reduced.shape[0]) != losses.shape[::-1]:
@@ -144,7 +137,7 @@ def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool
 
 
 def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions | None:
-    """Return the observables near those that an answer to a similar problem uses; None where it names none."""
+    """Return the observables near those that a similar problem's answer uses; None where it names none."""
     if start is None or start.used is None or int(start.used[-1]) >= len(reduced.merged):
         return None
     return beside(given, np.unique(reduced.merged[start.used]))
@@ -152,7 +145,7 @@ def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Reduced costs of the whole problem, from multipliers that are not kept."""
+    """Reduced costs of the whole problem, from multipliers that are not stored."""
 
     costs: LeastCosts  # finds them
     merged: Positions  # array (m,), the observable of the program that each one costs no less than
@@ -167,7 +160,7 @@ class _Look:
 
 
 def _look(problem: Problem, reduced: Reduced, given: Program) -> _Look | None:
-    """Return what looks at multipliers where there are too many to keep; None where they are kept."""
+    """Return a `_Look` where there are too many multipliers to store; else None."""
     n, m = problem.shape
     edges, exponents = given.edges, problem.exponents
     few = given.threshold is not None or len(edges.upper) * m <= MOST_PRICES

@@ -1,4 +1,4 @@
-"""Designs for coordinates: the spacing of a lattice, and the least loss of any mechanism with such a promise."""
+"""Designs for coordinates: the spacing of a lattice, and lower bounds for a guarantee per metre."""
 
 from .bound import CoordinateBound, Round, coordinate_bound
 from .rival import certify_noise

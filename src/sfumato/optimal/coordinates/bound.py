@@ -1,4 +1,4 @@
-"""A lower bound on the loss of every mechanism with a promise per metre."""
+"""Lower bound on the loss of every mechanism with a guarantee per metre."""
 
 from __future__ import annotations
 
@@ -49,11 +49,7 @@ class Ground(CompactRepr):
 
 
 def on_plane(places: Visits | ArrayLike) -> Ground:
-    """Return visits on a plane around their middle, or metres (n, 2) on a plane of their own.
-
-    Raises:
-        InputError: If there is none, or they reach too far for a plane.
-    """
+    """Return visits on a plane around their middle, or metres (n, 2) as given; raise `InputError` for none."""
     if not isinstance(places, Visits):
         given = floats(places, "the places", shape=(None, 2))
         if len(given) == 0:
@@ -78,26 +74,25 @@ class Round:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CoordinateBound(Immutable):
-    """The least expected loss of any mechanism that keeps a promise per unit of distance.
+    """Lower bound on the expected loss of any mechanism that keeps a promise per unit of distance.
 
-    "Any" has no exception: reports may be points, cells or anything else that is read as a point of the
-    plane, finitely many or not. The promise is M(x, B) <= e^(epsilon |x - x'|) M(x', B) for all of
-    the places, all points in ``empty``, and all sets B of reports.
+    "Any" has no exception: reports may be points, cells or anything else that is read as a point of the plane,
+    finitely many or not. The promise is M(x, B) <= e^(epsilon |x - x'|) M(x', B) for all of the places, all points
+    in ``empty``, and all sets B of reports.
 
     Attributes:
         epsilon: The promise, per ``unit``.
         unit: The unit of lengths, such as ``"km"``.
         loss: ``euclidean`` or ``squared``.
-        least: The least expected loss, in ``unit`` (squared where the loss is). Its lower end is proved for
-            every mechanism. Its upper end, where it is finite, is the proved loss of a mechanism that keeps
-            the promise between these places (not between all points of the plane). Its value is the
-            lower end: what is known of all mechanisms.
+        least: The least expected loss, in `loss_unit`. Its lower end, also its value, is proved for every
+            mechanism. Its upper end, where finite, is the proved loss of a mechanism that keeps the promise
+            between these places (not between all points of the plane).
         places: The distinct places, array (n, 2), metres.
         weights: Their shares, array (n,), with sum one.
-        rows: Which of them each given place is, array (visits,).
-        heads: How many of the places are secrets of the program; the others are near one of them.
-        empty: How many points where nobody is are secrets, too.
-        radius: How far at most a place is from the one that stands for it, in ``unit``.
+        rows: Index of each given place among the distinct ones, array (visits,).
+        heads: How many of the places are secrets of the program; each other one is represented by a nearby secret.
+        empty: How many points without visits are secrets too.
+        radius: The largest distance from a place to its secret, in ``unit``.
         log: The rounds.
         seconds: The time it took.
     """
@@ -140,11 +135,11 @@ class CoordinateBound(Immutable):
 
     @checked
     def excess(self, loss: float | ArrayLike) -> float:
-        """Return by what share, at most, a mechanism's loss on these places exceeds the least possible.
+        """Return an upper bound of the share by which a mechanism's loss on these places exceeds the least.
 
         Args:
-            loss: The mechanism's expected loss of the true point, in `loss_unit`: one number, the mean over the
-                places given, or an array with one for each of them in their order.
+            loss: The mechanism's expected loss of the true point, in `loss_unit`: the mean over the places given,
+                or an array with one value for each of them in their order.
 
         Returns:
             0.06 for a loss of at most 1.06 times the least; ``inf`` where the bound is 0.
@@ -215,27 +210,27 @@ def coordinate_bound(
 ) -> CoordinateBound:
     """Return a proved lower bound of the loss of every mechanism that keeps a promise per metre.
 
-    No mechanism M with M(x, B) <= e^(epsilon |x - x'|) M(x', B) for all of the places x, x' and all sets B
-    of reports, whatever its reports are, has a smaller expected distance from the true place to the report.
+    No mechanism M with M(x, B) <= e^(epsilon |x - x'|) M(x', B) for all of the places x, x' and all sets B of
+    reports, for any kind of reports, has a smaller expected distance from the true place to the report.
 
-    It is the optimum of a design with all corners of a mesh as reports, whose costs no report in between can beat;
-    the mesh gets finer where the optimum reports, until the gap or the time limit is reached. Of
-    many places, near ones are stood for by one, which costs a little of the bound.
+    The bound is the optimum of a design whose reports are the corners of a mesh, with costs that no report in
+    between can beat. The mesh is refined where the optimum reports, until the gap or the time limit is reached. Of
+    many places, near ones are represented by one, which loosens the bound a little.
 
     Args:
-        places: Visits, or an array (n, 2) of metres on a plane whose distances are meant.
+        places: Visits, or an array (n, 2) of metres on a plane with Euclidean distances.
         epsilon: Per length: text such as ``"1/km"``; a number is per ``unit``.
         loss: ``euclidean``, the distance to the report, or ``squared``.
-        weights: Array (n,): how much each place counts; by default all the same. A place of weight zero
-            adds its promise to the others' and never lowers the bound.
+        weights: Array (n,), the weight of each place; by default equal. A place of weight zero adds its promise to
+            the others' and never lowers the bound.
         unit: The unit of the answer.
         points: The most places that are secrets of the program; by default, and at most, what the time allows.
-        empty: About how many points where nobody is are secrets, too, spread over the convex hull of the places.
-            The bound is then for mechanisms that keep the promise for all points of the hull; it is larger where
-            places are sparse beside 1 / epsilon.
-        gap: Ends where the mesh leaves out less than this share of the loss.
+        empty: About how many points without visits are secrets too, spread over the convex hull of the places. The
+            bound then holds for mechanisms that keep the promise for all points of the hull; it is larger where
+            places are sparse relative to 1 / epsilon.
+        gap: The search ends where the mesh understates the loss by less than this share.
         time_limit: Seconds; the best bound so far is returned when they are over.
-        stop: Asked from time to time whether to stop, with the same effect.
+        stop: Called from time to time; True has the same effect.
         progress: Called after each round.
 
     Raises:
@@ -390,14 +385,13 @@ class _Search:
         return _PER_PAIR_S * len(self.groups.heads) ** 2
 
     def ended(self) -> bool:
-        """Return whether the time is over, or it was asked to stop."""
+        """Return whether the time is over or ``stop`` says so."""
         return time.monotonic() > self.deadline or self.stop()
 
     def attained(self, ground: Ground) -> float:
         """Return the proved loss of a mechanism that keeps the promise between the places; ``inf`` without one.
 
-        Places that another one stands for have no row in the program. It is not proved where that would take
-        longer than there is time.
+        None is proved where places have no row in the program, or where the proof would take too long.
         """
         groups = self.groups
         if self.found is None or len(groups.heads) < len(groups.places):
@@ -422,7 +416,7 @@ class _Search:
 
 
 def _largest(lacking: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return the fewest corners, as a mask (m,), at which a good share of what the costs leave out is left out."""
+    """Return the fewest corners, a mask (m,), with a good share of what the costs understate."""
     order = np.argsort(-lacking)
     sums = np.cumsum(lacking[order])
     marked = np.zeros(len(lacking), dtype=bool)

@@ -1,9 +1,12 @@
-"""Groups of near places with one place for each, what the grouping costs a bound, and the least costs of reports.
+"""Costs of reports at the corners of a mesh, for groups of near places.
 
-The program asks for a mechanism at the few only. A place x of weight p, at distance r from the one z that stands
-for it, loses at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m, where
-psi multiplies what is positive by e^(-epsilon r) and what is negative by e^(epsilon r): the promise itself
-bounds M(x, y) by M(z, y) on both sides.
+Corners of the mesh are exact multiples of a power of two, and so are the middles of the sides. So triangles and
+their quarters cover the hull without a gap, independent of rounding.
+
+The program asks for a mechanism at one place z of each group. A place x of weight p, at distance r from z, loses
+at least  m + sum over reports y of psi(loss of x at y - m) M(z, y)  for every number m. Here psi multiplies
+positive values by e^(-epsilon r) and negative ones by e^(epsilon r): the promise bounds M(x, y) by M(z, y) on both
+sides.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ _SLACK: Final = 2.0**-48  # rounding of a product with a unit vector, relative t
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mesh(CompactRepr):
-    """Triangles of nearly equal sides; together they cover the convex hull of the places.
+    """Triangles of nearly equal sides that cover the convex hull of the places.
 
     A corner of a small triangle may lie on the side of a larger one.
     """
@@ -88,7 +91,7 @@ class Mesh(CompactRepr):
         return len(self.corners)
 
     def quartered(self, chosen: NDArray[np.bool_]) -> Mesh:
-        """Return the mesh with the chosen triangles, a mask (t,), cut into four each at their sides' middles."""
+        """Return the mesh with the chosen triangles, a mask (t,), cut into four at the middles of their sides."""
         chosen = chosen & (self.depths < DEEPEST)
         a, b, c = (self.corners[self.triangles[chosen, k]] for k in range(3))
         ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
@@ -99,7 +102,7 @@ class Mesh(CompactRepr):
         return self._of(np.concatenate(parts), depths, self.directions, self.reach)
 
     def around(self, corners: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which triangles, a mask (t,), are among the largest at one of the marked corners, a mask (m,)."""
+        """Return the triangles, a mask (t,), that are among the largest at a marked corner, a mask (m,)."""
         flat, depths = self.triangles.ravel(), np.repeat(self.depths, 3)
         coarsest = np.full(len(self), DEEPEST, dtype=np.intp)
         np.minimum.at(coarsest, flat, depths)
@@ -109,10 +112,7 @@ class Mesh(CompactRepr):
 
 
 def points_inside(places: Floats, count: int) -> Floats:
-    """Return points spread over the convex hull of places and surely in it, array (k, 2), metres.
-
-    A few more than ``count`` come, or none where the hull has no area.
-    """
+    """Return at least ``count`` points spread in the convex hull of places, array (k, 2); none without an area."""
     found = places[:0]
     for more in range(_DOUBLINGS if count > 0 else 0):
         mesh = Mesh.covering(places, count * 2**more)
@@ -142,7 +142,7 @@ def _directions(places: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlaceGroups(CompactRepr):
-    """Places, and the few among them that stand for all."""
+    """Places, and one of them for each group."""
 
     places: Floats  # array (n, 2), metres, all distinct
     weights: Floats  # array (n,), their shares
@@ -180,21 +180,21 @@ class PlaceGroups(CompactRepr):
 
     @property
     def points(self) -> Floats:
-        """The places that stand for groups, array (k, 2)."""
+        """The places of the groups' heads, array (k, 2)."""
         return self.places[self.heads]
 
     @property
     def distances(self) -> Floats:
-        """The distances between them, array (k, k), no less than the exact ones."""
+        """The distances between heads, array (k, k), no less than the exact ones."""
         found = distances_above(self.points, self.points)
         np.fill_diagonal(found, 0.0)
         return found
 
     def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float, stop: Stop) -> Floats:
-        """Return good thresholds m, array (n,), for the rows (k, m) that a mechanism has at the heads.
+        """Return good thresholds m, array (n,), for a mechanism's rows (k, m) at the heads.
 
-        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it. Those not reached when it is
-        stopped stay zero, which is right, too.
+        The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it. Zero, the value after a stop,
+        is valid too.
         """
         found = np.zeros(len(self.places))
         wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
@@ -213,11 +213,11 @@ class PlaceGroups(CompactRepr):
     def costs(
         self, mesh: Mesh, kind: str, epsilon: float, thresholds: Floats, stop: Stop
     ) -> tuple[Floats, float] | None:
-        """Return costs per unit of a group's weight, array (k, m), and what is to be added to their mean.
+        """Return costs per unit of a group's weight, array (k, m), and a constant; None after a stop.
 
-        For every mechanism with the promise the expected loss of the places is at least the constant and the sum
-        over groups of share times expected cost, for any thresholds (n,) and an epsilon per metre that is no less
-        than the exact one. Returns None if it is stopped.
+        Every mechanism with the promise has an expected loss of at least the constant plus the sum over groups of
+        share times expected cost. This holds for any thresholds (n,) and an epsilon per metre no less than the
+        exact one.
         """
         total = np.zeros((len(self.heads), len(mesh)))
         exponents = epsilon * self.away * (1 + _ROUNDING)
@@ -277,12 +277,11 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
 
 
 def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
-    """Return costs of reports at the corners that no report anywhere beats on average, array (n, m).
+    """Return costs of reports at the corners that no report beats on average, array (n, m), metres or m^2.
 
-    A report y is rounded at random to the corners of its triangle, with its barycentric weights a(y). The
-    costs c(x, v) keep  sum over v of a_v(y) c(x, v) <= loss of x at y  for every y of every triangle: each
-    triangle has a plane below the loss, and a corner the least of its triangles' planes there. They are in
-    metres, or square metres where ``kind`` is ``squared``; some may be negative.
+    A report y is rounded at random to the corners of its triangle, with its barycentric weights a(y). The costs
+    c(x, v) satisfy  sum over v of a_v(y) c(x, v) <= loss of x at y  for every y of every triangle. Each triangle
+    has a plane below the loss, and a corner the least of its triangles' planes there. Some costs may be negative.
     """
     t = len(mesh.triangles)
     order = np.argsort(mesh.triangles.ravel(), kind="stable")
@@ -303,7 +302,7 @@ def distances_above(places: Floats, others: Floats) -> Floats:
 
 
 def true_costs(places: Floats, corners: Floats, kind: str) -> Floats:
-    """Return what reports at the corners cost at most, array (n, m), in metres or square metres."""
+    """Return upper bounds of the costs of reports at the corners, array (n, m), in metres or square metres."""
     found = distances_above(places, corners)
     return found if kind == "euclidean" else found * found * (1 + 4 * UNIT)
 

@@ -1,4 +1,4 @@
-"""Planar noise with a remap as the rival of a program: its loss on the points that a loss is an average over."""
+"""Planar noise with a remap as the rival of a program, on the same points."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FEWEST: Final = 200  # points that are never put together
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rival(CompactRepr):
-    """Planar noise with a remap, and what it loses."""
+    """Planar noise with a remap, and its loss."""
 
     noise: CoordinateNoise
     certificate: NoiseCertificate  # what is proved of it, in metres
@@ -45,7 +45,7 @@ class Rival(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rivalry(CompactRepr):
-    """Promise that a program and planar noise can both keep."""
+    """Guarantee that a program and planar noise can both give."""
 
     lattice: Lattice  # the lattice of the program, on whose plane the points of the loss are
     loss: Loss  # the loss of the true point
@@ -56,7 +56,7 @@ class Rivalry(CompactRepr):
 def rivalry(
     prior: Prior, loss: object, guarantees: tuple[Asked, ...], objective: str, observables: Space | None
 ) -> Rivalry | str:
-    """Return what a program and planar noise can both keep, or why the noise cannot."""
+    """Return what a program and planar noise can both guarantee, or why noise cannot."""
     promise = guarantees[0] if len(guarantees) == 1 else None
     if not isinstance(promise, CoordinatePrivacy) or promise.slack_m:
         return "it keeps a promise per metre, and no other"
@@ -77,11 +77,11 @@ def rivalry(
 
 
 def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGEST) -> Rival:
-    """Return planar noise with the best remap for the points of a loss, and what it loses.
+    """Return planar noise with the best remap for the points of a loss, and its loss between bounds.
 
-    Where they are too many, near points are put together, and the bounds say what that may change. Where no
-    table fits, or where it is so coarse that it does harm, there is none. ``fineness`` is the width of the table's
-    cells in units of 1 / epsilon, where its size allows.
+    ``fineness`` is the width of the remap table's cells in units of 1 / epsilon, where its size allows. Near
+    points are grouped where they are too many, which widens the bounds. There is no table where none fits, or
+    where it is so coarse that it does harm.
     """
     points = field.points
     noise, per_km = _raw(field)
@@ -109,7 +109,7 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
 
 
 def noise_estimate(field: Rivalry, seconds: float) -> float:
-    """Return about what planar noise with the best remap loses, in the unit of the loss, without any bound."""
+    """Return an estimate of the loss of planar noise with the best remap, in the unit of the loss."""
     noise, per_km = _raw(field)
     found, cells = 2000 / per_km, _cells(field.points.xy, per_km / 1000, ROUGH)
     if _cells(field.points.xy, per_km / 1000, _COARSEST) <= CELLS:
@@ -129,7 +129,7 @@ def _raw(field: Rivalry) -> tuple[CoordinateNoise, float]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Groups:
-    """Points put together: their means, and how far at most and on average a point is from its own."""
+    """Means of grouped points, with the largest and the mean distance of a point from its own."""
 
     xy: Floats
     weights: Floats
@@ -154,9 +154,10 @@ class _Groups:
         return cls(means, mass, float(away.max()), float(weights @ away))
 
     def widened(self, found: NoiseCertificate, per_m: float) -> NoiseCertificate:
-        """Return what holds of the points themselves: a report is at most e^(epsilon (r + slack)) times likelier.
+        """Return what holds of the points themselves.
 
-        For a point at a distance r from its group, and the mean of the distances weighted as the points are.
+        At a distance r from its group, the probability of a report differs by a factor of at most e^(epsilon (r +
+        slack)); losses differ by the weighted mean of the distances.
         """
         if self.farthest == 0:
             return found
@@ -187,8 +188,8 @@ def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLik
 
     Args:
         noise: The noise.
-        points_m: Where people truly are, metres east and north on its plane, array (n, 2).
-        weights: How often, array (n,), at least 0 and not all 0.
+        points_m: The true points, metres east and north on its plane, array (n, 2).
+        weights: Their weights, array (n,), at least 0 and not all 0.
 
     Raises:
         InputError: If an array is not as described.

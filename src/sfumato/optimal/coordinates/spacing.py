@@ -1,4 +1,4 @@
-"""The spacing of a lattice for a promise: as fine as pays, and no finer than can be designed in about a minute."""
+"""The spacing of a lattice for a guarantee and about a minute of design."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WIDEST: Final = 0.7 * MOST_CELLS  # vertices of the rectangle that is covered
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SuitedLattice(CompactRepr):
-    """A lattice whose spacing was chosen for a promise, and why it is what it is.
+    """A lattice whose spacing was chosen for a guarantee.
 
     Attributes:
         lattice: The lattice.
@@ -47,23 +47,23 @@ def suited_lattice(
     region: Region | str | None = None,
     near: float | str | None = None,
 ) -> SuitedLattice:
-    """Return a lattice with a spacing that suits a promise.
+    """Return a lattice with a spacing that suits a guarantee.
 
-    The spacing is three quarters of 1 / epsilon (a tenth of the longer side of what is covered, where that is
-    less); with `at_medians` a finer one gains about 1 %. If that needs more than ``most`` vertices, it is the
-    least that does not.
+    The spacing is three quarters of 1 / epsilon, or a tenth of the longer side of the area if that is less; with
+    `at_medians` a finer one gains about 1 %. If that needs more than ``most`` vertices, it is the least that does
+    not.
 
     Args:
-        places: What to cover: visits, a region, or a region as text.
-        promise: The promise; None where the finest of ``most`` vertices is wanted.
+        places: The area to cover: visits, a region, or a region as text.
+        promise: The guarantee; None for the finest lattice of ``most`` vertices.
         most: The most vertices; by default 250, for which a design takes about a minute on two cores, with reports
             at medians.
         kind: ``square`` or ``triangular``.
-        region: The region to cover, where it is not all that the visits cover.
-        near: Serve only what is within this distance of a visit.
+        region: The region to cover, if not all visits.
+        near: Serve only places within this distance of a visit.
 
     Raises:
-        InputError: If what is covered has no extent, or is too wide for a flat map.
+        InputError: If the area has no extent, or is too wide for a flat map.
     """
     most = MOST_VERTICES if most is None else most
     if most < 9:
@@ -97,7 +97,7 @@ def suited_lattice(
 
 
 def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) -> None:
-    """Refuse, before any large array is made, a lattice too fine for the memory or the time.
+    """Raise `InputError`, before any large array is made, for a lattice too fine for memory or time.
 
     Args:
         lattice: The lattice.

@@ -1,9 +1,8 @@
 """Designs with linear constraints or several attackers, by a general linear program.
 
-The program has some of the rows of metric privacy. Its variables, in this order: p(o|s) row by row; for each
-attacker their error y(o) per observable; and where there are several expected losses, the largest of them. In the
-program of the room, which asks how well the constraints can be kept, the last variable is how much the worst-kept
-one lacks, as a share of its scale; this is to be least.
+The variables, in this order: p(o|s) row by row; for each attacker their error y(o) per observable; the largest
+expected loss, where there are several. The program of the room minimises a last variable: the largest violation of
+a constraint, as a share of its scale.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # the same, until a proof succeeds
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Demands(CompactRepr):
-    """A loss that is to be least, and the constraints that are to be kept."""
+    """A loss to minimise, and the constraints on the mechanism."""
 
     masses: Floats  # array (k, n): the largest of the k expected losses, by these masses, is to be least
     loss: Floats  # array (n, m)
@@ -102,7 +101,7 @@ class Demands(CompactRepr):
         return np.asarray(over / self.scales, dtype=np.float64)
 
     def private(self, matrix: Floats, margin: float) -> Floats:
-        """Return a row-stochastic matrix that keeps metric privacy, near a solver's."""
+        """Return a row-stochastic matrix with metric privacy, near a solver's."""
         return repair_to_private(matrix, self.exponents, margin=margin)[0]
 
     def bound(self, prices: ManyMultipliers) -> float:
@@ -117,11 +116,11 @@ class Demands(CompactRepr):
         )
 
     def without_loss(self) -> Demands:
-        """Return the same for no loss at all: a positive bound of it proves that nobody keeps the demands."""
+        """Return the same without a loss: a positive bound then proves that no mechanism satisfies the demands."""
         return replace(self, masses=np.zeros((1, len(self.loss))))
 
     def no_prices(self) -> ManyMultipliers:
-        """Return prices that prove what is always true."""
+        """Return prices of the trivial bound."""
         none, nothing = np.empty(0, dtype=np.intp), np.empty(0)
         guesses = tuple(np.zeros((len(each.distance.array), self.loss.shape[1])) for each in self.attackers)
         rows = Multipliers(none, none, none, nothing, nothing)
@@ -129,7 +128,7 @@ class Demands(CompactRepr):
 
 
 def asked_exponents(exponents: Floats | None, secrets: int) -> Floats:
-    """Return exponents of all pairs, array (n, n), where None asks for nothing."""
+    """Return exponents of all pairs, array (n, n), `inf` off the diagonal for None."""
     if exponents is not None:
         return exponents
     return np.where(np.eye(secrets, dtype=bool), 0.0, np.inf)
@@ -224,7 +223,7 @@ class GeneralProgram:
         return minimum / scale + (0.0 if self.of_room else self.kept_back)
 
     def _slackened(self, row: sparse.csr_array, columns: int, offset: int, sign: float) -> sparse.csr_array:
-        """Return a row in its place, with the missing room beside it where that is asked for."""
+        """Return a row in its place, in the program of the room with the last variable."""
         placed = wide(row, columns, offset)
         if not self.of_room:
             return placed
@@ -241,7 +240,7 @@ class _Rows:
         self.upper: list[Floats] = []
 
     def add(self, block: Any, low: float, high: float) -> None:
-        """Add rows between two bounds; where they are narrower, they begin at the first column."""
+        """Add rows between two bounds; narrower ones begin at the first column."""
         self.blocks.append(wide(block, self.columns, 0))
         count = block.shape[0]
         self.lower.append(np.full(count, low))
@@ -257,10 +256,10 @@ class _Rows:
 def with_most_room(
     demands: Demands, control: Control, back_ends: Sequence[LinearSolver], triples: Triples
 ) -> tuple[Floats | None, Triples]:
-    """Return a mechanism with room in every constraint, or None if time is over; and the rows that were needed.
+    """Return a mechanism with room in every constraint, or None without time; and the rows that it needed.
 
     Raises:
-        InfeasibleError: If it is proved that no mechanism keeps the constraints, or none was found with room.
+        InfeasibleError: If it is proved that no mechanism satisfies the constraints, or none was found with room.
     """
     for back_end in back_ends:
         while True:
@@ -288,14 +287,14 @@ def with_most_room(
 
 
 def _alone(prices: ManyMultipliers, kept: int) -> ManyMultipliers:
-    """Return prices of which that of one constraint is kept: of an attacker, or of a linear one after these."""
+    """Return prices with that of one constraint only: of an attacker, or of a linear one after these."""
     attackers = [each * (k == kept) for k, each in enumerate(prices.attackers)]
     others = np.arange(len(prices.constraints)) + len(attackers) != kept
     return ManyMultipliers(prices.rows, prices.masses, tuple(attackers), np.where(others, 0.0, prices.constraints))
 
 
 def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
-    """Raise an error if prices prove that no mechanism keeps the constraints; it names those that have a price."""
+    """Raise `InfeasibleError`, naming constraints with a price, if prices prove that no mechanism satisfies them."""
     bound = demands.without_loss().bound(prices)
     if not bound > 0:
         return
@@ -324,12 +323,12 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
 
 
 def _search(demands: Demands, control: Control, back_ends: Sequence[LinearSolver], negligible: float) -> Answer:
-    """Return the best mechanism that the back-ends find, one after the other, until the gap is reached.
+    """Return the best mechanism of the back-ends, run in order until the gap is reached.
 
-    The first back-end is asked in any case, the others where it stops short on a small problem.
+    All but the first back-end run only where it stops short on a small problem.
 
     Raises:
-        InfeasibleError: If no mechanism keeps the demands, or they leave no room for rounding.
+        InfeasibleError: If no mechanism satisfies the demands, or they leave no room for rounding.
         SolverError: If there is no answer within the time.
     """
     search = _Search(demands, control, negligible)
@@ -348,7 +347,7 @@ def _search(demands: Demands, control: Control, back_ends: Sequence[LinearSolver
 
 
 class _Search:
-    """The best mechanism, the best bound, and the rows of metric privacy that were needed so far."""
+    """The best mechanism, the best bound, and the rows of metric privacy so far."""
 
     def __init__(self, demands: Demands, control: Control, negligible: float) -> None:
         self.demands, self.control, self.negligible = demands, control, negligible
@@ -374,7 +373,7 @@ class _Search:
         return self.gap <= self.control.gap
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
-        """Ask a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
+        """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
         while True:
             program = GeneralProgram(self.demands, self.triples, kept_back)
             found = back_end.solve(program.program, time_limit=self.control.remaining, stop=self.control.stop)
@@ -395,10 +394,10 @@ class _Search:
             self.triples = self.triples.joined(more)
 
     def make_room(self, back_ends: Sequence[LinearSolver]) -> None:
-        """Mix in a mechanism that keeps every constraint with room: no answer kept them all after repair.
+        """Mix in a mechanism with room in every constraint, because no answer satisfied them all after repair.
 
         Raises:
-            InfeasibleError: If no mechanism keeps the demands, or none has room for rounding.
+            InfeasibleError: If no mechanism satisfies the demands, or none has room for rounding.
         """
         if self.control.stopped is not None:
             return
@@ -419,11 +418,7 @@ class _Search:
         self._report()
 
     def outcome(self) -> Answer:
-        """Return the best mechanism and bound.
-
-        Raises:
-            SolverError: If nothing was found in time.
-        """
+        """Return the best mechanism and bound; raise `SolverError` if there is none."""
         ended = self.control.stopped
         if self.best is None:
             why = (ended or Status.INACCURATE).value
@@ -443,7 +438,7 @@ class _Search:
             self.bound, self.prices = bound, prices
 
     def _offer(self, matrix: Floats, solver: str) -> None:
-        """Take a mechanism that keeps metric privacy as the best, if it keeps the rest and loses less."""
+        """Make a mechanism with metric privacy the best, if it satisfies the constraints and loses less."""
         self.last = matrix
         self.solver = self.solver or solver
         if self.demands.lacking(matrix).max(initial=-np.inf) > -ENOUGH:
@@ -461,11 +456,11 @@ class _Search:
 
 
 def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer:
-    """Return the answer to a problem with linear constraints or several attackers; it is proved already.
+    """Return the proved answer to a problem with linear constraints or several attackers.
 
     Raises:
         InputError: If the solver or the pairs are not for such problems.
-        InfeasibleError: If no mechanism keeps what is asked, or it leaves no room for rounding.
+        InfeasibleError: If no mechanism satisfies the constraints, or they leave no room for rounding.
         SolverError: If there is no answer within the time, or none that can be proved.
     """
     demands = Demands.of(problem)
@@ -492,11 +487,7 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
 
 
 def back_ends(solver: Solver, pairs: str) -> Sequence[LinearSolver]:
-    """Return the back-ends to ask for a general program.
-
-    Raises:
-        InputError: If the solver or the pairs are not for such programs.
-    """
+    """Return the back-ends for a general program; raise `InputError` for another solver or a spanner."""
     if pairs == "spanner":
         raise InputError(
             "a spanner was asked for, but a general program keeps all pairs.",

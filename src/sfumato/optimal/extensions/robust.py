@@ -1,10 +1,10 @@
 """The mechanism whose largest expected loss over several priors is least, with the prior that proves it.
 
 Two players meet: one mixes mechanisms, the other priors, and the expected loss is linear in both. The best answer
-to a mixture of priors is the design of least loss for it, and its proved bound is one for the largest loss, as a
-mean is at most the largest. The best mixture of the mechanisms found so far, and the prior that is worst for it,
-come from a tiny linear program; a design for that prior is the next mechanism (column generation). A mixture of
-mechanisms that keep metric privacy keeps it.
+to a mixture of priors is its design of least loss, and its proved bound is one for the largest loss, as a mean is
+at most the largest. A tiny linear program gives the best mixture of the mechanisms so far, and the prior that is
+worst for it; a design for that prior is the next mechanism (column generation). A mixture of mechanisms with
+metric privacy has it too.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _SECONDS: Final = 60.0  # a program of a few rows takes thousandths
 class RobustDesign:
     """A mechanism of nearly the least largest expected loss over several priors, with its proofs.
 
-    The expected loss is linear in the prior, so what is proved for the k priors holds for all their mixtures.
-    Every figure is proved over the integers of the mechanism, with rounding on the safe side.
+    The expected loss is linear in the prior, so what is proved for the k priors holds for all their mixtures. All
+    figures are proved over the integers of the mechanism, with rounding on the safe side.
 
     Attributes:
         mechanism: The mechanism.
@@ -67,13 +67,13 @@ class RobustDesign:
         guarantees: What the mechanism guarantees.
         status: Whether the wanted gap was reached; its value is a sentence.
         value: Upper bound of the largest expected loss, in the unit of the loss.
-        lower_bound: Proved lower bound of the same for every mechanism with the guarantees: what they all lose on
-            average for ``least_favourable``.
+        lower_bound: Proved lower bound of the same for every mechanism with the guarantees: their loss for
+            ``least_favourable``.
         losses: Upper bounds of the expected loss for each prior.
         weights: The shares of the priors in the least favourable one, array (k,).
         least_favourable: The mixture of the priors whose least expected loss is the lower bound: the witness.
         metric_privacy: One proof per guarantee.
-        negligible: A value so small that the gap is relative to it instead.
+        negligible: The smallest value that the gap is measured relative to.
         log: The progress, step by step; its bounds are proved, its values computed in plain floats.
         seconds: The time it took.
     """
@@ -114,7 +114,7 @@ class RobustDesign:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    """Both sides of the game whose payoffs are the losses of mechanisms for priors."""
+    """Equilibrium of the game whose payoffs are the losses of mechanisms for priors."""
 
     shares: Floats  # array (j,), with which share each mechanism is used
     priors: Floats  # array (k,), the weights of the priors that no mixture of these mechanisms loses less for
@@ -166,10 +166,10 @@ def design_robust(
 
     minimise  max over i of sum over s, o of prior_i(s) p(o|s) l(s, o)
 
-    It is for people of whom one does not know which prior is theirs: nobody whose prior is one of these, or any
-    mixture of them, loses more than the value. The mixture for which every mechanism loses at least the lower
-    bound comes with it, as the witness: `design` for it has the same least loss. It is solved by one design after
-    the other, about ten to thirty for a few priors, each for the mixture that is worst for the mechanisms so far.
+    It is for people whose own prior is unknown: if it is one of these or a mixture of them, they lose at most the
+    value. The result includes the witness, the mixture for which every mechanism loses at least the lower bound:
+    `design` for it has the same least loss. It takes about ten to thirty designs for a few priors, each for the
+    mixture that is worst for the mechanisms so far.
 
     Args:
         priors: The k priors, on the same n secrets.
@@ -179,20 +179,20 @@ def design_robust(
         solver: The solver of the single designs; see `design`.
         gap: The relative gap to reach.
         time_limit: Seconds; when they are over, the best proved answer is returned.
-        stop: Asked from time to time whether to stop, with the same effect.
+        stop: Called from time to time; True has the same effect.
         progress: Called after each design.
 
     Returns:
         The mechanism, its losses and epsilon proved over its integers, the proved bound and its witness.
 
     Raises:
-        InputError: If sizes, units or options do not fit, the priors are on different secrets, a loss is
-            negative, or a guarantee depends on a prior.
+        InputError: If sizes, units or options do not fit, the priors are on different secrets, a loss is negative,
+            or a guarantee depends on a prior.
         SolverError: If there is no answer within the time.
 
     Source:
         Wald, Statistical Decision Functions, 1950 (minimax decisions and least favourable priors); Dantzig and
-        Wolfe, Operations Research 8, 1960, for the way it is found.
+        Wolfe, Operations Research 8, 1960 (column generation).
 
     Example:
         >>> import sfumato as sf
@@ -209,7 +209,7 @@ def design_robust(
 
 
 class _Game:
-    """The mechanisms and the bounds found so far."""
+    """The mechanisms and the bounds so far."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class _Game:
         return relative_gap(self.value, self.bound, self.even.negligible)
 
     def _late(self, begun: float) -> bool:
-        """Return whether a design that began then ended for want of time, some of which is kept for its proof."""
+        """Return whether a design ended for want of time, part of which is reserved for its proof."""
         return time.monotonic() - begun >= _LATE * (self.deadline - begun)
 
     @property
@@ -309,7 +309,7 @@ class _Game:
             self.bound, self.weights = bound, weights
 
     def _mix(self, mixture: Mixture) -> None:
-        """Take the best mixture, forget mechanisms that it does not need, and tell."""
+        """Take the best mixture, drop mechanisms that it does not need, and report progress."""
         if mixture.value < self.value:
             self.value = mixture.value
             self.best = np.tensordot(mixture.shares, np.array(self.matrices), axes=1)

@@ -1,14 +1,13 @@
-"""The mechanism that reveals least about a sensitive value within a limit of the loss, with its proof.
+"""Mechanisms that reveal least about a sensitive value within a limit of the loss, with proofs.
 
-The least vulnerability under metric privacy: a game about distortion, solved as such.
-
-An adversary who guesses the class x errs on the secret w with the probability 1 - P(x|w). With these errors as
-distances of "guesses" x from secrets w, the error of the best attack is
+The least vulnerability under metric privacy is a game about distortion. An adversary who guesses the class x is
+wrong for the secret w with the probability 1 - P(x|w). With these probabilities as distances of "guesses" x from
+secrets w, the error of the best attack is
 
     sum over z of min over x of sum over w of P(w) p(z|w) (1 - P(x|w)) = 1 - V(p),
 
-so the mechanism of least Bayes vulnerability is that of most distortion privacy, and the strategy, the price of
-the loss and the prices of the rows are the same in both. The bound is proved again from them and P(x, w) itself.
+so the mechanism of least Bayes vulnerability is that of most distortion privacy, with the same strategy and
+prices. The bound is proved again from them and P(x, w) itself.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ _DROPPED: Final = (2.0**-26, 1e-10, 0.0)  # probabilities that are left out, if 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The prices of the best bound that was found, and how the work ended."""
+    """Prices of the best bound, and how the work ended."""
 
     strategy: Floats  # array (classes, m), the weights of the adversary's guesses
     price: float  # the price of the loss, in its own unit
@@ -68,10 +67,10 @@ class Found:
 
 
 def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanism, Found]:
-    """Return a private mechanism of least vulnerability, and the prices that prove how near it is.
+    """Return a private mechanism of least vulnerability, and the prices that prove its gap.
 
     Raises:
-        InfeasibleError: If no mechanism with the guarantees keeps the bound; the message says the least loss.
+        InfeasibleError: If no mechanism with the guarantees satisfies the limit; the message gives the least loss.
         SolverError: If there is no answer within the time.
     """
     weights, joint = problem.weights, problem.joint
@@ -130,14 +129,13 @@ def least_vulnerability(
 ) -> SensitiveDesign:
     """Return the mechanism that makes the sensitive X hardest to guess from the report Z.
 
-    minimise  sum over z of max over x of sum over w of P(x, w) p(z|w)
-    subject to  sum over w, z of P(w) p(z|w) l(w, z) <= max_loss
-    and, with guarantees,  p(z|w) <= exp(epsilon d(w, w')) p(z|w') for all w, w', z
+    minimise  sum over z of max over x of sum over w of P(x, w) p(z|w) subject to  sum over w, z of P(w) p(z|w)
+    l(w, z) <= max_loss and, with guarantees,  p(z|w) <= exp(epsilon d(w, w')) p(z|w') for all w, w', z
 
-    X is what is sensitive (a person, a home borough), W what is useful and is reported
-    (a place), Z the report. No mechanism within the loss and the guarantees, learned or not, leaves the best
-    adversary a larger Bayes error than 1 - `lower_bound`. With guarantees it is the game of `design_private` for
-    an adversary who errs on w by 1 - P(x|w) where they guess x, and is solved as such.
+    X is the sensitive value (a person, a home borough), W the useful one that is reported (a place), Z the report.
+    No mechanism within the loss and the guarantees leaves the best adversary a larger Bayes error than 1 -
+    `lower_bound`. With guarantees it is the game of `design_private` for an adversary whose guess x has the error
+    1 - P(x|w) on w.
 
     Args:
         joint: P(x, w), array (classes, n), with sum one.
@@ -145,11 +143,11 @@ def least_vulnerability(
         loss: The loss l(w, z), array (n, m), a `Loss` or a `Metric`.
         max_loss: The largest expected loss, in the loss's unit or as text (``"173 m"``).
         observables: The m values of Z; by default the secrets.
-        guarantees: Metric privacy of W to keep besides, one or several: `MetricPrivacy`, `ThresholdPrivacy` or
+        guarantees: Metric privacy of W that must hold too, one or several: `MetricPrivacy`, `ThresholdPrivacy` or
             `CoordinatePrivacy`. It holds for all values of W, also for those that never occur.
         gap: The relative gap to reach.
         time_limit: Seconds; when they are over, the best proved answer is returned.
-        stop: Asked at every step whether to stop, with the same effect.
+        stop: Called at every step; True has the same effect.
         progress: Called with the progress of each step.
 
     Returns:
@@ -157,8 +155,8 @@ def least_vulnerability(
 
     Raises:
         InputError: If sizes, guarantees or options do not fit, or the joint distribution is not a distribution.
-        UnitError: If the unit of the bound does not fit.
-        InfeasibleError: If no mechanism keeps the bound and the guarantees; the message says the least loss.
+        UnitError: If the unit of the limit does not fit.
+        InfeasibleError: If no mechanism satisfies the limit and the guarantees; the message gives the least loss.
         SolverError: If there is no answer with the guarantees within the time.
 
     Source:
@@ -176,7 +174,7 @@ def least_vulnerability(
         >>> round(hidden.bayes_error, 6), round(hidden.loss, 3), hidden.status.name
         (0.25, 25.0, 'OPTIMAL')
 
-        An epsilon of 0.5 for the place besides leaves no room below a loss of 37.8.
+        An epsilon of 0.5 for the place leaves no room below a loss of 37.8.
 
         >>> promise = sf.MetricPrivacy(0.5, sf.hamming(corners))
         >>> both = least_vulnerability(
@@ -203,8 +201,8 @@ def least_information(
 ) -> SensitiveDesign:
     """Return the mechanism whose report Z reveals least about the sensitive X, in bits.
 
-    minimise  I(X; Z) = sum over x, z of P(x, z) log2( P(x, z) / (P(x) P(z)) )
-    subject to  sum over w, z of P(w) p(z|w) l(w, z) <= max_loss
+    minimise  I(X; Z) = sum over x, z of P(x, z) log2( P(x, z) / (P(x) P(z)) ) subject to  sum over w, z of P(w)
+    p(z|w) l(w, z) <= max_loss
 
     Where X = W (a diagonal joint distribution) the least value is the rate-distortion function of W. Arguments,
     result and errors are those of `least_vulnerability`, without guarantees.
@@ -213,7 +211,7 @@ def least_information(
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equation 14.
 
     Example:
-        A fair bit that may be wrong one time in ten tells 1 - h(0.1) bits.
+        A fair bit that may be wrong one time in ten reveals 1 - h(0.1) bits.
 
         >>> import sfumato as sf
         >>> from sfumato.optimal import least_information
@@ -250,7 +248,7 @@ def _least_leak(
 
 
 def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
-    """Return rows that say nothing, where the bound allows them or there is nothing to say."""
+    """Return constant rows, where the limit allows them or there is nothing to reveal; else None."""
     if len(program.classes) == 1 and not problem.guarantees:
         return program.nearest
     losses = problem.weights @ problem.loss.array
@@ -264,7 +262,7 @@ def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
 
 
 class _Search:
-    """The steps of one call: the best value and the best bound so far, whichever step they came from."""
+    """The steps of one call, with the best value and the best bound of any step."""
 
     def __init__(self, problem: SensitiveProblem, program: LeakProgram, control: Control, start: float) -> None:
         self.problem, self.program, self.control, self.start = problem, program, control, start
@@ -301,7 +299,7 @@ class _Search:
         return Found(strategy, self.price, status, tuple(self.log))
 
     def _improved(self) -> bool:
-        """Take in the iterate, report, and say whether its value or its bound is better."""
+        """Report the iterate, and return whether its value or its bound is better."""
         program, steps = self.program, self.steps
         rows = program.within(steps.y)
         guesses = steps.guesses / steps.guesses.sum(axis=0)
@@ -350,11 +348,10 @@ class _Search:
 def prove_best(
     problem: SensitiveProblem, candidates: Iterable[Mechanism], found: Found, gap: float, seconds: float
 ) -> SensitiveDesign:
-    """Prove what was found, of the first mechanism within the gap or else of the one that leaks least.
+    """Return the proved design of the first mechanism within the gap, or else of the one that leaks least.
 
     Raises:
-        InfeasibleError: If no mechanism can be proved to keep the bound of the loss: it leaves no room
-            above the least possible loss.
+        InfeasibleError: If no mechanism can be proved to satisfy the limit of the loss.
     """
     bound = _bound(problem, found)
     best: tuple[float, float, Mechanism] | None = None

@@ -1,17 +1,16 @@
-"""One Newton system for both leaks: reports meet only in the rows' sums and the loss.
+"""Newton systems for both leaks: reports meet only in the rows' sums and the loss.
 
-Per report z the matrix is H = diag(d) + A' M A, where M is diag(theta) less its part
-along one vector v: M v = 0. With D = diag(1 / d) and Q = diag(1 / theta) + A D A',
+Per report z the matrix is H = diag(d) + A' M A, where M is diag(theta) less its part along one vector v: M v = 0.
+With D = diag(1 / d) and Q = diag(1 / theta) + A D A',
 
     inverse of H = D - D A' X A D,   X = Q^-1 - Q^-1 v v' Q^-1 / (v' Q^-1 v),
 
-which is of rank classes - 1 beside a diagonal. Where each secret has one class, Q is
-diagonal, and the whole costs little more than one product of matrices.
+which is diagonal plus a matrix of rank classes - 1. Where each secret has one class, Q is diagonal, and the cost
+is little more than one product of matrices.
 
-Optima are degenerate, and plain steps stop at a gap of 1e-6. So each step solves the
-problem with a little of the squared distance from the iterate added, to the mechanism
-and to the prices of its rows and guesses (the proximal method of multipliers): this
-bends the way, not the goal.
+Optima are degenerate, and plain steps stop at a gap of 1e-6. So each step adds a little of the squared distance
+from the iterate to the mechanism and to the prices of rows and guesses (the proximal method of multipliers). This
+changes the path, not the optimum.
 """
 
 from __future__ import annotations
@@ -40,12 +39,8 @@ _ABOVE = 1.05  # times the largest mass of a report: where its guess starts
 class Newton:
     """The factored system of one iterate.
 
-    Args:
-        program: The problem.
-        inverse: D per report, array (n, m); zero where y may not be positive.
-        theta_inverse: 1 / theta, array (k, m).
-        null: v, array (k, m).
-        slack: The slack of the limit of the loss over its price.
+    ``inverse`` is D per report, array (n, m), zero where y may not be positive; ``theta_inverse`` is 1 / theta,
+    array (k, m); ``null`` is v, array (k, m); ``slack`` is the slack of the limit of the loss over its price.
     """
 
     def __init__(
@@ -103,7 +98,7 @@ class Newton:
         return applied
 
     def _once(self, right: Floats, rows: Floats, spend: float) -> tuple[Floats, Floats, float]:
-        """Return the directions, as far as one factorisation is accurate."""
+        """Return the directions to the accuracy of one factorisation."""
         first = self.solve(right)
         n = len(rows)
         wanted = np.empty(n + 1)
@@ -173,7 +168,7 @@ def _with_and_without(masses: Floats) -> tuple[Floats, Floats]:
 
 
 def _factored(system: Floats) -> tuple[Floats, bool]:
-    """Return the Cholesky factor, of the system with a little more diagonal where rounding asks for it."""
+    """Return the Cholesky factor, with a slightly larger diagonal where rounding needs it."""
     for nudge in _NUDGES:
         try:
             factor: tuple[Floats, bool] = cho_factor(system + nudge * np.eye(len(system)), lower=True)
@@ -197,7 +192,7 @@ def single(value: float, change: float) -> float:
 
 
 def over(top: Any, bottom: Floats, where: NDArray[np.bool_]) -> Floats:
-    """Return a quotient where the bottom counts, and zero elsewhere."""
+    """Return a quotient where ``where`` is set, and zero elsewhere."""
     quotient: Floats = np.divide(top, bottom, out=np.zeros(bottom.shape), where=where)
     return quotient
 
@@ -205,15 +200,11 @@ def over(top: Any, bottom: Floats, where: NDArray[np.bool_]) -> Floats:
 class InformationSteps:
     """The primal-dual iterate of: minimise sum over x, z of a ln(a / (P(x) P(z))), a = A y.
 
-    The derivative is A' ln(P(x|z) / P(x)); the second one, A' (diag(1 / a) - 1 1' / sum of a) A
-    per report, has the shape that `Newton` solves. The adversary's beliefs q(x|z) are kept
-    beside y, which they meet at the optimum, q = a / sum of a: where masses vanish, the
-    logarithm of a posterior moves too fast for Newton's steps, and that of q does not.
-
-    Attributes:
-        y: p(z|w), array (n, m).
-        guesses: q(x|z), array (k, m).
-        price: The price of the loss, in the program's scale.
+    The derivative is A' ln(P(x|z) / P(x)); the second one, A' (diag(1 / a) - 1 1' / sum of a) A per report, has
+    the shape that `Newton` solves. The adversary's beliefs q(x|z) are variables too, equal to a / sum of a at the
+    optimum: where masses vanish, the logarithm of a posterior moves too fast for Newton's steps, and that of q
+    does not. ``y`` (n, m) is p(z|w), ``guesses`` (k, m) is q, ``price`` is the price of the loss in the program's
+    scale.
     """
 
     def __init__(self, program: LeakProgram) -> None:
@@ -229,7 +220,7 @@ class InformationSteps:
 
     @property
     def complementarity(self) -> float:
-        """The mean product of slacks and prices, each relative to the probability it belongs to."""
+        """The mean product of slacks and prices, each relative to its probability."""
         return (float((self.y * self._r).sum()) + self._slack * self.price) / self._count
 
     def advance(self) -> None:
@@ -308,11 +299,8 @@ class _Direction:
 class VulnerabilitySteps:
     """The primal-dual iterate of: minimise sum of v(z), v(z) >= (A y)(x, z) for every class x.
 
-    Attributes:
-        y: p(z|w), array (n, m).
-        guesses: The prices q(x|z) of the rows of v, array (k, m): the adversary's strategy.
-        price: The price of the loss, in the program's scale.
-        complementarity: The mean product of slacks and prices.
+    ``y`` (n, m) is p(z|w); ``guesses`` (k, m) are the prices q(x|z) of the rows of v, the adversary's strategy;
+    ``price`` is the price of the loss in the program's scale.
     """
 
     def __init__(self, program: LeakProgram) -> None:
@@ -332,16 +320,12 @@ class VulnerabilitySteps:
 
     @property
     def complementarity(self) -> float:
-        """The mean product of slacks and prices, each relative to the probability it belongs to."""
+        """The mean product of slacks and prices, each relative to its probability."""
         total = float((self.y * self._r).sum() + (self._s * self.guesses).sum())
         return (total + self._slack * self.price) / self._count
 
     def advance(self) -> None:
-        """Take one predictor-corrector step.
-
-        Raises:
-            LinAlgError: If rounding has made the system indefinite.
-        """
+        """Take one predictor-corrector step; errors as for `InformationSteps.advance`."""
         program, y, r, s, q = self.program, self.y, self._r, self._s, self.guesses
         free, k = program.open, len(q)
         near = PROXIMAL * program.weights[:, None]

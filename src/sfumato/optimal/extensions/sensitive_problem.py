@@ -1,4 +1,4 @@
-"""The problem of hiding a sensitive X behind a useful W, which is reported as Z within a limit of the loss."""
+"""The problem of hiding a sensitive X behind a useful W, reported as Z within a limit of the loss."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EVEN: Final = 0.05  # the even rows' share in the start, at most
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SensitiveProblem:
-    """The value to hide, the value that stays useful, and the loss that is allowed.
+    """The sensitive value, the useful value, and the limit of the loss.
 
     Args:
         joint: P(x, w), array (classes, secrets), non-negative, with sum one (within 1e-9).
@@ -41,16 +41,16 @@ class SensitiveProblem:
         max_loss: The largest expected loss, in its unit or as text (``"173 m"``).
         objective: ``vulnerability`` or ``information``.
         observables: The m values of Z; by default the secrets.
-        guarantees: Metric privacy of W to keep besides, for the objective ``vulnerability``: one or several.
+        guarantees: Metric privacy of W that must hold too, for the objective ``vulnerability``: one or several.
 
     Attributes:
-        guarantees: What the rows of the mechanism must keep.
+        guarantees: The guarantees as rows of the secrets.
         classes: Array (classes,), P(x).
         weights: Array (n,), P(w).
 
     Raises:
         InputError: If sizes or guarantees do not fit, or the joint distribution is not a distribution.
-        UnitError: If the unit of the bound does not fit.
+        UnitError: If the unit of the limit does not fit.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II (the chain X - W - Z).
@@ -127,11 +127,7 @@ class SensitiveProblem:
 
 
 def _metric_privacy(secrets: Space, objective: str, given: Guarantees) -> tuple[MetricPrivacy, ...]:
-    """Return guarantees as rows of the secrets.
-
-    Raises:
-        InputError: If they do not fit the secrets, are not of metric privacy, or the objective knows none.
-    """
+    """Return guarantees as rows of the secrets; raise `InputError` where they or the objective do not fit."""
     found = guarantees_for(secrets, given)
     if found and objective != VULNERABILITY:
         raise InputError(
@@ -175,7 +171,7 @@ class LeakProgram:
         return n, m
 
     def within(self, y: Floats) -> Floats:
-        """Return rows scaled to sum one, mixed with the nearest ones just enough to keep the bound."""
+        """Return rows scaled to sum one, mixed with the nearest ones just enough to satisfy the limit."""
         found: Floats = y / y.sum(axis=1, keepdims=True)
         spent = float((self.cost * found).sum())
         if spent > self.limit:
@@ -184,10 +180,7 @@ class LeakProgram:
         return found
 
     def start(self) -> tuple[Floats, float]:
-        """Return rows inside the bounds and a price that suits them.
-
-        They are an exponential mechanism of some loss, mixed with even rows.
-        """
+        """Return an exponential mechanism mixed with even rows, strictly feasible, and a price that suits it."""
         even = self.open / self.open.sum(axis=1, keepdims=True)
         steps = self.cost / self.weights[:, None]
         high = _LEAST_PRICE
@@ -209,11 +202,7 @@ class LeakProgram:
 
 
 def leak_program(problem: SensitiveProblem) -> LeakProgram:
-    """Return the form to solve.
-
-    Raises:
-        InfeasibleError: If every mechanism loses more than the bound.
-    """
+    """Return the program of a problem; raise `InfeasibleError` if every mechanism loses more than the limit."""
     rows, kept = np.flatnonzero(problem.weights), np.flatnonzero(problem.classes)
     weights, loss = problem.weights[rows], problem.loss.array[rows]
     best = loss.min(axis=1)
@@ -252,25 +241,22 @@ def leak_program(problem: SensitiveProblem) -> LeakProgram:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SensitiveDesign:
-    """A mechanism of nearly the least leak of X within a bound of loss, with its proofs.
+    """A mechanism of nearly the least leak of X within a limit of the loss, with its proofs.
 
-    Every figure is proved over the integers of the mechanism, with rounding on the safe side.
+    All figures are proved over the integers of the mechanism, with rounding on the safe side.
 
     Attributes:
         mechanism: The mechanism from W to Z.
-        problem: What was asked.
+        problem: The problem.
         status: Whether the wanted gap was reached; its value is a sentence.
-        value: What was to be least, for this mechanism: the Bayes vulnerability of X, or
-            I(X; Z) in bits. No less than the true value.
+        value: Upper bound of the objective for this mechanism: the Bayes vulnerability of X, or I(X; Z) in bits.
         lower_bound: Proved lower bound for every mechanism within the loss.
         vulnerability: Upper bound of the chance that the best guess of X is right.
         bayes_error: Lower bound of the chance that it is wrong.
         information_bits: Upper bound of I(X; Z).
-        loss: Upper bound of the expected loss, in the unit of the loss; at most the bound
-            that was asked for.
+        loss: Upper bound of the expected loss, in its unit; at most the limit.
         metric_privacy: One proof per guarantee of metric privacy, of the integers of the mechanism.
-        strategy: The adversary's strategy that proves the lower bound, array (classes, m);
-            see `proofs.sensitive`.
+        strategy: The adversary's strategy that proves the lower bound, array (classes, m); see `proofs.sensitive`.
         price: The price of the loss that proves it, per unit of loss.
         rows: The prices of the rows of metric privacy that prove it; None without guarantees.
         log: The progress, step by step; its bounds are computed in plain floats.

@@ -1,4 +1,4 @@
-"""Designs with a least error of the true point: guesses are added until the program knows the best ones."""
+"""Designs with a least error of the true point: guesses are added until the program has the best ones."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _UNUSED: Final = 1e-3  # of the price of a report's error: a guess that never ha
 
 
 def finer(asked: PlaceDistortion, found: Design, attack: Guesses) -> PlaceDistortion:
-    """Return the distortion with guesses around the best ones against a mechanism, and without those of no use.
+    """Return the distortion with more guesses around the best ones against a mechanism, and without unused ones.
 
-    Where the best guess for a report is far from those that the program knew, it is given that one and others
-    around it: in the next program the best guess lies beside it.
+    Where the best guess for a report is far from the program's guesses, that one and others around it are added,
+    so that the next best guess lies near one of them.
     """
     likely = found.problem.prior.probabilities @ found.mechanism.matrix
     away = _nearest(attack.points, asked.guesses)
@@ -93,7 +93,7 @@ _SECONDS, _MEASURED, _CORES = 70.0, 196, 4  # of processor time, measured for so
 
 
 def seconds_for_points(places: int) -> float:
-    """Return about how long a design for the error of the true point takes here, if nothing else runs.
+    """Return about how long a design for the error of the true point takes on an idle machine.
 
     Args:
         places: The number of vertices or cells.
@@ -102,15 +102,15 @@ def seconds_for_points(places: int) -> float:
 
 
 def design_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
-    """Return a design whose best attacker errs by what is asked from the true point, wherever they guess.
+    """Return a design with at least the error ``asked`` from the true point for guesses anywhere on the plane.
 
     A program with finitely many guesses asks for less, so its optimum is a bound. Where the best guesses on the
-    plane err too little against its mechanism, they are added and it is solved again. A share of the best
-    constant report makes up for what is missing: the error is concave in the mechanism. The search ends at the
-    gap ``enough``.
+    plane have too small an error against its mechanism, they are added and it is solved again. A share of the best
+    constant report makes up for what is missing: the error is concave in the mechanism. The search ends at the gap
+    ``enough``.
 
     Raises:
-        SolverError: If no mechanism could be proved to keep the error.
+        SolverError: If no mechanism could be proved to force the error.
     """
     started = time.monotonic()
     best: Mechanism | None = None
@@ -138,10 +138,10 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_
 
 
 def design_private_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
-    """Return a design whose best attacker errs by as much as can be from the true point, wherever they guess.
+    """Return a design of the largest error from the true point for guesses anywhere on the plane.
 
-    An attacker with finitely many guesses errs more, so the program's optimum is an upper bound. The minimum of
-    ``asked`` is not looked at.
+    With finitely many guesses the error is larger, so the program's optimum is an upper bound. The minimum of
+    ``asked`` is ignored.
     """
     started = time.monotonic()
     value, tightest = -np.inf, np.inf
@@ -217,13 +217,13 @@ def _status(status: Status, reached: bool) -> Status:
 
 
 def _ended(status: Status, deadline: float) -> Status:
-    """Return why the search ended: short of the gap, but in time, or at the limit."""
+    """Return ``TIME_LIMIT`` for a search that is short of the gap at the deadline, else the status."""
     late = status is Status.INACCURATE and time.monotonic() >= deadline
     return Status.TIME_LIMIT if late else status
 
 
 def _keep_error(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float, float] | None:
-    """Return a mechanism with as much of the best constant report as the error needs, its loss, and that share."""
+    """Return a mechanism with just enough of the best constant report for the error, its loss, and that share."""
     problem, certificate = found.problem, found.certificate
     worst = problem.objective == WORST_CASE
     error = asked.lower(attack)
@@ -247,7 +247,7 @@ def _keep_error(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple
 def _with_error(
     found: Design, asked: PlaceDistortion, mechanism: Mechanism, share: float, enough: float
 ) -> Design:
-    """Return the design with the mechanism that keeps the error, and with what is proved of it."""
+    """Return the design with the mechanism that forces the error, and what is proved of it."""
     guarantees = tuple(asked if isinstance(g, DistortionPrivacy) else g for g in found.problem.guarantees)
     problem = replace(found.problem, guarantees=guarantees)
     certificate = certify(
