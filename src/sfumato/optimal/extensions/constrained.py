@@ -294,7 +294,7 @@ def _alone(prices: ManyMultipliers, kept: int) -> ManyMultipliers:
 
 
 def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
-    """Raise `InfeasibleError`, naming constraints with a price, if prices prove that no mechanism satisfies them."""
+    """Raise `InfeasibleError`, naming the constraints with a price, where prices prove infeasibility."""
     bound = demands.without_loss().bound(prices)
     if not bound > 0:
         return
