@@ -74,7 +74,7 @@ def test_nothing_outside_of_the_line(line):
     for epsilon in (0.29, 1.51, float("nan")):
         with pytest.raises(InputError, match="outside"):
             line.at(epsilon)
-    with pytest.raises(InputError, match="without designs"):
+    with pytest.raises(InputError, match="no design"):
         DesignLine([])
 
 

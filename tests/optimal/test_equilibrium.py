@@ -79,7 +79,7 @@ def test_what_costs_nothing_has_no_price():
 
 
 def test_designs_without_an_attacker_are_refused():
-    with pytest.raises(InputError, match="no attacker"):
+    with pytest.raises(InputError, match="no guarantee on the error"):
         equilibrium(design(EVEN, loss=WRONG, guarantees=MetricPrivacy(1.0, STEPS)))
     with pytest.raises(InputError, match="worst-case"):
         equilibrium(design(EVEN, loss=WRONG, guarantees=asked(0.5), objective="worst-case"))

@@ -191,7 +191,7 @@ def test_what_was_not_measured_is_not_forecast():
         sf.DistortionPrivacy("1 m", KM),
         sf.DistortionPrivacy("2 m", KM),
     ]
-    with pytest.raises(InputError, match="no time was measured"):
+    with pytest.raises(InputError, match="no measured times"):
         forecast(skewed(), loss=KM, guarantees=several)
 
 

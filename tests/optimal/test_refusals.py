@@ -32,7 +32,7 @@ def least(loss=WALK, guarantees=(PRIVATE,), **options):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: least(guarantees=[]), "no guarantee was asked for"),
+        (lambda: least(guarantees=[]), "there is no guarantee"),
         (lambda: least(guarantees=[0.6]), "0.6 is not a guarantee"),
         (lambda: least(objective="median"), "'median' is unknown"),
         (lambda: least(loss=np.eye(3)), "for 3 secrets and 3 observables, but there are 4 and 4"),
@@ -86,9 +86,9 @@ def test_a_budget_in_another_unit(limit):
 
 @pytest.mark.parametrize("minimum", ["1 km", "1001 m", 7.0, 1 - 1e-9])
 def test_more_distortion_than_the_blind_adversary_allows_names_the_maximum(minimum):
-    with pytest.raises(InfeasibleError, match=r"errs by at most 1 km with their best guess") as error:
+    with pytest.raises(InfeasibleError, match=r"the best guess is off by at most 1 km") as error:
         least(guarantees=[DistortionPrivacy(minimum, WALK)])
-    assert error.value.hint == "ask for less than 999 m."
+    assert error.value.hint == "require less than 999 m."
 
 
 def test_less_loss_than_the_truth_costs_names_the_least():
@@ -99,6 +99,12 @@ def test_less_loss_than_the_truth_costs_names_the_least():
         assert error.value.hint == "allow more than 2."
     with pytest.raises(InfeasibleError, match="already loses 0"):
         design_private(EVEN, loss=hamming(KM), distance=WALK, max_loss=0)
+
+
+def test_a_tiny_limit_of_the_loss_is_shown_in_all_digits():
+    loss = Loss(WALK.array + 1, "m")
+    with pytest.raises(InfeasibleError, match=r"at most 0\.0001 m is out of reach"):
+        design_private(EVEN, loss=loss, distance=WALK, max_loss="0.0001 m")
 
 
 def test_less_loss_than_epsilon_allows_names_the_least():

@@ -48,7 +48,7 @@ def test_failures_are_points_with_their_reason():
         {"uniform": PRIORS["uniform"]}, loss=METRIC, metric=METRIC, epsilons=[None], distortions=[0.5, 100.0]
     )
     assert [point.design is None for point in points] == [False, True]
-    assert "sees no report" in points[1].reason
+    assert "without a report" in points[1].reason
     assert points[0].distortion >= 0.5
 
 
@@ -100,7 +100,7 @@ def test_on_a_lattice_each_prior_has_its_loss_and_its_attacker():
             assert not point.without_noise
         else:
             assert point.distortion >= least
-            assert point.without_noise == "it keeps a promise per metre, and no other"
+            assert point.without_noise == "it gives a guarantee per metre, and no other"
             assert point.design.has_program
             assert point.loss >= vertices.certificate.bound
         assert str(point.design.guarantees[0]) == str(asked)

@@ -153,7 +153,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(InfeasibleError, match="from the true point with their best guess"):
         sf.design(prior, loss=loss, guarantees=sf.PlaceDistortion("50 km", places, VISITS))
     asked = sf.PlaceDistortion("500 m", places, VISITS)
-    with pytest.raises(InputError, match="beside another distortion"):
+    with pytest.raises(InputError, match="with another distortion"):
         sf.design(prior, loss=loss, guarantees=[asked, asked.finite])
     with pytest.raises(InputError, match="negative"):
         sf.PlaceDistortion(-1, places, VISITS)

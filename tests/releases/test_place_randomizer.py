@@ -116,7 +116,7 @@ def test_rows_outside():
         ({"mechanism": Tupling(BLUR, 2, np.full(8, 1 / 8))}, GRID.latlon, "not one place each"),
         ({"mechanism": BLUR}, pd.DataFrame(GRID.latlon, columns=["age", "income"]), "no latitude"),
         ({"epsilon": "1"}, OLDER, "unit"),
-        ({"n_vertices": 2}, OLDER, "serves nothing"),
+        ({"n_vertices": 2}, OLDER, "is too small"),
     ],
 )
 def test_what_is_refused(parameters, rows, why):

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -109,13 +110,18 @@ def _solution(highspy: Any, h: Any) -> Solution:
     return Solution(found, np.array(solution.col_value), duals, iterations)
 
 
+def _sides(program: LinearProgram) -> list[NDArray[np.intp]]:
+    """Return the positions of equations, and of rows that are bounded below and above."""
+    lower, upper = program.lower, program.upper
+    free = lower != upper
+    return [np.flatnonzero(each) for each in (~free, free & np.isfinite(lower), free & np.isfinite(upper))]
+
+
 def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, stop: Stop) -> Solution:
     if stop():
         return Solution(Status.INTERRUPTED, None, None, 0)
     rows, lower, upper = program.rows.tocsr(), program.lower, program.upper
-    equal = np.flatnonzero(lower == upper)
-    above = np.flatnonzero((lower != upper) & np.isfinite(lower))
-    below = np.flatnonzero((lower != upper) & np.isfinite(upper))
+    equal, above, below = _sides(program)
     options = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
     if method == "highs-ipm":
         options["ipm_optimality_tolerance"] = 1e-9
@@ -170,9 +176,7 @@ class Clarabel(LinearSolver):
         if stop():
             return Solution(Status.INTERRUPTED, None, None, 0)
         rows = program.rows.tocsr()
-        equal = np.flatnonzero(program.lower == program.upper)
-        above = np.flatnonzero((program.lower != program.upper) & np.isfinite(program.lower))
-        below = np.flatnonzero((program.lower != program.upper) & np.isfinite(program.upper))
+        equal, above, below = _sides(program)
         bounded = np.flatnonzero(np.isfinite(program.floor))
         identity = sparse.identity(len(program.cost), format="csr")[bounded]
         stacked = sparse.vstack([rows[equal], -rows[above], rows[below], -identity], format="csc")

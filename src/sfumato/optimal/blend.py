@@ -124,7 +124,7 @@ class DesignLine(CompactRepr):
     def __init__(self, designs: Iterable[LineDesign]) -> None:
         found = tuple(sorted(designs, key=lambda each: each.epsilon))
         if not found:
-            raise InputError("a line without designs was asked for.", "make some designs first.")
+            raise InputError("there is no design for the line.", "make some designs first.")
         if len({each.rows.shape for each in found}) > 1:
             raise InputError("the designs of a line differ in size.", "make them on the same secrets.")
         object.__setattr__(self, "designs", found)
@@ -141,7 +141,7 @@ class DesignLine(CompactRepr):
         first, last = self.designs[0], self.designs[-1]
         if not first.epsilon <= epsilon <= last.epsilon:
             raise InputError(
-                f"{argument('epsilon', epsilon)} is outside of what was designed.",
+                f"{argument('epsilon', epsilon)} is outside the range of the designs.",
                 f"use {first.epsilon:.6g} to {last.epsilon:.6g}.",
             )
         place = bisect.bisect_left([each.epsilon for each in self.designs], epsilon)

@@ -16,10 +16,10 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError
 from ..mechanisms import coin_of_distortion, merge_close_secrets, remapped, repair_to_private, tight_constraints
-from ..proofs import Certificate, Multipliers, certify, exponents_above, loss_bound
+from ..proofs import Certificate, Multipliers, exponents_above, loss_bound
 from ..rounding import UNIT
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem
-from .solver import Answer, Status, gap_of, objective_of, proved_bound
+from .solver import Answer, Status, certify_mechanism, gap_of, objective_of, proved_bound
 
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite
 _MANY = 2_000  # secrets for which the inverse of a matrix takes long, and is seldom private
@@ -89,7 +89,7 @@ def _coin(problem: Problem, gap: float) -> ClosedForm | None:
         prices,
         gap,
         "coin",
-        "the loss is the adversary's distance, so an adversary who guesses the report errs by the loss: "
+        "the loss is the adversary's distance, so guessing the report has the loss as its error: "
         "no mechanism loses less than its distortion, and the coin loses exactly that",
     )
 
@@ -144,15 +144,9 @@ def _proved(
     rounding = 128 * (sum(problem.shape) + 8) * UNIT * problem.loss_scale
     if not (loss - bound <= rounding or gap_of(problem, loss, bound) <= gap):
         return None
-    certificate = certify(
-        mechanism, problem.prior, problem.loss, problem.guarantees, objective=EXPECTED, bound=bound
-    )
-    return (
-        ClosedForm(mechanism, certificate, prices, name, reason)
-        if certificate.holds
-        and (certificate.absolute_gap <= rounding or gap_of(problem, certificate.value, bound) <= gap)
-        else None
-    )
+    certificate = certify_mechanism(problem, mechanism, bound)
+    near = certificate.absolute_gap <= rounding or gap_of(problem, certificate.value, bound) <= gap
+    return ClosedForm(mechanism, certificate, prices, name, reason) if certificate.holds and near else None
 
 
 def _line(exponents: Floats) -> NDArray[np.intp] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Any, Final, Unpack
+from typing import Final, Unpack
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -115,28 +115,85 @@ def design(
     limits = as_constraints(constraints)
     if limits and medians is not None:
         raise InputError(
-            "reports at medians were asked for with linear constraints, but these are for the reports given.",
+            "reports cannot move to medians with linear constraints, whose coefficients are for fixed reports.",
             python("leave medians= or constraints= out."),
         )
-    field = "it keeps no linear constraints" if limits else rivalry(prior, loss, promises, objective, observables)
+    field = (
+        "it satisfies no linear constraints" if limits else rivalry(prior, loss, promises, objective, observables)
+    )
     check_keep(keep, field)
-    options: dict[str, Any] = {
-        "loss": loss,
-        "guarantees": promises,
-        "objective": objective,
-        "observables": observables,
-        "solver": solver,
-        "pairs": pairs,
-        "dilation": dilation,
-        "gap": gap,
-        "tie_break": tie_break,
-        "start": start,
-        "constraints": limits,
-    }
-    solve = _Program(prior, options, medians, stop, begun + time_limit)
+    halt: Stop = stop or (lambda: False)
+
+    def left() -> float:
+        return max(begun + time_limit - time.monotonic(), 1e-3)
+
+    def program(watch: OnProgress | None, beaten: Stop = lambda: False) -> Design:
+        made = solve_program(
+            prior,
+            loss=loss,
+            guarantees=promises,
+            objective=objective,
+            observables=observables,
+            solver=solver,
+            pairs=pairs,
+            dilation=dilation,
+            gap=gap,
+            tie_break=tie_break,
+            time_limit=left(),
+            stop=lambda: halt() or beaten(),
+            progress=watch,
+            start=start,
+            constraints=limits,
+        )
+        if medians is None or not made.finished:
+            return made
+        try:
+            return at_medians(made, medians, solver=solver, gap=gap, time_limit=left(), stop=halt, progress=watch)
+        except SolverError:
+            return made
+
     if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
-        return solve(progress)
-    return _Contest(solve, field, progress, begun, time_limit).winner(keep)
+        return program(progress)
+    room = 1.0 if medians is None else 1 - GAIN
+    return _noise_or_program(program, field, progress, begun, time_limit, None if keep == NOISE else room)
+
+
+def _noise_or_program(
+    program: Callable[[OnProgress, Stop], Design],
+    field: Rivalry,
+    progress: OnProgress | None,
+    begun: float,
+    time_limit: float,
+    room: float | None,
+) -> Design:
+    """Return the program or the noise, whichever loses less.
+
+    The program stops once ``room`` times its bound exceeds the noise's loss; None leaves it out.
+    """
+
+    def rival(fineness: float) -> Rival:
+        return noise_rival(field, fineness, seconds=min(_LONGEST_S, _SHARE * time_limit))
+
+    def chosen(made: Design | None, noise: Rival) -> Design:
+        return choose(made, noise, field.promise, field.loss.unit, time.monotonic() - begun)
+
+    if room is None:
+        return chosen(None, rival(FINE))
+    rough, bound = rival(ROUGH), -math.inf
+
+    def watch(step: Progress) -> None:
+        nonlocal bound
+        bound = max(bound, step.bound)
+        if progress is not None:
+            progress(step)
+
+    try:
+        made = program(watch, lambda: bound * room > rough.loss.upper)
+    except SolverError:
+        return replace(chosen(None, rough), finished=False)
+    # Without a table none is finer.
+    enough = made.certificate.loss <= rough.loss.lower or rough.noise.remap is None
+    return chosen(made, rough if enough else rival(FINE))
 
 
 def check_keep(keep: str, field: Rivalry | str = "") -> None:
@@ -145,81 +202,8 @@ def check_keep(keep: str, field: Rivalry | str = "") -> None:
         raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
     if keep == NOISE and isinstance(field, str) and field:
         raise InputError(
-            f"planar noise cannot stand in for the program here: {field}.", f"leave out {argument('keep', NOISE)}."
+            f"planar noise cannot replace the program here: {field}.", f"leave out {argument('keep', NOISE)}."
         )
-
-
-class _Program:
-    """The program, with its reports moved to medians where requested."""
-
-    def __init__(
-        self, prior: Prior, options: dict[str, Any], medians: Visits | None, stop: Stop | None, deadline: float
-    ) -> None:
-        self.prior, self.options, self.medians, self.deadline = prior, options, medians, deadline
-        self.stop: Stop = stop or (lambda: False)
-
-    def __call__(self, progress: OnProgress | None, beaten: Stop = lambda: False) -> Design:
-        made = solve_program(
-            self.prior,
-            time_limit=self._left(),
-            stop=lambda: self.stop() or beaten(),
-            progress=progress,
-            **self.options,
-        )
-        if self.medians is None or not made.finished:
-            return made
-        try:
-            return at_medians(
-                made,
-                self.medians,
-                solver=self.options["solver"],
-                gap=self.options["gap"],
-                time_limit=self._left(),
-                stop=self.stop,
-                progress=progress,
-            )
-        except SolverError:
-            return made
-
-    def _left(self) -> float:
-        return max(self.deadline - time.monotonic(), 1e-3)
-
-
-class _Contest:
-    """Noise first, which is quick; then the program, until it is proved to lose more."""
-
-    def __init__(
-        self, solve: _Program, field: Rivalry, progress: OnProgress | None, begun: float, time_limit: float
-    ) -> None:
-        self.solve, self.field, self.progress = solve, field, progress
-        self.begun, self.time_limit = begun, time_limit
-        self.bound = -math.inf
-
-    def winner(self, keep: str) -> Design:
-        """Return the candidate that loses less, or the noise where ``keep`` says so."""
-        if keep == NOISE:
-            return self._choose(None, self._rival(FINE))
-        rough = self._rival()
-        room = 1.0 if self.solve.medians is None else 1 - GAIN
-        try:
-            made = self.solve(self._watch, lambda: self.bound * room > rough.loss.upper)
-        except SolverError:
-            return replace(self._choose(None, rough), finished=False)
-        # Without a table none is finer.
-        enough = made.certificate.loss <= rough.loss.lower or rough.noise.remap is None
-        return self._choose(made, rough if enough else self._rival(FINE))
-
-    def _rival(self, fineness: float = ROUGH) -> Rival:
-        seconds = min(_LONGEST_S, _SHARE * self.time_limit)
-        return noise_rival(self.field, fineness, seconds=seconds)
-
-    def _watch(self, step: Progress) -> None:
-        self.bound = max(self.bound, step.bound)
-        if self.progress is not None:
-            self.progress(step)
-
-    def _choose(self, made: Design | None, rival: Rival) -> Design:
-        return choose(made, rival, self.field.promise, self.field.loss.unit, time.monotonic() - self.begun)
 
 
 def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: str, seconds: float) -> Design:
@@ -256,15 +240,9 @@ def at_medians(
     takes about as long as the first design and loses a few per cent less, most on coarse lattices. Where the
     solver returned only the reports that it uses (`Generating`), points around these are tried first.
 
-    Args:
-        made: A design on a lattice or on cells, of least expected distance from the true point.
-        visits: The visits that its loss is from.
-        user: Only this user's visits.
-        solver: See `design`.
-        gap: See `design`; by default the gap that counted as reached in ``made``.
-        time_limit: See `design`.
-        stop: See `design`.
-        progress: See `design`.
+    ``made`` is a design on a lattice or on cells, of least expected distance from the true point; ``visits``, or
+    only those of ``user``, are the visits that its loss is from. The gap is by default the one that counted as
+    reached in ``made``; the other options are those of `design`.
 
     Returns:
         The new design, or ``made`` where the new one does not lose less, for instance for want of time.
@@ -307,12 +285,12 @@ def move_to_medians(
         )
     if problem.constraints:
         raise InputError(
-            "the design keeps linear constraints, whose coefficients are for the reports that it has.",
+            "the design has linear constraints, whose coefficients are for its present reports.",
             python("design without constraints= first."),
         )
     if problem.loss.name != f"euclidean{TRUE_POINT}" or problem.objective != EXPECTED:
         raise InputError(
-            "reports are moved where the loss is the expected distance of the true point, not the "
+            "reports are moved only where the loss is the expected distance of the true point, not the "
             f"{problem.objective} {problem.loss.name}.",
             python("design with loss=places.loss(visits) first."),
         )

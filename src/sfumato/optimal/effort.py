@@ -119,14 +119,8 @@ def free_bytes() -> float:
 def check_size(secrets: int, observables: int, time_limit: float) -> None:
     """Raise `InputError`, before any large array is made, for a problem too large for memory or time.
 
-    Args:
-        secrets: The number of secrets.
-        observables: The number of observables.
-        time_limit: Seconds for the whole design; ``inf`` for no limit.
-
-    Raises:
-        InputError: If not even the most symmetric problem of this size would fit, or its proof alone takes longer
-            than the time limit.
+    It is too large if not even the most symmetric problem of this size would fit, or its proof alone takes longer
+    than the time limit in seconds.
     """
     check_memory(max(1, observables // _MOST_SYMMETRIC), secrets)
     check_time(secrets, observables, time_limit)

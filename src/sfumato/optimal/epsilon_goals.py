@@ -17,15 +17,8 @@ from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, argument
 from ..escaping import plain
 from ..geo import Lattice, Places, Visits
-from ..rounding import (
-    about,
-    amount,
-    amount_at_least,
-    amount_at_most,
-    exactly,
-    percent_at_least,
-    percent_at_most,
-)
+from ..rounding import about, amount_at_least, amount_at_most, exactly, percent_at_least, percent_at_most
+from .problem import limit_amount
 from .result import NOISE, Design
 
 _SHARE: Final = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*within\s+(\S.*)", re.IGNORECASE)
@@ -51,11 +44,8 @@ class DesignGoal(ABC):
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:
         """Return about what is measured where reports reveal nothing, and where they reveal the secret.
 
-        Args:
-            prior: The prior.
-            loss: The loss.
-            bounded: Whether every mechanism that is tried loses at least as much as the best report for every
-                secret.
+        ``bounded`` says that every mechanism that is tried loses at least as much as the best report for every
+        secret.
 
         Raises:
             InfeasibleError: If no mechanism reaches the goal.
@@ -72,22 +62,11 @@ class DesignGoal(ABC):
 
     @abstractmethod
     def reached(self, measured: Bracket, unit: str) -> str:
-        """Return as a part of a sentence how a design reaches the goal.
-
-        Args:
-            measured: The result of `measured` for this design.
-            unit: The unit of the loss.
-        """
+        """Return as a part of a sentence how a design reaches the goal; ``unit`` is that of the loss."""
 
     @abstractmethod
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:
-        """Return as a part of a sentence how an epsilon misses the goal.
-
-        Args:
-            measured: The result of `measured` for its design.
-            unit: The unit of the loss.
-            kind: ``program`` or ``noise``.
-        """
+        """Return as a part of a sentence how an epsilon misses the goal; ``kind`` is ``program`` or ``noise``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -119,19 +98,19 @@ class LossGoal(CompactRepr, DesignGoal):
         clear = float(prior.probabilities @ loss.array.min(axis=1))
         if not bounded and not most > 0:
             raise InfeasibleError(
-                f"a loss of at most {amount(most, unit)} was asked for, and every promise costs some.",
+                f"a loss of at most {limit_amount(most, unit)} is out of reach: every guarantee costs some loss.",
                 "allow more than 0.",
             )
         if bounded and most <= clear:
             raise InfeasibleError(
-                f"a loss of at most {amount(most, unit)} was asked for, but the best report for every secret "
-                f"already loses {amount(clear, unit)} on average, however large epsilon is.",
+                f"a loss of at most {limit_amount(most, unit)} is out of reach for every epsilon: the best report "
+                f"for every secret already loses {limit_amount(clear, unit)} on average.",
                 f"allow more than {amount_at_most(clear, unit)}",
                 _finer(prior.space),
             )
         if most >= blind:
             raise InputError(
-                f"a loss of {amount(most, unit)} needs no epsilon: one report for every secret loses only "
+                f"a loss of {limit_amount(most, unit)} needs no epsilon: one report for every secret loses only "
                 f"{amount_at_most(blind, unit)} on average.",
                 f"allow less than {amount_at_least(blind, unit)}.",
             )
@@ -150,15 +129,12 @@ class LossGoal(CompactRepr, DesignGoal):
         """Return what a design loses."""
         most = units.parse(self.most, unit=unit, what="the largest loss")
         lost = amount_at_most(measured.upper, unit)
-        return f"the loss is at most {amount(most, unit)} on average (at most {lost})"
+        return f"the loss is at most {limit_amount(most, unit)} on average (at most {lost})"
 
     def missed(self, measured: Bracket, unit: str, kind: str) -> str:
         """Return the loss at an epsilon, of every mechanism where that is proved."""
         if kind == NOISE:
-            low, high = (
-                amount_at_least(measured.lower, unit),
-                amount_at_most(measured.upper, unit),
-            )
+            low, high = (amount_at_least(measured.lower, unit), amount_at_most(measured.upper, unit))
             return f"planar noise loses {low} to {high}"
         if measured.lower > units.parse(self.most, unit=unit, what="the largest loss"):
             return (
@@ -211,12 +187,7 @@ class AttackerGoal(CompactRepr, DesignGoal):
 
     @classmethod
     def parse(cls, text: str, visits: Visits, user: Hashable | None = None) -> Self:
-        """Return the goal of a text such as ``"40 % within 500 m"``.
-
-        Args:
-            text: A percentage and a length.
-            visits: See `AttackerGoal`.
-            user: See `AttackerGoal`.
+        """Return the goal of a text such as ``"40 % within 500 m"``; for the visits see `AttackerGoal`.
 
         Raises:
             InputError: If the text is not of this form, or the share or the length not possible.
@@ -248,8 +219,8 @@ class AttackerGoal(CompactRepr, DesignGoal):
         blind = chance_within(silent, self.visits, self.within, user=self.user)
         if self.share <= blind.upper:
             raise InfeasibleError(
-                f"the best attacker was to be near {asked}, but without seeing a report they already are "
-                f"{percent_at_least(blind.lower)} of the time, and no mechanism can change that.",
+                f"no mechanism limits the best attacker to be near {asked}: without a report they are "
+                f"{percent_at_least(blind.lower)} of the time.",
                 f"allow more than {percent_at_most(blind.upper)}",
                 "use a smaller radius.",
             )
@@ -257,10 +228,9 @@ class AttackerGoal(CompactRepr, DesignGoal):
         clear = chance_within(told, self.visits, self.within, user=self.user, tolerance=_ROUGH)
         if self.share >= clear.upper:
             raise InputError(
-                f"the best attacker was to be near {asked}, and every epsilon does that: even an attacker who "
-                "sees which secret a place is taken for is near at most "
-                f"{percent_at_most(clear.upper)} of the time.",
-                f"ask for less than {percent_at_least(clear.lower)}",
+                f"every epsilon limits the best attacker to be near {asked}: an attacker who sees the secret is "
+                f"near at most {percent_at_most(clear.upper)} of the time.",
+                f"use less than {percent_at_least(clear.lower)}",
                 _finer(prior.space),
             )
         return blind.value, clear.value

@@ -20,7 +20,6 @@ from ..core import (
     AnyLoss,
     Bracket,
     CoordinatePrivacy,
-    Loss,
     MetricPrivacy,
     Prior,
     Space,
@@ -106,7 +105,6 @@ class Steps:
         return rounded if low < rounded < high else math.exp(found)
 
     def _between(self, below: float, above: float) -> float:
-        """Return the next log epsilon between two epsilons that were tried."""
         low, high = math.log(below), math.log(above)
         width = high - low
         bent = max(abs(self.seen[end] - self.target) for end in (below, above)) > _FAR
@@ -413,7 +411,9 @@ def find_epsilon(
     check_keep(keep)
     costs = as_loss(loss, len(prior), len(prior.space if observables is None else observables))
     rows = _rows(prior, promise(1.0))
-    field = _field(prior, costs, goal, promise, observables)
+    field: Rivalry | str = "an attacker's chance to be near is not proved for it"
+    if isinstance(goal, LossGoal):
+        field = rivalry(prior, costs, as_guarantees(promise(1.0)), EXPECTED, observables)
     check_keep(keep, field)
     noise = field if isinstance(field, Rivalry) and keep != PROGRAM else None
     blind, clear = goal.ends(prior, costs, bounded=noise is None)
@@ -450,7 +450,6 @@ class _GoalSearch:
     progress: OnTrial | None
 
     def ended(self) -> bool:
-        """Return whether the time is over or ``stop`` says so."""
         return self.stop() or time.monotonic() >= self.time[1]
 
     def found(
@@ -488,15 +487,7 @@ class _GoalSearch:
         if made.choice is not None and made.choice.kept == NOISE and not tried:
             trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
         found = FoundEpsilon(
-            self.goal,
-            made.without_answer(),
-            epsilon,
-            unit,
-            loss_unit,
-            made.kind,
-            tuple(trials),
-            False,
-            0.0,
+            self.goal, made.without_answer(), epsilon, unit, loss_unit, made.kind, tuple(trials), False, 0.0
         )
         missed = found.missed
         close = last is not None and missed is not None and last.steps.close(missed.epsilon, epsilon)
@@ -526,18 +517,9 @@ class _GoalSearch:
             )
         tried = len({trial.epsilon for trial in trials})
         return InfeasibleError(
-            f"no design reached the goal, with {tried} epsilons that were tried.{nearest}",
+            f"no design reached the goal; {tried} epsilons were tried.{nearest}",
             f"allow a {'larger loss' if self.goal.least else 'larger share'}.",
         )
-
-
-def _field(
-    prior: Prior, loss: Loss, goal: DesignGoal, promise: Promise, observables: Space | None
-) -> Rivalry | str:
-    """Return what a program and planar noise can both guarantee, or why noise cannot replace the program."""
-    if not isinstance(goal, LossGoal):
-        return "how often an attacker is near is not proved of it"
-    return rivalry(prior, loss, as_guarantees(promise(1.0)), EXPECTED, observables)
 
 
 def _rows(prior: Prior, promise: CoordinatePrivacy | MetricPrivacy) -> MetricPrivacy:

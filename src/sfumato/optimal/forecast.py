@@ -88,17 +88,9 @@ def forecast(
 ) -> Forecast:
     """Return the expected time and memory of `design` for a problem and a gap, without solving it.
 
-    Linear constraints and several distortions need another method, for which no times were measured.
-
-    Args:
-        prior: See `design`.
-        loss: See `design`.
-        guarantees: See `design`; with a `PlaceDistortion`, for the first of its programs.
-        objective: See `design`.
-        observables: See `design`.
-        pairs: See `design`.
-        gap: The relative gap to reach; by default the one at which `design` counts as finished.
-        threads: By default one per core.
+    The arguments are those of `design`, with a gap of 1e-4, at which it counts as finished, and one thread per
+    core by default. With a `PlaceDistortion` the forecast is for the first of its programs. Linear constraints and
+    several distortions need another method, for which no times were measured.
 
     Raises:
         InputError: If sizes or units do not fit, ``pairs`` is unknown, the gap is not between 0 and 1, there are
@@ -113,7 +105,8 @@ def forecast(
     problem = least_loss(prior, loss, guarantees, objective, observables)
     if problem.general:
         raise InputError(
-            "no time was measured for several distortions at once.", "give one, or design with a time limit."
+            "there are no measured times for several distortions at once.",
+            "give one, or design with a time limit.",
         )
     n, m = problem.shape
     chosen = select_method(problem, pairs, gap)
@@ -159,7 +152,8 @@ def select_method(problem: Problem, pairs: str = "generated", gap: float = _GAP)
     of_pairs: str | None = f"about {about(expected, 2)} of {m:,} reports are expected to be used"
     if not pays:
         of_pairs = None if shortage(m, n) is None else "the structured method needs more memory"
-    return MethodChoice(True, f"few edges imply all rows, and {n:,} {_noun(problem)}", of_pairs)
+    noun = "secrets" if problem.prior.space.coordinates is None else "places"
+    return MethodChoice(True, f"few edges imply all rows, and {n:,} {noun}", of_pairs)
 
 
 def _seconds(method: str, n: int, m: int, used: float) -> float:
@@ -185,10 +179,6 @@ def expected_reports(problem: Problem) -> float:
         return min(float(m), spread)
     step = float(np.median(nearest_of(problem.exponents)))
     return min(float(m), max(1.0, spread * -math.expm1(-(step**1.15))))
-
-
-def _noun(problem: Problem) -> str:
-    return "secrets" if problem.prior.space.coordinates is None else "places"
 
 
 def _range(low: float, high: float) -> str:

@@ -28,12 +28,13 @@ from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, python, typed
 from ..geo import Lattice
 from ..proofs import LinearConstraint, PlaceDistortion, as_constraints, bound_to
-from ..rounding import amount, amount_at_least, amount_at_most
+from ..proofs.optimality import DISTORTION as DISTORTION
+from ..proofs.optimality import EXPECTED as EXPECTED
+from ..proofs.optimality import WORST_CASE as WORST_CASE
+from ..rounding import amount, amount_at_least, amount_at_most, exactly
 
 Constraints = LinearConstraint | Iterable[LinearConstraint]
 """One linear constraint, or several."""
-
-EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 
 # A distortion this close to its maximum leaves no room for rounding.
 _ROOM = 1e-6
@@ -140,8 +141,8 @@ def least_loss(
     limits = as_constraints(constraints)
     if not guarantees and not limits:
         raise InputError(
-            "no guarantee was asked for, and without one the best mechanism reports the secret itself.",
-            typed("ask for one with --epsilon 1/km."),
+            "there is no guarantee, and without one the best mechanism reports the secret itself.",
+            typed("add one with --epsilon 1/km."),
             python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=, or constraints=."),
         )
     space = observables if observables is not None else prior.space
@@ -161,12 +162,7 @@ def least_loss(
 
 
 def most_distortion(
-    prior: Prior,
-    loss: AnyLoss,
-    distance: AnyLoss,
-    max_loss: float,
-    given: Guarantees,
-    observables: Space | None,
+    prior: Prior, loss: AnyLoss, distance: AnyLoss, max_loss: float, given: Guarantees, observables: Space | None
 ) -> Problem:
     """Return the dual problem: most distortion privacy under a limit on the expected loss.
 
@@ -187,8 +183,8 @@ def most_distortion(
     least = float(prior.probabilities @ found.array.min(axis=1))
     if max_loss <= least:
         raise InfeasibleError(
-            f"a loss of at most {amount(max_loss, found.unit)} was asked for, but the best report for every "
-            f"secret already loses {amount(least, found.unit)}, and rounding needs some room.",
+            f"a loss of at most {limit_amount(max_loss, found.unit)} is out of reach: the best report for every "
+            f"secret already loses {limit_amount(least, found.unit)}, and rounding needs some room.",
             f"allow more than {amount_at_most(least, found.unit)}.",
         )
     d = _distance(prior, as_errors(distance))
@@ -201,9 +197,9 @@ def guarantees_for(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
     found = bound_to(space, as_guarantees(given))
     if isinstance(space, Lattice) and any(isinstance(each, ThresholdPrivacy) for each in found):
         raise InputError(
-            "the promise for near secrets was asked for on a lattice: it would be about the vertices that points "
-            "are rounded to at random, and promise nothing for two points.",
-            python("ask for CoordinatePrivacy, or design on sf.Grid."),
+            "ThresholdPrivacy is not possible on a lattice: it would be about the vertices that points are "
+            "rounded to at random, and guarantee nothing for two points.",
+            python("use CoordinatePrivacy, or design on sf.Grid."),
         )
     return found
 
@@ -234,10 +230,16 @@ def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionP
         _distance(prior, each.distance)
     if len(found) > 1 and any(isinstance(each, PlaceDistortion) for each in found):
         raise InputError(
-            "PlaceDistortion was asked for beside another distortion guarantee.",
-            python("ask for one of them, or for DistortionPrivacy only."),
+            "PlaceDistortion cannot be combined with another distortion guarantee.",
+            python("use one of them, or DistortionPrivacy only."),
         )
     return found
+
+
+def limit_amount(value: float, unit: str) -> str:
+    """Write a limit to six digits, or in all of its digits where these would show 0."""
+    shown = amount(value, unit, 6)
+    return f"{exactly(value)} {unit}".rstrip() if value and shown == amount(0.0, unit) else shown
 
 
 def _check_possible(prior: Prior, attacker: DistortionPrivacy) -> None:
@@ -246,10 +248,9 @@ def _check_possible(prior: Prior, attacker: DistortionPrivacy) -> None:
     most = blind_error(prior.probabilities, attacker.distance.array)
     if minimum > most * (1 - _ROOM):
         raise InfeasibleError(
-            f"a distortion of {amount(minimum, unit)} was asked for, but an attacker who sees no report "
-            f"errs by at most {amount_at_most(most, unit)} with their best guess: no mechanism can make "
-            f"them err by more.",
-            f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
+            f"a distortion of {limit_amount(minimum, unit)} is out of reach: without a report, the best guess is "
+            f"off by at most {amount_at_most(most, unit)}, and no mechanism can increase that.",
+            f"require less than {amount_at_least(most * (1 - 1e-3), unit)}.",
         )
 
 

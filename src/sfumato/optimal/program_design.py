@@ -25,7 +25,7 @@ from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, SolverError, python
 from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, covered, distortion_below, distortion_bound
-from ..rounding import amount, amount_at_least, amount_at_most
+from ..rounding import amount_at_least, amount_at_most
 from .closed_forms import closed_form_answer
 from .extensions.true_point import design_for_points, design_private_for_points
 from .problem import (
@@ -36,6 +36,7 @@ from .problem import (
     Problem,
     attackers_of,
     least_loss,
+    limit_amount,
     most_distortion,
 )
 from .result import Design
@@ -69,7 +70,7 @@ def solve_program(
         attackers_of(prior, [*others, of_points[0]])
         if as_constraints(constraints):
             raise InputError(
-                "PlaceDistortion was asked for beside linear constraints.",
+                "PlaceDistortion cannot be combined with linear constraints.",
                 python("use its finite part, PlaceDistortion.finite, or leave constraints= out."),
             )
         of_points[0].check_possible(prior)
@@ -117,24 +118,11 @@ def design_private(
     """Return the mechanism of most distortion privacy whose expected loss is bounded.
 
     It is the dual of `design`: the zero-sum game between a user with a budget of loss and an adversary who knows
-    the mechanism.
-
-    Args:
-        prior: The prior on the n secrets.
-        loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        distance: The adversary's distance, array (guesses, n); by default the loss, where it is a `Metric`. With a
-            `PlaceDistortion` the adversary guesses any point, and the error is the distance from the true point;
-            its minimum is ignored.
-        max_loss: The largest expected loss, in the loss's unit or as text (``"500 m"``).
-        guarantees: Metric privacy that must hold too.
-        observables: The m observables; by default the secrets.
-        solver: See `design`.
-        pairs: See `design`.
-        dilation: See `design`.
-        gap: See `design`; with a `PlaceDistortion`, 2e-3 by default.
-        time_limit: See `design`.
-        stop: See `design`.
-        progress: See `design`.
+    the mechanism. ``distance`` is the adversary's, array (guesses, n); by default the loss, where it is a
+    `Metric`. With a `PlaceDistortion` the adversary guesses any point, the error is the distance from the true
+    point, its minimum is ignored, and the gap is 2e-3 by default. ``max_loss`` is the largest expected loss, in
+    the loss's unit or as text (``"500 m"``); ``guarantees`` are metric privacy that must hold too. The other
+    arguments are those of `design`.
 
     Raises:
         InputError: If sizes, units or options do not fit.
@@ -189,11 +177,13 @@ def _most_private(
         ):
             raise
         # Next to the least loss there is too little room for solvers. Is the least itself within the limit?
-        least = _of_least_loss(problem)
+        easier = SolveSession(1e-6)
+        least_loss_problem = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
+        least = easier.prove(least_loss_problem, easier.solve(least_loss_problem))
     reached, bound = least.certificate.loss, least.certificate.bound
     if reached <= most:
         return session.prove(problem, closed_form_answer(problem, least.mechanism))
-    limit, shown = amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
+    limit, shown = limit_amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
     what = (
         f"no mechanism {covered(prior.space, problem.guarantees)} loses at most {limit}: the least possible with "
         f"them is {shown}."
@@ -204,20 +194,13 @@ def _most_private(
     raise InfeasibleError(what, f"allow at least {amount_at_most(reached, unit)}{more}.")
 
 
-def _of_least_loss(problem: Problem) -> Design:
-    """Return the design of least loss under the guarantees of a game."""
-    least = replace(problem, objective=EXPECTED, distance=None, max_loss=np.inf)
-    session = SolveSession(1e-6)
-    return session.prove(least, session.solve(least))
-
-
 def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple[Answer, float] | None:
     """Return a mechanism of the answer's loss with most distortion privacy, and its gap from the most.
 
     None where no tie is left, or no better mechanism was found in time.
     """
     distance = problem.distance if problem.distance is not None else _ground(problem)
-    if distance is None or _same(distance.array, problem.loss.array.T):
+    if distance is None or np.array_equal(distance.array, problem.loss.array.T):
         return None
     if answer.used is not None:
         whole = spread(answer.matrix, answer.used, len(problem.observables))
@@ -255,10 +238,6 @@ def _ground(problem: Problem) -> Loss | None:
         if isinstance(guarantee, MetricPrivacy) and np.isfinite(guarantee.metric.array).all():
             return as_distance(guarantee.metric)
     return None
-
-
-def _same(a: Floats, b: Floats) -> bool:
-    return a.shape == b.shape and np.array_equal(a, b)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -321,7 +300,7 @@ def equilibrium(design: Design) -> Equilibrium:
     distance = problem.distance
     if distance is None or any(isinstance(each, PlaceDistortion) for each in problem.guarantees):
         raise InputError(
-            "the design has no attacker whose error was asked for among finitely many guesses.",
+            "the design has no guarantee on the error of an attacker with finitely many guesses.",
             python("design with DistortionPrivacy, or with design_private."),
         )
     if problem.objective == WORST_CASE:
@@ -331,7 +310,7 @@ def equilibrium(design: Design) -> Equilibrium:
         )
     prices = None if optimality is None else optimality.multipliers
     if prices is None:
-        raise InputError("the design has no prices, so nothing is known of the attacker.", "allow more time.")
+        raise InputError("the design has no prices, which give the attacker's strategy.", "allow more time.")
     given = np.zeros((len(distance.array), problem.shape[1])) if prices.guesses is None else prices.guesses
     positive = np.maximum(given, 0.0)
     sums = positive.sum(axis=0)

@@ -251,10 +251,7 @@ class Choice(CompactRepr):
     def sentence(self) -> str:
         """A sentence with both losses and the choice."""
         unit = self.unit
-        low, high = (
-            amount_at_least(self.noise.lower, unit),
-            amount_at_most(self.noise.upper, unit),
-        )
+        low, high = (amount_at_least(self.noise.lower, unit), amount_at_most(self.noise.upper, unit))
         noise = f"planar noise {'with' if self.remapped else 'without'} a remap"
         added = amount_at_most(self.slack_m, "m")
         slack = f"Its promise has a slack: two points may seem {added} farther apart to it than they are."

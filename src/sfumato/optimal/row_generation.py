@@ -167,6 +167,43 @@ class Solution(CompactRepr):
     iterations: int
 
 
+class ProgramRows:
+    """Rows of a linear program over p(o|s) and further variables, block by block."""
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.blocks: list[Any] = []
+        self.lower: list[Floats] = []
+        self.upper: list[Floats] = []
+
+    def add(self, block: Any, low: float, high: float) -> None:
+        """Add rows between two bounds; narrower ones begin at the first column."""
+        self.blocks.append(wide(block, self.columns, 0))
+        self.lower.append(np.full(block.shape[0], low))
+        self.upper.append(np.full(block.shape[0], high))
+
+    def add_errors(self, weighted: Floats, observables: int, offset: int) -> None:
+        """Add sum_s weighted[g, s] p(o|s) >= y(o) for each guess g, with y from column ``offset`` on."""
+        each, ones = sparse.identity(observables), np.ones((len(weighted), 1))
+        errors = wide(sparse.kron(ones, each), self.columns, offset)
+        self.add(wide(sparse.kron(weighted, each), self.columns, 0) - errors, 0.0, np.inf)
+
+    def add_privacy(self, triples: Triples, exponents: Floats, observables: int) -> None:
+        """Add rows of metric privacy, each scaled to a larger coefficient of one."""
+        t, k, m = triples, len(triples), observables
+        if k:
+            entries = np.concatenate([np.exp(-exponents[t.secrets, t.others]), -np.ones(k)])
+            places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
+            row = np.tile(np.arange(k), 2)
+            self.add(sparse.csr_array((entries, (row, places)), shape=(k, self.columns)), -np.inf, 0.0)
+
+    def program(self, cost: Floats, floor: Floats) -> LinearProgram:
+        """Return the program of all rows."""
+        stacked = sparse.csr_array(sparse.vstack(self.blocks, format="csr"))
+        stacked.eliminate_zeros()
+        return LinearProgram(cost, stacked, np.concatenate(self.lower), np.concatenate(self.upper), floor)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Relaxation:
     """A reduced problem with some of its rows of metric privacy."""
@@ -183,49 +220,27 @@ class Relaxation:
         columns = size + (m if attacked else 0) + (1 if worst else 0)
         cost, floor = np.zeros(columns), np.zeros(columns)
         costs = reduced.costs / whole.loss_scale
-        blocks = [wide(sparse.kron(sparse.identity(n), np.ones((1, m))), columns, 0)]
-        lower, upper = [np.ones(n)], [np.ones(n)]
-
-        def add(block: sparse.sparray, low: Floats, high: Floats) -> None:
-            blocks.append(block)
-            lower.append(low)
-            upper.append(high)
-
-        free, zero, one = np.full(1, np.inf), np.zeros(1), np.ones(1)
+        built = ProgramRows(columns)
+        built.add(sparse.kron(sparse.identity(n), np.ones((1, m))), 1.0, 1.0)
         if reduced.weighted is not None:
-            seen = reduced.weighted / whole.distance_scale
-            guesses = len(seen)
-            rows = wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - wide(
-                sparse.kron(np.ones((guesses, 1)), sparse.identity(m)), columns, size
-            )
-            add(rows, np.zeros(guesses * m), np.full(guesses * m, np.inf))
+            built.add_errors(reduced.weighted / whole.distance_scale, m, size)
         if reduced.max_loss is not None:
             cost[size : size + m] = -1.0
-            bounded = wide(sparse.csr_array(costs.reshape(1, -1)), columns, 0)
-            add(bounded, -free, reduced.max_loss / whole.loss_scale * one)
+            built.add(sparse.csr_array(costs.reshape(1, -1)), -np.inf, reduced.max_loss / whole.loss_scale)
         elif reduced.minimum is not None:
-            least = reduced.minimum / whole.distance_scale * one
-            add(wide(sparse.csr_array(np.ones((1, m))), columns, size), least, free)
+            total = wide(sparse.csr_array(np.ones((1, m))), columns, size)
+            built.add(total, reduced.minimum / whole.distance_scale, np.inf)
         if reduced.losses is not None:
             cost[-1] = 1.0
             losses, places = reduced.losses / whole.loss_scale, reduced.members[:, None] * m + np.arange(m)
             indptr = np.arange(len(losses) + 1) * m
-            own = sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
+            rows = sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
             top = wide(sparse.csr_array(np.ones((len(losses), 1))), columns, columns - 1)
-            add(wide(own, columns, 0) - top, np.full(len(losses), -np.inf), np.zeros(len(losses)))
+            built.add(wide(rows, columns, 0) - top, -np.inf, 0.0)
         elif reduced.max_loss is None:
             cost[:size] = costs.ravel()
-        if len(self.triples):
-            t, k = self.triples, len(self.triples)
-            small = np.exp(-reduced.exponents[t.secrets, t.others])
-            row = np.arange(k)
-            entries = np.concatenate([small, -np.ones(k)])
-            places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
-            block = sparse.csr_array((entries, (np.concatenate([row, row]), places)), shape=(k, columns))
-            add(block, np.full(k, -np.inf), np.repeat(zero, k))
-        stacked = sparse.csr_array(sparse.vstack(blocks, format="csr"))
-        stacked.eliminate_zeros()
-        return LinearProgram(cost, stacked, np.concatenate(lower), np.concatenate(upper), floor)
+        built.add_privacy(self.triples, reduced.exponents, m)
+        return built.program(cost, floor)
 
     def matrix(self, solution: Solution) -> Floats:
         """Return the p(o|s) of an answer, array (n, m), without repair."""

@@ -219,7 +219,7 @@ class SolveSession:
                 proof = prove_answer(problem, answer)
         if proof is None:
             raise SolverError(
-                "the answer could not be proved to keep what was asked after rounding to integers.",
+                "the answer could not be proved to satisfy the guarantees after rounding to integers.",
                 "try another solver, or report this with the input: it should not happen.",
             )
         mechanism, certificate = proof

@@ -12,21 +12,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Mechanism, MetricPrivacy
+from ..core import Loss, Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..geo import among
 from ..mechanisms import repair_to_private
-from ..proofs import (
-    Certificate,
-    ManyMultipliers,
-    Multipliers,
-    certify,
-    distortion_bound,
-    loss_bound,
-    relative_gap,
-)
+from ..proofs import Certificate, ManyMultipliers, Multipliers, certify, distortion_bound, loss_bound, relative_gap
 from .problem import DISTORTION, WORST_CASE, Problem
 
 Stop = Callable[[], bool]
@@ -242,6 +234,23 @@ def gap_of(problem: Problem, value: float, bound: float) -> float:
     return relative_gap(value, bound, problem.negligible, maximise=problem.objective == DISTORTION)
 
 
+def certify_mechanism(
+    problem: Problem, mechanism: Mechanism, bound: float, share: float = 0.0, loss: Loss | None = None
+) -> Certificate:
+    """Return the certificate of a mechanism; ``loss`` is that of its observables, if they are only some."""
+    return certify(
+        mechanism,
+        problem.prior,
+        problem.loss if loss is None else loss,
+        problem.guarantees,
+        objective=problem.objective,
+        bound=bound,
+        distance=problem.distance,
+        repair_weight=share,
+        constraints=problem.constraints,
+    )
+
+
 def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certificate] | None:
     """Quantise and prove an answer, with more and more room for rounding; None if no proof succeeds."""
     matrix: Floats = answer.matrix
@@ -257,17 +266,7 @@ def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certifica
     first = matrix
     for margin in _MARGINS:
         mechanism = given or Mechanism(matrix, problem.prior.space, observables)
-        certificate = certify(
-            mechanism,
-            problem.prior,
-            loss,
-            problem.guarantees,
-            objective=problem.objective,
-            bound=answer.bound,
-            distance=problem.distance,
-            repair_weight=share,
-            constraints=problem.constraints,
-        )
+        certificate = certify_mechanism(problem, mechanism, answer.bound, share, loss)
         if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
             return mechanism, certificate
         given = None

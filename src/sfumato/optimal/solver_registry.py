@@ -154,19 +154,14 @@ SOLVERS: Final[Mapping[str, Callable[[], Solver]]] = {
 
 
 def resumable(name: str, folder: str | os.PathLike[str]) -> Solver:
-    """Return a solver that stores its state in a folder and resumes from it.
+    """Return a solver that stores its state in a folder, created where missing, and resumes from it.
 
-    Args:
-        name: ``auto``, ``structured`` or ``generating``.
-        folder: The folder; it is created where it is missing.
-
-    Raises:
-        InputError: If there is no such solver, or it stores no state.
+    Its name is ``auto``, ``structured`` or ``generating``; other names raise an `InputError`.
     """
     solver = solver_of(name)
     if not isinstance(solver, Auto | Structured | Generating):
         raise InputError(
-            f"{argument('solver', name)} keeps no state to go on from.", "use auto, structured or generating."
+            f"{argument('solver', name)} stores no state to resume from.", "use auto, structured or generating."
         )
     return replace(solver, folder=folder)
 

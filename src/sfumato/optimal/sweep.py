@@ -90,7 +90,6 @@ class _Chain:
         return DistortionPrivacy(minimum, self.metric)
 
     def promise(self, epsilon: float) -> Asked:
-        """Return the guarantee of an epsilon."""
         return CoordinatePrivacy(epsilon, _UNIT) if self.metric is None else MetricPrivacy(epsilon, self.metric)
 
     def distortion(self, made: Design) -> float:
@@ -170,7 +169,9 @@ def sweep(
     _check_places(priors, metric, visits, medians)
     for value in (*epsilons, *distortions):
         if value is not None and not isinstance(value, str | int | float | np.number):
-            raise InputError(f"the sweep is asked for {value!r}.", "use numbers, in the units of the metric.")
+            raise InputError(
+                f"{value!r} is not an epsilon or a distortion.", "use numbers, in the units of the metric."
+            )
     requests = [(e, m) for m in distortions for e in epsilons if e is not None or m is not None]
     if not priors or not requests:
         raise InputError(
@@ -180,14 +181,10 @@ def sweep(
     losses: dict[str, AnyLoss] = _by_name(loss, priors, "loss")
     people: dict[str, Visits | None] = _by_name(visits, priors, "visits")
     threads = cores() if processes <= 1 else 1
-    shares = [requests] if processes <= 1 or len(priors) >= processes else _dealt(requests, processes)
-    options = {
-        "objective": objective,
-        "gap": gap,
-        "tie_break": tie_break,
-        "time_limit": time_limit,
-        "keep": keep,
-    }
+    size = -(-len(requests) // max(processes, 1))
+    runs = [requests[k : k + size] for k in range(0, len(requests), size)]  # of neighbours
+    shares = [requests] if processes <= 1 or len(priors) >= processes else runs
+    options = {"objective": objective, "gap": gap, "tie_break": tie_break, "time_limit": time_limit, "keep": keep}
     chains = [
         _Chain(who, prior, metric, people[who], medians, tuple(share), threads, {"loss": losses[who], **options})
         for who, prior in priors.items()
@@ -234,7 +231,6 @@ def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: ob
 
 
 def _by_name(given: Any, priors: Mapping[str, Prior], what: str) -> dict[str, Any]:
-    """Return the item of each prior."""
     if not isinstance(given, Mapping):
         return dict.fromkeys(priors, given)
     missing = [who for who in priors if who not in given]
@@ -243,14 +239,6 @@ def _by_name(given: Any, priors: Mapping[str, Prior], what: str) -> dict[str, An
             f"the {what} of {missing[0]!r} is missing.", f"give {argument(what)} for every name of a prior."
         )
     return {who: given[who] for who in priors}
-
-
-def _dealt(
-    requests: list[tuple[float | None, float | None]], hands: int
-) -> list[list[tuple[float | None, float | None]]]:
-    """Return the requests in this number of runs of neighbours."""
-    size = -(-len(requests) // hands)
-    return [requests[k : k + size] for k in range(0, len(requests), size)]
 
 
 def _run(chain: _Chain) -> list[Point]:

@@ -31,7 +31,7 @@ def test_a_design_goes_on_from_its_folder(run, visits_file, monkeypatch):
 def test_what_keeps_no_state_is_refused(run, visits_file):
     found = run("design", visits_file, *OPTIONS, "--solver", "highs", "--checkpoints", "kept")
     assert found.code == 1
-    assert "--solver highs keeps no state" in found.err
+    assert "--solver highs stores no state" in found.err
 
 
 def test_a_search_over_epsilon_has_no_checkpoints(run, visits_file):

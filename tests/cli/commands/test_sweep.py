@@ -82,7 +82,7 @@ def test_each_design_is_the_better_of_program_and_noise(run, visits_file, tmp_pa
     [
         (("--epsilons", "1/km", "--smoothing", "1"), "the prior is not that of the visits"),
         (("--epsilons", "1/km", "--loss", "manhattan"), "the loss is not the Euclidean distance"),
-        (("--distortions", "500 m"), "it keeps a promise per metre, and no other"),
+        (("--distortions", "500 m"), "it gives a guarantee per metre, and no other"),
         (("--epsilons", "1/km", "--time-limit", "4.5"), "there is no time for it"),
     ],
 )

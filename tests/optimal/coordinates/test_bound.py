@@ -248,7 +248,7 @@ def test_a_loss_that_no_mechanism_has_is_refused():
         ({"time_limit": 0}, "time limit"),
         ({"gap": 0}, "gap"),
         ({"points": 0}, "points"),
-        ({"empty": -1}, "empty points"),
+        ({"empty": -1}, "empty=-1 is negative"),
         ({"weights": [1, -1]}, "weight is negative"),
         ({"weights": [0, 0]}, "all are zero"),
         ({"weights": [1]}, "weights"),

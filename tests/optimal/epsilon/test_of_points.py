@@ -105,7 +105,7 @@ def test_a_loss_that_no_lattice_of_this_spacing_can_keep_is_kept_by_noise():
 def test_no_loss_and_too_much_loss_are_refused():
     coarse = sf.Lattice.covering(CITY, "2.5 km", kind="triangular")
     for most in ("0 km", "-1 km"):
-        with pytest.raises(InfeasibleError, match="every promise costs some"):
+        with pytest.raises(InfeasibleError, match="every guarantee costs some"):
             asked(coarse, LossGoal(most))
     with pytest.raises(InputError, match="needs no epsilon"):
         asked(coarse, LossGoal("20 km"))

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -162,22 +163,11 @@ def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
     return tell
 
 
-def _proved_of(found: ProvedRound) -> tuple[float, float]:
-    """Return a program's bound, and its bound if every observable that was left out is harmless."""
-    return found.bound, found.hoped
-
-
 class _Rounds:
     """The rounds of one problem."""
 
     def __init__(
-        self,
-        given: Program,
-        control: Control,
-        workers: Workers,
-        most: int,
-        seen: Seen | None,
-        folder: Path | None,
+        self, given: Program, control: Control, workers: Workers, most: int, seen: Seen | None, folder: Path | None
     ) -> None:
         self._given, self._control, self._workers, self._most = given, control, workers, most
         self._seen, self._folder = seen, folder
@@ -190,7 +180,6 @@ class _Rounds:
         return _PAID_SHARE if _PAID <= self._control.gap < _ROUGH else _SHARE
 
     def run(self, chosen: Positions) -> RoundsResult:
-        """Return the end of the rounds."""
         control = self._control
         now, early = self._begun(chosen)
         best = found = least = self._solved(now)
@@ -205,7 +194,7 @@ class _Rounds:
                 harmful.update(found.harmful)
             early = self._joined(early, found.chosen[used], found)
             found = self._solved(self._thinned(early) if _rough(control) else early)
-            best = max(best, found, key=_proved_of)
+            best = max(best, found, key=attrgetter("bound", "hoped"))
             least = found if found.value < least.value else least
         near = self._near(least, best)
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
@@ -296,7 +285,6 @@ class _Rounds:
         return self._proved(course, now.chosen, gap)
 
     def _beside(self, course: Course, chosen: Positions) -> ProvedRound:
-        """Price the absent observables near present ones."""
         near = np.setdiff1d(beside(self._given, chosen), chosen)
         return self._proved(course, chosen, self._control.gap, some=near)
 
@@ -339,12 +327,7 @@ class _Rounds:
             self._control.progress(line)
 
     def _proved(
-        self,
-        course: Course,
-        chosen: Positions,
-        gap: float,
-        near: float = -np.inf,
-        some: Positions | None = None,
+        self, course: Course, chosen: Positions, gap: float, near: float = -np.inf, some: Positions | None = None
     ) -> ProvedRound:
         """Price all absent observables, or only some, and find those that cost at most ``near`` gaps."""
         given, mu, columns = self._given, course.proof.mu, course.rows.form.columns

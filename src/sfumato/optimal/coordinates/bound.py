@@ -53,7 +53,7 @@ def on_plane(places: Visits | ArrayLike) -> Ground:
     if not isinstance(places, Visits):
         given = floats(places, "the places", shape=(None, 2))
         if len(given) == 0:
-            raise InputError("there is no place.", "pass at least one.")
+            raise InputError("there are no places.", "pass at least one.")
         return Ground(given + 0.0, 1.0)  # no negative zeros: they are the same place
     projection = Projection(*places.region().centre)
     xy = projection.forward(places.lat, places.lon)
@@ -243,7 +243,7 @@ def coordinate_bound(
     started = time.monotonic()
     if loss not in KINDS:
         raise InputError(
-            f"the loss {loss!r} has no bound over all mechanisms here.", f"use one of {', '.join(KINDS)}."
+            f"there is no bound over all mechanisms for the loss {loss!r}.", f"use one of {', '.join(KINDS)}."
         )
     rate = units.parse(epsilon, per=True, unit=unit, what="epsilon")
     scale = units.factor(unit, "m")
@@ -254,9 +254,9 @@ def coordinate_bound(
         raise InputError(f"a gap of {gap} is not positive.", f"use {argument('gap', 0.005)}.")
     most = points if points is not None else max(10, int(_PER_ROOT_SECOND * math.sqrt(min(time_limit, 3600.0))))
     if most < 1:
-        raise InputError(f"{most} points were asked for.", f"use {argument('points', 300)}, or leave it out.")
+        raise InputError(f"points={most} is not at least 1.", f"use {argument('points', 300)}, or leave it out.")
     if empty < 0:
-        raise InputError(f"{empty} empty points were asked for.", f"use {argument('empty', 50)}, or 0 for none.")
+        raise InputError(f"empty={empty} is negative.", f"use {argument('empty', 50)}, or 0 for none.")
     provable = max(10, int(math.sqrt(_PROOF * time_limit / _PER_PAIR_S)))
     most, empty = min(most, provable), min(empty, provable)
     ground = on_plane(places)
@@ -293,7 +293,6 @@ def coordinate_bound(
 
 
 def _shares(rows: np.ndarray[tuple[int], np.dtype[np.intp]], weights: ArrayLike | None) -> Floats:
-    """Return the share of each distinct place."""
     given = np.ones(len(rows)) if weights is None else floats(weights, "the weights", shape=(len(rows),))
     if (given < 0).any() or not given.any():
         raise InputError("a weight is negative or all are zero.", "use weights of at least 0, such as counts.")
@@ -381,11 +380,9 @@ class _Search:
 
     @property
     def proof_seconds(self) -> float:
-        """About how long it takes to prove that a mechanism of this size is private."""
         return _PER_PAIR_S * len(self.groups.heads) ** 2
 
     def ended(self) -> bool:
-        """Return whether the time is over or ``stop`` says so."""
         return time.monotonic() > self.deadline or self.stop()
 
     def attained(self, ground: Ground) -> float:

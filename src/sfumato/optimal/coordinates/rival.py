@@ -19,10 +19,10 @@ from ...proofs import NoiseCertificate, prove_planar_noise
 from ...rounding import down, up
 
 ROUGH: Final = 0.5
-"""The fineness of a first look, which tells the loss within about 2 %."""
+"""The fineness of a first table, which gives the loss within about 2 %."""
 
 FINE: Final = 0.25
-"""The fineness of a second one, which tells it within .5 %."""
+"""The fineness of a second one, which gives it within 0.5 %."""
 
 _STEP: Final = 1e-3  # of 1 / epsilon: the step of the noise
 _SAME: Final = 1e-9  # relative, between a prior and the masses of the points
@@ -59,7 +59,7 @@ def rivalry(
     """Return what a program and planar noise can both guarantee, or why noise cannot."""
     promise = guarantees[0] if len(guarantees) == 1 else None
     if not isinstance(promise, CoordinatePrivacy) or promise.slack_m:
-        return "it keeps a promise per metre, and no other"
+        return "it gives a guarantee per metre, and no other"
     if not isinstance(prior.space, Lattice):
         return "the secrets are not the vertices of a lattice"
     if not isinstance(loss, Loss) or loss.points is None:
@@ -177,7 +177,6 @@ def _cells(xy: Floats, per_m: float, fineness: float) -> float:
 
 
 def _step_m(per_km: float) -> float:
-    """Return a length with one digit for the step of the noise."""
     length = min(_COARSEST_M, _STEP * 1000 / per_km)
     size = 10.0 ** math.floor(math.log10(length))
     return max(1.0, math.floor(length / size * (1 + 1e-9))) * size

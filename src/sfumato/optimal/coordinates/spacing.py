@@ -68,7 +68,7 @@ def suited_lattice(
     most = MOST_VERTICES if most is None else most
     if most < 9:
         raise InputError(
-            f"a lattice of at most {most} vertices serves nothing.", f"use {argument('most', MOST_VERTICES)}."
+            f"a lattice of at most {most} vertices is too small.", f"use {argument('most', MOST_VERTICES)}."
         )
     area = places if region is None else region
     if isinstance(area, str):
@@ -90,7 +90,8 @@ def suited_lattice(
             found = Lattice.covering(places, step, kind=kind, region=region, near=near)
             if len(found) <= most:
                 return SuitedLattice(found, _reason(found.spacing_m, wanted, held, narrow=narrow))
-            wide, aim, held = float(len(found)), float(most), _few(most)
+            wide, aim, held = float(len(found)), float(most), f"the finest with at most {most} vertices"
+            held += ", which take about a minute" if most == MOST_VERTICES else ""
         else:
             aim, held = _WIDEST, "the finest for so wide a region"
         step = _rounded(step * max(_GROWTH, 0.97 * math.sqrt(wide / aim)))
@@ -99,15 +100,8 @@ def suited_lattice(
 def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) -> None:
     """Raise `InputError`, before any large array is made, for a lattice too fine for memory or time.
 
-    Args:
-        lattice: The lattice.
-        time_limit: Seconds for the whole design; ``inf`` for no limit.
-        errors: Whether the attacker's error is part of the problem; then observables are not generated, and less
-            fits.
-
-    Raises:
-        InputError: If a design on it does not fit into memory, or its proof alone takes longer than the time
-            limit; the hint says what fits.
+    ``time_limit`` is in seconds for the whole design and its proof. With ``errors`` the attacker's error is part
+    of the problem; then observables are not generated, and less fits. The hint says what fits.
     """
     size = len(lattice)
     short = shortage(size, size)
@@ -123,12 +117,6 @@ def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) 
             problem, f"about {fits:,} vertices fit{why}: use {argument('spacing', wider)}, or a smaller region."
         )
     check_time(size, size, time_limit)
-
-
-def _few(most: int) -> str:
-    return (
-        f"the finest with at most {most} vertices{', which take about a minute' if most == MOST_VERTICES else ''}"
-    )
 
 
 def _reason(spacing_m: float, wanted: float, held: str, *, narrow: bool) -> str:

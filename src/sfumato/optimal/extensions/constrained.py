@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from scipy import sparse
@@ -20,11 +20,20 @@ from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...errors import InfeasibleError, InputError, SolverError, argument
 from ...mechanisms import repair_to_private
-from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, certify, many_loss_bound, relative_gap
+from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound, relative_gap
 from ...rounding import amount_at_least
 from ..problem import WORST_CASE, Problem
-from ..row_generation import ALL_AT_ONCE, LinearProgram, LinearSolver, Triples, first_rows, violated, wide
-from ..solver import Answer, Control, Progress, Solver, Status
+from ..row_generation import (
+    ALL_AT_ONCE,
+    LinearProgram,
+    LinearSolver,
+    ProgramRows,
+    Triples,
+    first_rows,
+    violated,
+    wide,
+)
+from ..solver import Answer, Control, Progress, Solver, Status, certify_mechanism
 from ..solver_registry import Auto, general_solvers
 
 ENOUGH: Final = 1e-9
@@ -53,11 +62,11 @@ class Demands(CompactRepr):
     def of(cls, problem: Problem) -> Demands:
         """Return those of a problem."""
         n, _ = problem.shape
-        mass = problem.prior.probabilities
+        free = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
         return cls(
-            np.eye(n) if problem.objective == WORST_CASE else mass[None, :],
+            np.eye(n) if problem.objective == WORST_CASE else problem.prior.probabilities[None, :],
             problem.loss.array,
-            asked_exponents(problem.exponents, n),
+            free if problem.exponents is None else problem.exponents,
             problem.prior,
             problem.attackers,
             problem.constraints,
@@ -127,13 +136,6 @@ class Demands(CompactRepr):
         return ManyMultipliers(rows, np.ones(len(self.masses)), guesses, np.zeros(len(self.constraints)))
 
 
-def asked_exponents(exponents: Floats | None, secrets: int) -> Floats:
-    """Return exponents of all pairs, array (n, n), `inf` off the diagonal for None."""
-    if exponents is not None:
-        return exponents
-    return np.where(np.eye(secrets, dtype=bool), 0.0, np.inf)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneralProgram:
     """The program of some demands."""
@@ -150,17 +152,13 @@ class GeneralProgram:
         size, attackers = n * m, len(d.attackers)
         several = self._several or self.of_room
         columns = size + attackers * m + several
-        built = _Rows(columns)
+        built = ProgramRows(columns)
         built.add(sparse.kron(sparse.identity(n), np.ones((1, m))), 1.0, 1.0)
         scales = d.scales
         for j, attacker in enumerate(d.attackers):
             seen = d.prior.probabilities * attacker.distance.array / scales[j]
             here = size + j * m
-            guesses = len(seen)
-            rows = wide(sparse.kron(seen, sparse.identity(m)), columns, 0) - wide(
-                sparse.kron(np.ones((guesses, 1)), sparse.identity(m)), columns, here
-            )
-            built.add(rows, 0.0, np.inf)
+            built.add_errors(seen, m, here)
             total = sparse.csr_array(np.ones((1, m)))
             built.add(self._slackened(total, columns, here, 1.0), self._least(attacker.minimum, scales[j]), np.inf)
         for k, constraint in enumerate(d.constraints):
@@ -179,13 +177,7 @@ class GeneralProgram:
             built.add(wide(spread, columns, 0) - top, -np.inf, 0.0)
         else:
             cost[:size] = (d.masses[0][:, None] * d.loss / d.loss_scale).ravel()
-        if len(self.triples):
-            t, count = self.triples, len(self.triples)
-            small, row = np.exp(-d.exponents[t.secrets, t.others]), np.arange(count)
-            entries = np.concatenate([small, -np.ones(count)])
-            places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
-            block = sparse.csr_array((entries, (np.concatenate([row, row]), places)), shape=(count, columns))
-            built.add(block, -np.inf, 0.0)
+        built.add_privacy(self.triples, d.exponents, m)
         return built.program(cost, floor)
 
     def matrix(self, x: Floats) -> Floats:
@@ -230,29 +222,6 @@ class GeneralProgram:
         return placed + wide(sparse.csr_array(np.array([[sign]])), columns, columns - 1)
 
 
-class _Rows:
-    """Rows of a program, block by block."""
-
-    def __init__(self, columns: int) -> None:
-        self.columns = columns
-        self.blocks: list[Any] = []
-        self.lower: list[Floats] = []
-        self.upper: list[Floats] = []
-
-    def add(self, block: Any, low: float, high: float) -> None:
-        """Add rows between two bounds; narrower ones begin at the first column."""
-        self.blocks.append(wide(block, self.columns, 0))
-        count = block.shape[0]
-        self.lower.append(np.full(count, low))
-        self.upper.append(np.full(count, high))
-
-    def program(self, cost: Floats, floor: Floats) -> LinearProgram:
-        """Return the program of all rows."""
-        stacked = sparse.csr_array(sparse.vstack(self.blocks, format="csr"))
-        stacked.eliminate_zeros()
-        return LinearProgram(cost, stacked, np.concatenate(self.lower), np.concatenate(self.upper), floor)
-
-
 def with_most_room(
     demands: Demands, control: Control, back_ends: Sequence[LinearSolver], triples: Triples
 ) -> tuple[Floats | None, Triples]:
@@ -281,7 +250,7 @@ def with_most_room(
         if control.stopped is not None:
             return None, triples
     raise InfeasibleError(
-        f"no mechanism was found that keeps all of this with room for rounding: {'; '.join(demands.names)}.",
+        f"no mechanism was found that satisfies all of these with room for rounding: {'; '.join(demands.names)}.",
         "ask for a little less. An equation, given as two constraints, needs some room between them.",
     )
 
@@ -309,14 +278,14 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
         names = names if bound > 0 else demands.names
     if len(names) > 1:
         raise InfeasibleError(
-            f"no mechanism keeps these together: {'; '.join(names)}.", "ask for less of at least one of them."
+            f"no mechanism satisfies all of these: {'; '.join(names)}.", "ask for less of at least one of them."
         )
     if k < len(demands.attackers):
-        raise InfeasibleError(f"no mechanism keeps the {names[0]}.", "ask for less.")
+        raise InfeasibleError(f"no mechanism satisfies the {names[0]}.", "ask for less.")
     limit = demands.constraints[k - len(demands.attackers)]
     least = limit.at_most + bound / float(own[k])
     raise InfeasibleError(
-        f"no mechanism keeps the constraint ({limit}): whatever it is, the sum is at least "
+        f"no mechanism satisfies the constraint ({limit}): for every mechanism the sum is at least "
         f"{amount_at_least(least, limit.unit, 6)}.",
         "allow more than that, or raise epsilon." if (prices.rows.local > 0).any() else "allow more than that.",
     )
@@ -364,12 +333,10 @@ class _Search:
 
     @property
     def gap(self) -> float:
-        """The gap of the best mechanism and bound."""
         return relative_gap(self.value, self.bound, self.negligible) if np.isfinite(self.value) else np.inf
 
     @property
     def reached(self) -> bool:
-        """Whether the gap is small enough."""
         return self.gap <= self.control.gap
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
@@ -468,20 +435,11 @@ def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer
     matrix = answer.matrix
     for margin in _MARGINS:
         mechanism = Mechanism(matrix, problem.prior.space, problem.observables)
-        certificate = certify(
-            mechanism,
-            problem.prior,
-            problem.loss,
-            problem.guarantees,
-            objective=problem.objective,
-            bound=answer.bound,
-            constraints=problem.constraints,
-        )
-        if certificate.holds:
+        if certify_mechanism(problem, mechanism, answer.bound).holds:
             return replace(answer, matrix=matrix, mechanism=mechanism)
         matrix = demands.private(answer.matrix, 10 * margin)
     raise SolverError(
-        "the answer could not be proved to keep what was asked after rounding to integers.",
+        "the answer could not be proved to satisfy the guarantees and constraints after rounding to integers.",
         "ask for a little less.",
     )
 
@@ -490,7 +448,7 @@ def back_ends(solver: Solver, pairs: str) -> Sequence[LinearSolver]:
     """Return the back-ends for a general program; raise `InputError` for another solver or a spanner."""
     if pairs == "spanner":
         raise InputError(
-            "a spanner was asked for, but a general program keeps all pairs.",
+            "a general program guarantees all pairs, so a spanner is not possible.",
             f"use {argument('pairs', 'generated')}.",
         )
     if isinstance(solver, Auto):

@@ -328,7 +328,7 @@ class _Game:
         found = prove_answer(problem, answer)
         if found is None:
             raise SolverError(
-                "the mixture of designs could not be proved to keep what was asked after rounding to integers.",
+                "the mixture of designs could not be proved to satisfy the guarantees after rounding to integers.",
                 "try another solver.",
             )
         mechanism, _ = found
@@ -357,7 +357,7 @@ class _Game:
 
 def _check_priors(priors: tuple[Prior, ...]) -> None:
     if not priors:
-        raise InputError("no prior was given.", python("pass one or several, such as [Prior.uniform(space)]."))
+        raise InputError("there is no prior.", python("pass one or several, such as [Prior.uniform(space)]."))
     for number, prior in enumerate(priors):
         if not isinstance(prior, Prior):
             raise InputError(f"{prior!r} is not a prior.", python("pass Prior(space, probabilities)."))

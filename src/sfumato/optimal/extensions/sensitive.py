@@ -89,7 +89,7 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
         gap=min(_SHARE, _SHARE * control.gap * max(blind, problem.negligible) / most),
         time_limit=control.remaining if math.isfinite(control.deadline) else math.inf,
         stop=control.stop,
-        progress=None if told is None else _of_success(problem, told),
+        progress=None if told is None else lambda step: told(_of_vulnerability(problem, step)),
     )
     status = Status.INACCURATE if found.status is Status.OPTIMAL else found.status
     log = tuple(_of_vulnerability(problem, step) for step in found.log)
@@ -99,10 +99,6 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
         return found.mechanism, Found(blindly, 0.0, status, log)
     rows = replace(prices, guesses=None, loss=0.0)
     return found.mechanism, Found(prices.guesses, prices.loss, status, log, rows)
-
-
-def _of_success(problem: SensitiveProblem, told: OnProgress) -> OnProgress:
-    return lambda step: told(_of_vulnerability(problem, step))
 
 
 def _of_vulnerability(problem: SensitiveProblem, step: Progress) -> Progress:

@@ -131,15 +131,15 @@ def _metric_privacy(secrets: Space, objective: str, given: Guarantees) -> tuple[
     found = guarantees_for(secrets, given)
     if found and objective != VULNERABILITY:
         raise InputError(
-            f"guarantees were given with the objective {objective!r}.",
+            f"the objective {objective!r} takes no guarantees.",
             python("use least_vulnerability, or leave guarantees= out."),
         )
     kept = tuple(each for each in found if isinstance(each, MetricPrivacy))
     if len(kept) < len(found):
         other = next(each for each in found if not isinstance(each, MetricPrivacy))
         raise InputError(
-            f"{other} was asked for, but here the attacker guesses the sensitive value, and that is made as hard "
-            f"as it can be.",
+            f"{other} is not possible here: the design already maximises the error of an attacker who guesses the "
+            "sensitive value.",
             python("pass MetricPrivacy, ThresholdPrivacy or CoordinatePrivacy."),
         )
     exponents_of(secrets, kept)

@@ -13,11 +13,11 @@ from ...core import DistortionPrivacy, Mechanism
 from ...core.arrays import Floats
 from ...errors import SolverError
 from ...geo import Guesses
-from ...proofs import PlaceDistortion, certify
+from ...proofs import Certificate, PlaceDistortion
 from ..closed_forms import constant_report
-from ..problem import WORST_CASE
+from ..problem import WORST_CASE, Problem
 from ..result import Design
-from ..solver import Status, gap_of, prove_answer, with_promises
+from ..solver import Status, certify_mechanism, gap_of, prove_answer, with_promises
 from ..structured import cores
 
 _ROUNDS: Final = 16
@@ -93,11 +93,7 @@ _SECONDS, _MEASURED, _CORES = 70.0, 196, 4  # of processor time, measured for so
 
 
 def seconds_for_points(places: int) -> float:
-    """Return about how long a design for the error of the true point takes on an idle machine.
-
-    Args:
-        places: The number of vertices or cells.
-    """
+    """Return about how long a design for the error of the true point takes on an idle machine, by its places."""
     return _SECONDS * (places / _MEASURED) ** 3 / min(cores(), _CORES)
 
 
@@ -129,12 +125,15 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_
     _add_guesses(asked, solve, take, enough, started + time_limit)
     if best is None or result is None:
         raise SolverError(
-            "no mechanism could be proved to keep the distortion of the true point.",
-            "allow more time, or ask for a little less distortion.",
+            "no mechanism could be proved to force the distortion of the true point.",
+            "allow more time, or require slightly less distortion.",
         )
-    design = _with_error(*result, best, share, enough)
-    program = replace(design.program, status=_ended(design.status, started + time_limit))
-    return Design.of_program(design.mechanism, design.certificate, program, time.monotonic() - started)
+    found, known = result
+    guarantees = tuple(known if isinstance(g, DistortionPrivacy) else g for g in found.problem.guarantees)
+    problem = replace(found.problem, guarantees=guarantees)
+    share = max(share, found.certificate.repair_weight)
+    proof = certify_mechanism(problem, best, found.certificate.bound, share)
+    return _finished(found, problem, best, proof, enough, started, time_limit)
 
 
 def design_private_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
@@ -160,22 +159,28 @@ def design_private_for_points(asked: PlaceDistortion, solve: Solve, enough: floa
     _add_guesses(asked, solve, take, enough, started + time_limit)
     if best is None or result is None:  # there is a first round, or an error
         raise SolverError("there was no time for a first round.", "allow more time.")
-    problem = result.problem
-    proof = certify(
-        best,
-        problem.prior,
-        problem.loss,
-        problem.guarantees,
-        objective=problem.objective,
-        bound=tightest,
-        distance=problem.distance,
-        repair_weight=result.certificate.repair_weight,
-    )
+    proof = certify_mechanism(result.problem, best, tightest, result.certificate.repair_weight)
     proof = replace(proof, value=value)
-    status = _ended(_status(result.status, gap_of(problem, value, tightest) <= enough), started + time_limit)
-    program = replace(result.program, status=status, enough=enough)
-    mechanism = with_promises(best, problem.guarantees)
-    return Design.of_program(mechanism, proof, program, time.monotonic() - started)
+    return _finished(result, result.problem, best, proof, enough, started, time_limit)
+
+
+def _finished(
+    found: Design,
+    problem: Problem,
+    mechanism: Mechanism,
+    proof: Certificate,
+    enough: float,
+    started: float,
+    time_limit: float,
+) -> Design:
+    """Return the design with another mechanism and its proof, and why the search ended."""
+    status, seconds = found.status, time.monotonic() - started
+    if gap_of(problem, proof.value, proof.bound) <= enough:
+        status = Status.OPTIMAL
+    elif status in (Status.OPTIMAL, Status.INACCURATE):
+        status = Status.TIME_LIMIT if seconds >= time_limit else Status.INACCURATE
+    program = replace(found.program, status=status, problem=problem, enough=enough)
+    return Design.of_program(with_promises(mechanism, problem.guarantees), proof, program, seconds)
 
 
 def _add_guesses(
@@ -210,18 +215,6 @@ def _add_guesses(
         asked, aim = more, closer
 
 
-def _status(status: Status, reached: bool) -> Status:
-    if reached:
-        return Status.OPTIMAL
-    return Status.INACCURATE if status is Status.OPTIMAL else status
-
-
-def _ended(status: Status, deadline: float) -> Status:
-    """Return ``TIME_LIMIT`` for a search that is short of the gap at the deadline, else the status."""
-    late = status is Status.INACCURATE and time.monotonic() >= deadline
-    return Status.TIME_LIMIT if late else status
-
-
 def _keep_error(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float, float] | None:
     """Return a mechanism with just enough of the best constant report for the error, its loss, and that share."""
     problem, certificate = found.problem, found.certificate
@@ -242,23 +235,3 @@ def _keep_error(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple
         if held is not None and asked.lower(asked.attack(held[0], problem.prior)) >= least:
             return held[0], held[1].worst_case_loss if worst else held[1].loss, mixed
     return None
-
-
-def _with_error(
-    found: Design, asked: PlaceDistortion, mechanism: Mechanism, share: float, enough: float
-) -> Design:
-    """Return the design with the mechanism that forces the error, and what is proved of it."""
-    guarantees = tuple(asked if isinstance(g, DistortionPrivacy) else g for g in found.problem.guarantees)
-    problem = replace(found.problem, guarantees=guarantees)
-    certificate = certify(
-        mechanism,
-        problem.prior,
-        problem.loss,
-        guarantees,
-        objective=problem.objective,
-        bound=found.certificate.bound,
-        repair_weight=max(share, found.certificate.repair_weight),
-    )
-    status = _status(found.status, gap_of(problem, certificate.value, certificate.bound) <= enough)
-    program = replace(found.program, status=status, problem=problem, enough=enough)
-    return Design.of_program(with_promises(mechanism, guarantees), certificate, program, found.seconds)

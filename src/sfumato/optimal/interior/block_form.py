@@ -259,7 +259,7 @@ class Rows:
         with np.errstate(over="ignore"):
             out = np.asarray(point.lam / z)
         if not np.isfinite(out).all():
-            raise BreakdownError("a slack is too small beside its multiplier")
+            raise BreakdownError("a slack is too small for its multiplier")
         return out
 
     def sums(self, values: Floats) -> Floats:
@@ -328,9 +328,8 @@ def first_mechanism(columns: Columns) -> Floats:
     have, most = columns.distortion(point), columns.distortion(flat)
     if columns.minimum >= most:
         raise InfeasibleError(
-            f"a distortion of {columns.minimum:.6g} was asked for, and {most:.6g} is the most that any "
-            "mechanism gives.",
-            "ask for less; at the limit itself only mechanisms that ignore the secret remain.",
+            f"a distortion of {columns.minimum:.6g} is out of reach: no mechanism gives more than {most:.6g}.",
+            "require less; at the limit itself only mechanisms that ignore the secret remain.",
         )
     goal = columns.minimum + 0.5 * (most - columns.minimum)
     if have >= goal:

@@ -127,7 +127,6 @@ def state_folder(given: str | os.PathLike[str]) -> Path:
 
 
 def _hash(form: Form, gap: float, below: float | None) -> bytes:
-    """Return a hash of all input of the loop."""
     columns, group = form.columns, form.symmetry
     found = hashlib.sha256(_FORMAT)
     numbers = (gap, below, columns.minimum, columns.max_loss)
@@ -340,7 +339,6 @@ def _check_inside(rows: Rows, point: Iterate, workers: Workers) -> None:
 
 
 def _prove_again(rows: Rows, point: Iterate, proof: Proof) -> Proof:
-    """Return what the multipliers of a proof prove."""
     form = rows.form
     lam: list[Floats] = [proof.pairs]
     if proof.guesses is not None:

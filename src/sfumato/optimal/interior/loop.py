@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -117,10 +118,6 @@ def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRow
     return found, limits(ratio, wanted)
 
 
-def _bound_of(proof: Proof) -> float:
-    return proof.bound
-
-
 def follow(
     rows: Rows,
     point: Iterate,
@@ -179,7 +176,7 @@ def follow(
             system = System(rows, point, z, blocks, workers)
             floor_of_mean = OVERSHOOT * control.gap * max(abs(value), least) / rows.count
             step = compute(system, point, z, floor_of_mean, aim, workers)
-            best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=_bound_of)
+            best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=attrgetter("bound"))
             product = float(point.lam @ z)
             lags = value - best.bound > LAG * product
             if not told:
@@ -187,7 +184,7 @@ def follow(
                 lags &= product <= NEARLY * control.gap * abs(value)
             tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
             if lags:
-                best = max(best, prove(rows, end(point, step, MENDED_END), tails), key=_bound_of)
+                best = max(best, prove(rows, end(point, step, MENDED_END), tails), key=attrgetter("bound"))
             d, primal, dual = step.direction, step.primal, step.dual
             there, aim = point.u + primal * d.u, AIM
             if tails is not None and primal < SHORT and rows.pairs.count == rows.count:
