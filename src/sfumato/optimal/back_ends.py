@@ -95,7 +95,7 @@ def _model(highspy: Any, program: LinearProgram) -> Any:
 
 
 def _solution(highspy: Any, h: Any) -> Solution:
-    found = {
+    status = {
         highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
         highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
         highspy.HighsModelStatus.kInterrupt: Status.INTERRUPTED,
@@ -104,10 +104,10 @@ def _solution(highspy: Any, h: Any) -> Solution:
     }.get(h.getModelStatus(), Status.INACCURATE)
     info, solution = h.getInfo(), h.getSolution()
     iterations = max(info.ipm_iteration_count, 0) + max(info.simplex_iteration_count, 0)
-    if found is Status.INFEASIBLE or not solution.value_valid:
-        return Solution(found, None, None, iterations)
+    if status is Status.INFEASIBLE or not solution.value_valid:
+        return Solution(status, None, None, iterations)
     duals = np.array(solution.row_dual) if solution.dual_valid else None
-    return Solution(found, np.array(solution.col_value), duals, iterations)
+    return Solution(status, np.array(solution.col_value), duals, iterations)
 
 
 def _sides(program: LinearProgram) -> list[NDArray[np.intp]]:
@@ -127,7 +127,7 @@ def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, sto
         options["ipm_optimality_tolerance"] = 1e-9
     if np.isfinite(time_limit):
         options["time_limit"] = max(time_limit, 0.01)
-    found = linprog(
+    result = linprog(
         program.cost,
         A_ub=sparse.vstack([-rows[above], rows[below]], format="csr"),
         b_ub=np.concatenate([-lower[above], upper[below]]),
@@ -137,14 +137,14 @@ def _solved_by_scipy(program: LinearProgram, method: str, time_limit: float, sto
         method=method,
         options=options,
     )
-    status = _SCIPY_STATUS.get(found.status, Status.INACCURATE)
-    if found.x is None or status is Status.INFEASIBLE:
-        return Solution(status, None, None, int(found.nit))
+    status = _SCIPY_STATUS.get(result.status, Status.INACCURATE)
+    if result.x is None or status is Status.INFEASIBLE:
+        return Solution(status, None, None, int(result.nit))
     duals = np.zeros(rows.shape[0])
-    duals[equal] = found.eqlin.marginals
-    duals[above] -= found.ineqlin.marginals[: len(above)]
-    duals[below] += found.ineqlin.marginals[len(above) :]
-    return Solution(status, np.asarray(found.x), duals, int(found.nit))
+    duals[equal] = result.eqlin.marginals
+    duals[above] -= result.ineqlin.marginals[: len(above)]
+    duals[below] += result.ineqlin.marginals[len(above) :]
+    return Solution(status, np.asarray(result.x), duals, int(result.nit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +190,13 @@ class Clarabel(LinearSolver):
         if np.isfinite(time_limit):
             settings.time_limit = max(time_limit, 0.01)
         quadratic = sparse.csc_matrix((len(program.cost), len(program.cost)))
-        found = clarabel.DefaultSolver(quadratic, program.cost, stacked, right, cones, settings).solve()
-        status = _CLARABEL_STATUS.get(str(found.status), Status.INACCURATE)
+        result = clarabel.DefaultSolver(quadratic, program.cost, stacked, right, cones, settings).solve()
+        status = _CLARABEL_STATUS.get(str(result.status), Status.INACCURATE)
         if status is Status.INFEASIBLE:
-            return Solution(status, None, None, found.iterations)
-        z = np.array(found.z)
+            return Solution(status, None, None, result.iterations)
+        z = np.array(result.z)
         duals = np.zeros(rows.shape[0])
         duals[equal] = -z[: len(equal)]
         duals[above] += z[len(equal) : len(equal) + len(above)]
         duals[below] -= z[len(equal) + len(above) : len(equal) + len(above) + len(below)]
-        return Solution(status, np.array(found.x), duals, found.iterations)
+        return Solution(status, np.array(result.x), duals, result.iterations)

@@ -76,14 +76,14 @@ class Blend(CompactRepr):
         """The error of the best attacker; a mixture has no upper bound."""
         if self.lower.error is None or self.upper.error is None:
             return None
-        found = self._mean(self.lower.error, self.upper.error)
-        return found if self.single else Bracket(found.lower, found.value, math.inf)
+        mean = self._mean(self.lower.error, self.upper.error)
+        return mean if self.single else Bracket(mean.lower, mean.value, math.inf)
 
     @property
     def found(self) -> Bracket:
         """The chance that the best attacker finds the secret; the lower bound of a mixture is 0."""
-        found = self._mean(self.lower.found, self.upper.found)
-        return found if self.single else Bracket(0.0, found.value, found.upper)
+        mean = self._mean(self.lower.found, self.upper.found)
+        return mean if self.single else Bracket(0.0, mean.value, mean.upper)
 
     @property
     def rows(self) -> Floats:
@@ -122,12 +122,12 @@ class DesignLine(CompactRepr):
     designs: tuple[LineDesign, ...] = field(init=False)
 
     def __init__(self, designs: Iterable[LineDesign]) -> None:
-        found = tuple(sorted(designs, key=lambda each: each.epsilon))
-        if not found:
+        ordered = tuple(sorted(designs, key=lambda each: each.epsilon))
+        if not ordered:
             raise InputError("there is no design for the line.", "make some designs first.")
-        if len({each.rows.shape for each in found}) > 1:
+        if len({each.rows.shape for each in ordered}) > 1:
             raise InputError("the designs of a line differ in size.", "make them on the same secrets.")
-        object.__setattr__(self, "designs", found)
+        object.__setattr__(self, "designs", ordered)
 
     def at(self, epsilon: float) -> Blend:
         """Return the mixture for an epsilon between two designs, in equal steps of its logarithm.
@@ -180,9 +180,9 @@ def likeliest(probabilities: ArrayLike, share: float) -> NDArray[np.intp]:
         probabilities: Array (m,), with sum one.
         share: From 0 to 1.
     """
-    given = np.asarray(probabilities, dtype=float)
-    order = np.argsort(-given, kind="stable")
-    count = int(np.searchsorted(np.cumsum(given[order]), share * (1 - 1e-12))) + 1
+    masses = np.asarray(probabilities, dtype=float)
+    order = np.argsort(-masses, kind="stable")
+    count = int(np.searchsorted(np.cumsum(masses[order]), share * (1 - 1e-12))) + 1
     return order[: min(count, len(order))]
 
 
@@ -192,6 +192,6 @@ def _between(low: LineDesign, high: LineDesign, share: float) -> float:
 
 def _whole(rows: Floats | Compact) -> Floats:
     """Return rows scaled to sum one, which single precision lost."""
-    found = np.asarray(rows, dtype=float)
-    whole: Floats = found / found.sum(axis=-1, keepdims=True)
+    doubles = np.asarray(rows, dtype=float)
+    whole: Floats = doubles / doubles.sum(axis=-1, keepdims=True)
     return whole

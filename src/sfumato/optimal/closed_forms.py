@@ -238,11 +238,11 @@ def fallback(problem: Problem, status: Status, why: str) -> Answer | None:
     distance = problem.distance.array if problem.distance is not None and problem.minimum > 0 else None
     for name, matrix in candidates.items():
         # Their ratios are within by construction; only the distortion may lack something.
-        kept, share = repair_to_private(
+        repaired, share = repair_to_private(
             matrix, None, prior=problem.prior.probabilities, distance=distance, minimum=problem.minimum
         )
-        value = objective_of(problem, kept)
-        answers.append(Answer(kept, share, value, bound, status, (), f"closed form: {name} ({why})", prices))
+        value = objective_of(problem, repaired)
+        answers.append(Answer(repaired, share, value, bound, status, (), f"closed form: {name} ({why})", prices))
     usable = [answer for answer in answers if answer.usable]
     return min(usable, key=lambda answer: sign * answer.value) if usable else None
 

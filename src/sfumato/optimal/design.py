@@ -210,12 +210,12 @@ def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: 
     """Return the program, or the noise where it is proved to lose less or there is no program."""
     loss: Bracket | None = None
     if made is not None:
-        found = made.certificate
-        loss = Bracket(min(found.bound, found.loss), found.loss, found.loss)
-    kept = NOISE if loss is None or rival.loss.upper < loss.upper else PROGRAM
+        proof = made.certificate
+        loss = Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
+    kind = NOISE if loss is None or rival.loss.upper < loss.upper else PROGRAM
     remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
-    choice = Choice(kept, loss, rival.loss, remapped, unit, slack_m)
-    if made is not None and kept == PROGRAM:
+    choice = Choice(kind, loss, rival.loss, remapped, unit, slack_m)
+    if made is not None and kind == PROGRAM:
         return replace(made, choice=choice, seconds=seconds)
     done = made is None or made.finished or choice.decided
     return Design.of_noise(rival.noise, rival.certificate, promise, choice, seconds, finished=done)
@@ -326,8 +326,8 @@ def _medians(made: Design, points: TruePoints, least: float = 0.0) -> Floats:
     """Return the distinct medians (k, 2) of the reports that some secret makes with at least this probability."""
     matrix = made.mechanism.matrix
     largest = matrix.max(axis=0)
-    kept = (points.masses.sum(axis=0) @ matrix > 0) & (largest >= min(least, float(largest.max())))
-    medians = points.guesses(matrix[:, kept]).points
+    used = (points.masses.sum(axis=0) @ matrix > 0) & (largest >= min(least, float(largest.max())))
+    medians = points.guesses(matrix[:, used]).points
     _, first = np.unique(np.rint(medians / _APART_M), axis=0, return_index=True)
     return np.asarray(medians[np.sort(first)])
 

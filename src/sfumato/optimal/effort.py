@@ -45,9 +45,9 @@ def check_memory(blocks: int, size: int) -> None:
     raise InputError(problem, f"about {fits:,} secrets fit: use {cells}, larger cells or a smaller region.")
 
 
-def check_generated(secrets: int, observables: int, held: float, gap: float) -> None:
-    """Raise `InputError` for generated observables that do not fit into memory next to the ``held`` bytes."""
-    short = shortage_of_generated(secrets, observables, held, gap)
+def check_generated(secrets: int, observables: int, allocated: float, gap: float) -> None:
+    """Raise `InputError` for generated observables that do not fit into memory next to the ``allocated`` bytes."""
+    short = shortage_of_generated(secrets, observables, allocated, gap)
     if short is not None:
         raise InputError(short[0], f"about {short[1]:,} secrets fit: use a wider spacing or a smaller region.")
 
@@ -58,16 +58,16 @@ def shortage(blocks: int, size: int) -> tuple[str, int] | None:
 
 
 def shortage_of_generated(
-    secrets: int, observables: int, held: float = 0.0, gap: float = _WIDE, *, of_pairs: bool = False
+    secrets: int, observables: int, allocated: float = 0.0, gap: float = _WIDE, *, of_pairs: bool = False
 ) -> tuple[str, int] | None:
-    """Return the same as `shortage` for generated observables; ``held`` bytes are allocated already."""
+    """Return the same as `shortage` for generated observables; ``allocated`` bytes are allocated already."""
     wanted = needed_bytes_of_generated(secrets, observables, gap, of_pairs=of_pairs)
     ratio = observables / secrets
 
     def needed(fits: int) -> float:
         return needed_bytes_of_generated(fits, math.ceil(ratio * fits), gap, of_pairs=of_pairs)
 
-    return _shortage(wanted, secrets, needed, free_bytes() + held / _SHARE)
+    return _shortage(wanted, secrets, needed, free_bytes() + allocated / _SHARE)
 
 
 def _shortage(

@@ -118,8 +118,8 @@ class LossGoal(CompactRepr, DesignGoal):
 
     def measured(self, design: Design) -> Bracket:
         """Return the proved loss of a design; the lower end holds for every mechanism with its promise."""
-        found = design.certificate
-        return Bracket(min(found.bound, found.loss), found.loss, found.loss)
+        proof = design.certificate
+        return Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
 
     def shown(self, measured: Bracket, unit: str) -> str:
         """Return what a design loses, in a few words."""
@@ -214,21 +214,21 @@ class AttackerGoal(CompactRepr, DesignGoal):
     def ends(self, prior: Prior, loss: Loss, *, bounded: bool = True) -> tuple[float, float]:  # noqa: ARG002
         """Return the attacker's chance without a report, and with the secret itself."""
         n, unit = len(prior), f"within {self.radius}"
-        asked = f"({unit}) at most {about(100 * self.share)} % of the time"
+        limit = f"({unit}) at most {about(100 * self.share)} % of the time"
         silent = Mechanism(np.ones((n, 1)), prior.space, Space(["nothing"]))
         blind = chance_within(silent, self.visits, self.within, user=self.user)
         if self.share <= blind.upper:
             raise InfeasibleError(
-                f"no mechanism limits the best attacker to be near {asked}: without a report they are "
+                f"no mechanism limits the best attacker to be near {limit}: without a report they are "
                 f"{percent_at_least(blind.lower)} of the time.",
                 f"allow more than {percent_at_most(blind.upper)}",
                 "use a smaller radius.",
             )
-        told = Mechanism(np.eye(n), prior.space)
-        clear = chance_within(told, self.visits, self.within, user=self.user, tolerance=_ROUGH)
+        open_book = Mechanism(np.eye(n), prior.space)
+        clear = chance_within(open_book, self.visits, self.within, user=self.user, tolerance=_ROUGH)
         if self.share >= clear.upper:
             raise InputError(
-                f"every epsilon limits the best attacker to be near {asked}: an attacker who sees the secret is "
+                f"every epsilon limits the best attacker to be near {limit}: an attacker who sees the secret is "
                 f"near at most {percent_at_most(clear.upper)} of the time.",
                 f"use less than {percent_at_least(clear.lower)}",
                 _finer(prior.space),

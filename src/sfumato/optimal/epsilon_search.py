@@ -98,11 +98,11 @@ class Steps:
         if not self.seen:
             return self.first
         if low > 0 and high < math.inf:
-            found = self._between(low, high)
+            log_epsilon = self._between(low, high)
         else:
-            found = self._beyond(low if low > 0 else high, 1 if low > 0 else -1)
-        rounded = float(f"{math.exp(found):.{_DIGITS - 1}e}")
-        return rounded if low < rounded < high else math.exp(found)
+            log_epsilon = self._beyond(low if low > 0 else high, 1 if low > 0 else -1)
+        rounded = float(f"{math.exp(log_epsilon):.{_DIGITS - 1}e}")
+        return rounded if low < rounded < high else math.exp(log_epsilon)
 
     def _between(self, below: float, above: float) -> float:
         low, high = math.log(below), math.log(above)
@@ -124,11 +124,11 @@ class Steps:
         odds = [each for _, each in near]
         if len(set(odds)) < len(odds):
             return math.nan
-        found = 0.0
-        for k, (epsilon, own) in enumerate(near):
-            ratios = [(self.target - other) / (own - other) for other in odds[:k] + odds[k + 1 :]]
-            found += math.log(epsilon) * math.prod(ratios)
-        return found
+        crossing = 0.0
+        for k, (epsilon, here) in enumerate(near):
+            ratios = [(self.target - other) / (here - other) for other in odds[:k] + odds[k + 1 :]]
+            crossing += math.log(epsilon) * math.prod(ratios)
+        return crossing
 
     def _beyond(self, end: float, sign: int) -> float:
         """Return the next log epsilon above (sign 1) or below (sign -1) the only known end."""
@@ -187,10 +187,10 @@ class EpsilonSearch:
     def tried(self, epsilon: float, attempt: Attempt | None = None) -> bool:
         """Return whether an epsilon is proved to reach the goal, by ``attempt`` if given."""
         begun = time.monotonic()
-        found = (attempt or self.attempt)(epsilon, max(_SHARE * (self.deadline - begun), _LEAST_S))
-        if found is None:
+        outcome = (attempt or self.attempt)(epsilon, max(_SHARE * (self.deadline - begun), _LEAST_S))
+        if outcome is None:
             return False
-        measured, near = found
+        measured, near = outcome
         trial = EpsilonTrial(epsilon, self.kind, measured, measured.upper <= self.limit, time.monotonic() - begun)
         self.trials.append(trial)
         self.steps.seen[epsilon] = log_odds(near, *self.extremes)
@@ -199,8 +199,8 @@ class EpsilonSearch:
         return trial.holds
 
     def _done(self, fails: float, holds: float) -> bool:
-        held = sum(trial.holds for trial in self.trials)
-        alone = len(self.trials) >= _ALONE and held in (0, len(self.trials))
+        reached = sum(trial.holds for trial in self.trials)
+        alone = len(self.trials) >= _ALONE and reached in (0, len(self.trials))
         return self.ended() or alone or len(self.trials) >= _MOST or self.steps.close(fails, holds)
 
 
@@ -215,14 +215,14 @@ class NoiseTrials:
 
     def __call__(self, epsilon: float, seconds: float) -> Tried:
         """Return the loss of the noise between bounds; near the limit from a finer table."""
-        found = self.look(epsilon, ROUGH, seconds)
-        near = found.loss.value
-        if found.noise.remap is not None and found.loss.lower <= self.limit < found.loss.upper:
+        rival = self.look(epsilon, ROUGH, seconds)
+        near = rival.loss.value
+        if rival.noise.remap is not None and rival.loss.lower <= self.limit < rival.loss.upper:
             finer = self.look(epsilon, FINE, seconds)
-            found = finer if finer.loss.upper < found.loss.upper else found
-            near = found.loss.upper
-        self.rivals[epsilon] = found
-        return Tried(found.loss, near)
+            rival = finer if finer.loss.upper < rival.loss.upper else rival
+            near = rival.loss.upper
+        self.rivals[epsilon] = rival
+        return Tried(rival.loss, near)
 
     def guess(self, begin: float) -> float:
         """Return about the epsilon at which the noise reaches the limit, from estimates alone."""
@@ -524,13 +524,13 @@ class _GoalSearch:
 
 def _rows(prior: Prior, promise: CoordinatePrivacy | MetricPrivacy) -> MetricPrivacy:
     """Return the rows that a promise needs; raise `InputError` if it is not one promise of an epsilon."""
-    found = bound_to(prior.space, as_guarantees(promise))
-    if len(found) != 1 or not isinstance(found[0], MetricPrivacy):
+    rows = bound_to(prior.space, as_guarantees(promise))
+    if len(rows) != 1 or not isinstance(rows[0], MetricPrivacy):
         raise InputError(
             "the promise is not one epsilon.",
             python("pass a function from a number to CoordinatePrivacy or MetricPrivacy."),
         )
-    return found[0]
+    return rows[0]
 
 
 def _first(prior: Prior, rows: MetricPrivacy, target: float) -> float:

@@ -146,8 +146,8 @@ def least_loss(
             python("pass MetricPrivacy, ThresholdPrivacy or DistortionPrivacy in guarantees=, or constraints=."),
         )
     space = observables if observables is not None else prior.space
-    found = as_loss(loss, len(prior), len(space))
-    if objective == WORST_CASE and (found.array < 0).any():
+    losses = as_loss(loss, len(prior), len(space))
+    if objective == WORST_CASE and (losses.array < 0).any():
         raise InputError("the worst-case objective needs losses of at least 0.", "add a constant to the loss.")
     for limit in limits:
         limit.check_shape(len(prior), len(space))
@@ -158,7 +158,7 @@ def least_loss(
     distance = alone.distance if alone else None
     minimum = alone.minimum if alone else 0.0
     exponents = exponents_of(prior.space, guarantees)
-    return Problem(prior, space, found, guarantees, objective, distance, minimum, np.inf, exponents, limits)
+    return Problem(prior, space, losses, guarantees, objective, distance, minimum, np.inf, exponents, limits)
 
 
 def most_distortion(
@@ -175,33 +175,33 @@ def most_distortion(
     """
     guarantees = guarantees_for(prior.space, given)
     space = observables if observables is not None else prior.space
-    found = as_loss(loss, len(prior), len(space))
+    losses = as_loss(loss, len(prior), len(space))
     if attackers_of(prior, guarantees):
         raise InputError(
             "the dual game maximises distortion privacy itself.", python("leave DistortionPrivacy out.")
         )
-    least = float(prior.probabilities @ found.array.min(axis=1))
+    least = float(prior.probabilities @ losses.array.min(axis=1))
     if max_loss <= least:
         raise InfeasibleError(
-            f"a loss of at most {limit_amount(max_loss, found.unit)} is out of reach: the best report for every "
-            f"secret already loses {limit_amount(least, found.unit)}, and rounding needs some room.",
-            f"allow more than {amount_at_most(least, found.unit)}.",
+            f"a loss of at most {limit_amount(max_loss, losses.unit)} is out of reach: the best report for every "
+            f"secret already loses {limit_amount(least, losses.unit)}, and rounding needs some room.",
+            f"allow more than {amount_at_most(least, losses.unit)}.",
         )
     d = _distance(prior, as_errors(distance))
     exponents = exponents_of(prior.space, guarantees)
-    return Problem(prior, space, found, tuple(guarantees), DISTORTION, d, 0.0, max_loss, exponents)
+    return Problem(prior, space, losses, tuple(guarantees), DISTORTION, d, 0.0, max_loss, exponents)
 
 
-def guarantees_for(space: Space, given: Guarantees) -> tuple[Guarantee, ...]:
+def guarantees_for(space: Space, guarantees: Guarantees) -> tuple[Guarantee, ...]:
     """Return guarantees bound to the secrets; raise `InputError` for one that is meaningless on a lattice."""
-    found = bound_to(space, as_guarantees(given))
-    if isinstance(space, Lattice) and any(isinstance(each, ThresholdPrivacy) for each in found):
+    bound = bound_to(space, as_guarantees(guarantees))
+    if isinstance(space, Lattice) and any(isinstance(each, ThresholdPrivacy) for each in bound):
         raise InputError(
             "ThresholdPrivacy is not possible on a lattice: it would be about the vertices that points are "
             "rounded to at random, and guarantee nothing for two points.",
             python("use CoordinatePrivacy, or design on sf.Grid."),
         )
-    return found
+    return bound
 
 
 def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None:
@@ -212,10 +212,10 @@ def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None
             continue
         guarantee.check_secrets(space)
         with np.errstate(over="ignore"):  # what is too large for a float constrains nothing
-            found = guarantee.epsilon * guarantee.metric.array
+            product = guarantee.epsilon * guarantee.metric.array
         if exponents is not None or not guarantee.metric.triangle:
-            found = shortest_paths(found if exponents is None else np.minimum(exponents, found))
-        exponents = found
+            product = shortest_paths(product if exponents is None else np.minimum(exponents, product))
+        exponents = product
     return exponents
 
 
@@ -225,15 +225,15 @@ def attackers_of(prior: Prior, guarantees: Sequence[object]) -> list[DistortionP
     Raises:
         InputError: If one is for other secrets, or a `PlaceDistortion` is combined with another one.
     """
-    found = [each for each in guarantees if isinstance(each, DistortionPrivacy)]
-    for each in found:
+    attackers = [each for each in guarantees if isinstance(each, DistortionPrivacy)]
+    for each in attackers:
         _distance(prior, each.distance)
-    if len(found) > 1 and any(isinstance(each, PlaceDistortion) for each in found):
+    if len(attackers) > 1 and any(isinstance(each, PlaceDistortion) for each in attackers):
         raise InputError(
             "PlaceDistortion cannot be combined with another distortion guarantee.",
             python("use one of them, or DistortionPrivacy only."),
         )
-    return found
+    return attackers
 
 
 def limit_amount(value: float, unit: str) -> str:

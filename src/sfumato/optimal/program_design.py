@@ -210,20 +210,20 @@ def break_ties(problem: Problem, answer: Answer, session: SolveSession) -> tuple
     )
     game = replace(problem, objective=DISTORTION, distance=distance, max_loss=slack, minimum=0.0)
     try:
-        found = session.solve(game, answer, gap=max(session.control.gap, _TIE_GAP))
+        private = session.solve(game, answer, gap=max(session.control.gap, _TIE_GAP))
     except (SolverError, InfeasibleError):
         return None
-    matrix, share = repair_answer(problem, found.matrix)
+    matrix, share = repair_answer(problem, private.matrix)
     value = objective_of(problem, matrix)
     if value > slack:
         return None
     before, after = (objective_of(replace(game, max_loss=np.inf), m) for m in (answer.matrix, matrix))
-    off = gap_of(game, max(before, after), found.bound)
+    off = gap_of(game, max(before, after), private.bound)
     if off > _USELESS:
         return None
     if before >= after:
         return answer, off
-    better = replace(answer, matrix=matrix, share=max(found.share, share), value=value, mechanism=None)
+    better = replace(answer, matrix=matrix, share=max(private.share, share), value=value, mechanism=None)
     return better, off
 
 
@@ -317,15 +317,15 @@ def equilibrium(design: Design) -> Equilibrium:
     if problem.objective == DISTORTION:
         loss = max(prices.loss, 0.0)
         price, most = (1 / loss if loss > 0 else np.inf), problem.max_loss
-        found = prices
+        scaled = prices
     else:
         price, most = float(sums.min()), design.certificate.loss
         rate = 1 / price if price > 0 else 0.0
         # Without a price, no guesses: what no report at all reveals is then the bound.
         guesses = positive * rate if price > 0 else None
-        found = replace(prices, guesses=guesses, local=prices.local * rate, loss=rate)
+        scaled = replace(prices, guesses=guesses, local=prices.local * rate, loss=rate)
     strategy = np.divide(positive, sums, out=np.full_like(positive, 1 / len(positive)), where=sums > 0)
-    upper = distortion_bound(problem.prior.probabilities, problem.loss.array, distance.array, most, found)
+    upper = distortion_bound(problem.prior.probabilities, problem.loss.array, distance.array, most, scaled)
     return Equilibrium(
         readonly(np.ascontiguousarray(strategy.T)),
         price,

@@ -100,8 +100,8 @@ class Reduced(CompactRepr):
         if distance is not None and prices.guesses is not None:
             guesses = np.zeros((len(distance.array), len(self.merged)))
             guesses[self.guesses] = prices.guesses[:, self.merged]
-        found = Multipliers(s, t, o, local, allowed, guesses, prices.worst, prices.loss)
-        return found if len(heads) == len(self.members) else self._shared_out(found, heads)
+        lifted = Multipliers(s, t, o, local, allowed, guesses, prices.worst, prices.loss)
+        return lifted if len(heads) == len(self.members) else self._shared_out(lifted, heads)
 
     def _shared_out(self, prices: Multipliers, heads: Positions) -> Multipliers:
         """Return prices with those of the equalities within equal secrets: the first of them gets every cost."""
@@ -112,12 +112,12 @@ class Reduced(CompactRepr):
         if prices.worst is not None:
             positive = np.maximum(prices.worst, 0.0)
             weights = positive / (float(positive.sum()) or 1.0)
-        own = weights[:, None] * problem.loss.array
+        costs = weights[:, None] * problem.loss.array
         if problem.objective == DISTORTION:
-            own = max(prices.loss, 0.0) * own
+            costs = max(prices.loss, 0.0) * costs
         if prices.guesses is not None and problem.distance is not None:
-            own = own - mass[:, None] * (problem.distance.array.T @ prices.guesses)
-        cost = own[others].ravel()
+            costs = costs - mass[:, None] * (problem.distance.array.T @ prices.guesses)
+        cost = costs[others].ravel()
         member, head = np.repeat(others, m), np.repeat(heads[self.members[others]], m)
         positive_cost = cost > 0
         return replace(
@@ -148,11 +148,11 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
             "this solver takes no linear constraints and no more than one attacker.",
             python("pass the problem to design, which asks a general solver."),
         )
-    asked = problem if narrowed is None else narrowed
+    solved = problem if narrowed is None else narrowed
     mass, loss = problem.prior.probabilities / problem.prior.probabilities.sum(), problem.loss.array
     size = len(mass)
-    exponents = np.full((size, size), np.inf) if asked.exponents is None else asked.exponents
-    members = np.arange(size) if asked.exponents is None else _equal(exponents)
+    exponents = np.full((size, size), np.inf) if solved.exponents is None else solved.exponents
+    members = np.arange(size) if solved.exponents is None else _equal(exponents)
     n = int(members.max()) + 1
     if n == size and not np.diagonal(exponents).any():
         distinct = exponents
@@ -162,13 +162,13 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
         np.fill_diagonal(distinct, 0.0)
     worst = problem.objective == WORST_CASE
     counts = np.ascontiguousarray((loss if worst or mass.all() else loss[mass > 0]).T)
-    kept = _undominated(counts)
-    merged = _merged_into(counts, kept)
+    observables = _undominated(counts)
+    merged = _merged_into(counts, observables)
     del counts
     prior: Floats = np.asarray(np.bincount(members, mass, n), dtype=np.float64)
-    costs = mass[:, None] * (loss if len(kept) == loss.shape[1] else loss[:, kept])
+    costs = mass[:, None] * (loss if len(observables) == loss.shape[1] else loss[:, observables])
     if n < size:
-        every, costs = costs, np.zeros((n, len(kept)))
+        every, costs = costs, np.zeros((n, len(observables)))
         np.add.at(costs, members, every)
     game = problem.objective == DISTORTION
     weighted: Floats | None = None
@@ -181,13 +181,13 @@ def reduce(problem: Problem, narrowed: Problem | None = None) -> Reduced:
         problem,
         prior,
         costs,
-        np.ascontiguousarray(loss[:, kept]) if worst else None,
+        np.ascontiguousarray(loss[:, observables]) if worst else None,
         distinct,
         weighted,
-        None if weighted is None or game else asked.minimum,
-        asked.max_loss if game else None,
+        None if weighted is None or game else solved.minimum,
+        solved.max_loss if game else None,
         members,
-        kept,
+        observables,
         merged,
         guesses,
     )

@@ -189,8 +189,8 @@ class Design(NotebookRepr):
     def matrix(self) -> Floats:
         """The probabilities of all observables of the problem, array (n, m)."""
         every, used = self.problem.observables, self.mechanism.observables
-        found: Floats = self.mechanism.matrix
-        return found if used is every else spread(found, every.positions(used.labels), len(every))
+        columns: Floats = self.mechanism.matrix
+        return columns if used is every else spread(columns, every.positions(used.labels), len(every))
 
     @property
     def loss(self) -> Loss:
@@ -203,8 +203,8 @@ class Design(NotebookRepr):
         if not self.has_program:
             lost = amount_at_most(self.value, self.loss_unit)
             return f"Design of {self.mechanism!r}: {self.guarantees[0]}; expected loss at most {lost}"
-        asked = (*self.problem.guarantees, *self.problem.constraints)
-        promise = ", ".join(str(each) for each in asked) or "no guarantee"
+        demands = (*self.problem.guarantees, *self.problem.constraints)
+        promise = ", ".join(str(each) for each in demands) or "no guarantee"
         if c.objective == DISTORTION and self.problem.distance is not None:
             unit = self.problem.distance.unit
             result = f"distortion at least {amount_at_least(c.value, unit)}"

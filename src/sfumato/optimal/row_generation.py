@@ -105,18 +105,18 @@ def violated(matrix: Floats, exponents: Floats, known: Triples, most: int) -> Tr
     end.
     """
     shrink = np.exp(-exponents)
-    found: list[NDArray[np.intp]] = []
+    parts: list[NDArray[np.intp]] = []
     excesses: list[Floats] = []
     for s in range(len(matrix)):
         excess = shrink[s][:, None] * matrix[s] - matrix
         excess[s] = 0.0
         t, o = np.nonzero(excess > _VIOLATION)
-        found.append(np.column_stack([np.full(len(t), s), t, o]))
+        parts.append(np.column_stack([np.full(len(t), s), t, o]))
         excesses.append(excess[t, o])
-    rows, sizes = np.concatenate(found), np.concatenate(excesses)
+    rows, sizes = np.concatenate(parts), np.concatenate(excesses)
     shape = (*exponents.shape, matrix.shape[1])
-    given = np.ravel_multi_index((known.secrets, known.others, known.observables), shape)
-    new = ~np.isin(np.ravel_multi_index((rows[:, 0], rows[:, 1], rows[:, 2]), shape), given)
+    present = np.ravel_multi_index((known.secrets, known.others, known.observables), shape)
+    new = ~np.isin(np.ravel_multi_index((rows[:, 0], rows[:, 1], rows[:, 2]), shape), present)
     rows, sizes = rows[new], sizes[new]
     if len(rows) > most:
         rows = rows[np.argpartition(-sizes, most)[:most]]
@@ -245,8 +245,8 @@ class Relaxation:
     def matrix(self, solution: Solution) -> Floats:
         """Return the p(o|s) of an answer, array (n, m), without repair."""
         n, m = self.reduced.shape
-        found: Floats = np.asarray(solution.x)[: n * m].reshape(n, m)
-        return found
+        matrix: Floats = np.asarray(solution.x)[: n * m].reshape(n, m)
+        return matrix
 
     def prices(self, duals: Floats) -> Multipliers:
         """Return the row duals of an answer as prices of the reduced problem's constraints."""
@@ -351,9 +351,9 @@ class _Rounds:
                 return self._ended(best, status)
             if solution.duals is not None:
                 offered = self.reduced.lift_prices(relaxation.prices(solution.duals))
-                found = proved_bound(problem, offered)
-                if prices is None or (found < bound if maximise else found > bound):
-                    prices, bound = offered, found
+                proved = proved_bound(problem, offered)
+                if prices is None or (proved < bound if maximise else proved > bound):
+                    prices, bound = offered, proved
             raw = relaxation.matrix(solution)
             matrix, share = repair_answer(self.narrowed, self.reduced.lift(raw))
             value = objective_of(problem, matrix)

@@ -67,23 +67,23 @@ class ScaledProblem(CompactRepr):
         """Binary exponent of the unit of the objective."""
         return self.distance if self.problem.objective == DISTORTION else self.loss
 
-    def answer(self, found: Answer) -> Answer:
+    def answer(self, scaled: Answer) -> Answer:
         """Return an answer to the scaled problem as one to the original."""
-        prices = found.prices
+        prices = scaled.prices
         bound = math.nan
         with np.errstate(over="ignore", invalid="ignore"):
             if prices is not None:
                 prices = self._prices(prices)
                 # Powers of two scale a proof without rounding, away from the ends of the floats' range.
-                same = self.exact and math.isfinite(found.bound)
-                bound = math.ldexp(found.bound, self.objective) if same else proved_bound(self.original, prices)
-            elif found.proved and self.exact:
-                bound = math.ldexp(found.bound, self.objective)
-            log = tuple(map(self.step, found.log))
+                same = self.exact and math.isfinite(scaled.bound)
+                bound = math.ldexp(scaled.bound, self.objective) if same else proved_bound(self.original, prices)
+            elif scaled.proved and self.exact:
+                bound = math.ldexp(scaled.bound, self.objective)
+            log = tuple(map(self.step, scaled.log))
         if math.isnan(bound):  # without prices, or where they leave the range of floats
             prices, bound = None, math.inf if self.problem.objective == DISTORTION else -math.inf
-        value = objective_of(self.original, found.matrix, found.used)
-        return replace(found, value=value, bound=bound, log=log, prices=prices)
+        value = objective_of(self.original, scaled.matrix, scaled.used)
+        return replace(scaled, value=value, bound=bound, log=log, prices=prices)
 
     def step(self, step: Progress) -> Progress:
         """Return a line of progress in the original unit."""
@@ -113,7 +113,7 @@ def scale_problem(problem: Problem) -> ScaledProblem:
     prior, mass = problem.prior, problem.prior.probabilities
     if ((mass > 0) & (mass < _NO_MASS)).any():
         prior = Prior(prior.space, np.where(mass < _NO_MASS, 0.0, mass))
-    found = replace(
+    scaled = replace(
         problem,
         prior=prior,
         loss=_divided(problem.loss, loss),
@@ -121,7 +121,7 @@ def scale_problem(problem: Problem) -> ScaledProblem:
         minimum=float(np.ldexp(problem.minimum, -distance)),
         max_loss=float(np.ldexp(problem.max_loss, -loss)),
     )
-    return ScaledProblem(found, problem, loss, distance)
+    return ScaledProblem(scaled, problem, loss, distance)
 
 
 def _exponent(array: Floats) -> int:

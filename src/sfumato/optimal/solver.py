@@ -199,9 +199,9 @@ def objective_of(problem: Problem, matrix: Floats, used: NDArray[np.intp] | None
 
 def spread(matrix: Floats, used: NDArray[np.intp], size: int) -> Floats:
     """Return a matrix (n, k) of used observables as one of all, array (n, size)."""
-    found = np.zeros((len(matrix), size))
-    found[:, used] = matrix
-    return found
+    whole = np.zeros((len(matrix), size))
+    whole[:, used] = matrix
+    return whole
 
 
 def repair_answer(problem: Problem, matrix: Floats, margin: float = 1e-9) -> tuple[Floats, float]:
@@ -255,7 +255,7 @@ def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certifica
     """Quantise and prove an answer, with more and more room for rounding; None if no proof succeeds."""
     matrix: Floats = answer.matrix
     share = answer.share
-    given = answer.mechanism
+    integers = answer.mechanism
     observables, loss = problem.observables, problem.loss
     if answer.used is not None:
         some = among(observables, answer.used)
@@ -265,11 +265,11 @@ def prove_answer(problem: Problem, answer: Answer) -> tuple[Mechanism, Certifica
             observables, loss = some, loss.of_columns(answer.used)
     first = matrix
     for margin in _MARGINS:
-        mechanism = given or Mechanism(matrix, problem.prior.space, observables)
+        mechanism = integers or Mechanism(matrix, problem.prior.space, observables)
         certificate = certify_mechanism(problem, mechanism, answer.bound, share, loss)
         if certificate.holds and (problem.objective != DISTORTION or certificate.loss <= problem.max_loss):
             return mechanism, certificate
-        given = None
+        integers = None
         matrix, share = repair_answer(problem, first, margin=10 * margin)
         share = max(share, answer.share)
     return None

@@ -72,10 +72,10 @@ class Auto(Solver):
                 return best
             reason = "" if best is not None else NO_EDGES if chosen.of_pairs is not None else NOT_QUICKER
         infeasible: InfeasibleError | None = None
-        asked = control
+        limits = control
         for solver in (Structured(self.threads, folder=self.folder), *general_solvers()):
             try:
-                best = _better(problem, control, best, solver.answer(problem, asked, start))
+                best = _better(problem, control, best, solver.answer(problem, limits, start))
             except SolverError:
                 pass  # another one may find an answer
             except InfeasibleError as error:
@@ -86,29 +86,29 @@ class Auto(Solver):
                 break
             # Further opinions must not take long: back-ends can run without end where rounding errors dominate.
             patience = _PATIENCE_S + _PATIENCE_PER_PROBABILITY_S * problem.shape[0] * problem.shape[1]
-            asked = replace(control, deadline=min(control.deadline, time.monotonic() + patience))
+            limits = replace(control, deadline=min(control.deadline, time.monotonic() + patience))
         if best is None and infeasible is not None and problem.objective == DISTORTION:
             raise infeasible  # a least loss without a limit is feasible, whatever a back-end says
         if best is None:
             best = fallback(problem, control.stopped or Status.INACCURATE, "no solver found an answer")
         if best is None:
             raise SolverError("no solver found a mechanism.", "allow more time, or ask for less.")
-        told = reason and best.solver == STRUCTURED
-        return replace(best, solver=f"{best.solver} (chosen: {reason})") if told else best
+        explain = reason and best.solver == STRUCTURED
+        return replace(best, solver=f"{best.solver} (chosen: {reason})") if explain else best
 
     def _generated(
         self, problem: Problem, control: Control, start: Answer | None, chosen: MethodChoice
     ) -> Answer | None:
         """Return the answer with generated observables; None where the problem needs the structured method."""
-        held = float(problem.loss.array.nbytes)
-        held += 0 if problem.exponents is None else problem.exponents.nbytes
-        check_generated(*problem.shape, held, control.gap)
+        allocated = float(problem.loss.array.nbytes)
+        allocated += 0 if problem.exponents is None else problem.exponents.nbytes
+        check_generated(*problem.shape, allocated, control.gap)
         of_pairs = chosen.of_pairs is not None
-        found = Generating(self.threads, folder=self.folder).own(problem, control, start, of_pairs=of_pairs)
-        if found is None:
+        answer = Generating(self.threads, folder=self.folder).own(problem, control, start, of_pairs=of_pairs)
+        if answer is None:
             return None
-        reason = chosen.of_pairs if found.solver == OF_PAIRS else chosen.reason
-        return replace(found, solver=f"{found.solver} (chosen: {reason})")
+        reason = chosen.of_pairs if answer.solver == OF_PAIRS else chosen.reason
+        return replace(answer, solver=f"{answer.solver} (chosen: {reason})")
 
 
 def general_solvers() -> tuple[LinearSolver, ...]:
@@ -121,25 +121,25 @@ def _better(problem: Problem, control: Control, best: Answer | None, other: Answ
     """Return the better mechanism of two answers with the better bound: each is proved by itself."""
     sign = -1.0 if problem.objective == DISTORTION else 1.0
     if best is None:
-        found, name = other, other.solver
+        better, name = other, other.solver
         bounded = other
     else:
-        found = other if sign * other.value < sign * best.value else best
+        better = other if sign * other.value < sign * best.value else best
         bounded = other if sign * other.bound > sign * best.bound else best
-        name = found.solver
-        if found is other:
+        name = better.solver
+        if better is other:
             name += f" (the {best.solver} stopped short)"
         elif bounded is other:
             name += f" (its bound by {other.solver})"
-    status = found.status
-    if gap_of(problem, found.value, bounded.bound) <= control.gap:
+    status = better.status
+    if gap_of(problem, better.value, bounded.bound) <= control.gap:
         status = Status.OPTIMAL
     elif status is Status.OPTIMAL:
         status = Status.INACCURATE
-    log = found.log if best is None else best.log + other.log
-    state = found.state if best is None else best.state
+    log = better.log if best is None else best.log + other.log
+    state = better.state if best is None else best.state
     return replace(
-        found, bound=bounded.bound, prices=bounded.prices, solver=name, status=status, log=log, state=state
+        better, bound=bounded.bound, prices=bounded.prices, solver=name, status=status, log=log, state=state
     )
 
 
@@ -166,11 +166,11 @@ def resumable(name: str, folder: str | os.PathLike[str]) -> Solver:
     return replace(solver, folder=folder)
 
 
-def solver_of(given: Solver | str | None) -> Solver:
+def solver_of(solver: Solver | str | None) -> Solver:
     """Return a solver given as such or by its name in `SOLVERS`, `Auto` for None; raise `InputError` otherwise."""
-    if isinstance(given, Solver):
-        return given
-    name = "auto" if given is None else given
+    if isinstance(solver, Solver):
+        return solver
+    name = "auto" if solver is None else solver
     if name not in SOLVERS:
         raise InputError(f"{argument('solver', name)} is unknown.", f"use one of {', '.join(SOLVERS)}.")
     return SOLVERS[name]()

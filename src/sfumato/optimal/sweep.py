@@ -190,27 +190,27 @@ def sweep(
         for who, prior in priors.items()
         for share in shares
     ]
-    asked: Stop = stop or (lambda: False)
-    found: list[Point] = []
+    halt: Stop = stop or (lambda: False)
+    points: list[Point] = []
     if processes <= 1:
         for chain in chains:
-            for point in _points(chain, asked):
-                found.append(point)
+            for point in _points(chain, halt):
+                points.append(point)
                 if progress is not None:
                     progress(point)
     else:
         with worker_pool(processes) as pool:
             for future in as_completed([pool.submit(_run, chain) for chain in chains]):
                 for point in future.result():
-                    found.append(point)
+                    points.append(point)
                     if progress is not None:
                         progress(point)
-                if asked():
+                if halt():
                     pool.shutdown(cancel_futures=True)
                     break
     places = {request: k for k, request in enumerate(requests)}
     names = {who: k for k, who in enumerate(priors)}
-    return sorted(found, key=lambda point: (names[point.who], places[(point.epsilon, point.minimum)]))
+    return sorted(points, key=lambda point: (names[point.who], places[(point.epsilon, point.minimum)]))
 
 
 def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: object, medians: bool) -> None:
@@ -230,15 +230,15 @@ def _check_places(priors: Mapping[str, Prior], metric: Metric | None, visits: ob
         )
 
 
-def _by_name(given: Any, priors: Mapping[str, Prior], what: str) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
-        return dict.fromkeys(priors, given)
-    missing = [who for who in priors if who not in given]
+def _by_name(items: Any, priors: Mapping[str, Prior], what: str) -> dict[str, Any]:
+    if not isinstance(items, Mapping):
+        return dict.fromkeys(priors, items)
+    missing = [who for who in priors if who not in items]
     if missing:
         raise InputError(
             f"the {what} of {missing[0]!r} is missing.", f"give {argument(what)} for every name of a prior."
         )
-    return {who: given[who] for who in priors}
+    return {who: items[who] for who in priors}
 
 
 def _run(chain: _Chain) -> list[Point]:

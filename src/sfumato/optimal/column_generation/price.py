@@ -92,14 +92,14 @@ def price(
             if not len(rows):
                 reach *= _WIDER
                 continue
-        found = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
-        if found.closed or whole:
+        result = _Program(part, w[here], exponents[here]).run(allowed, budget, near)
+        if result.closed or whole:
             short = np.zeros(edges.size)
-            short[here] = found.short
-            used = np.flatnonzero(found.lam)
+            short[here] = result.short
+            used = np.flatnonzero(result.lam)
             lacking = float(short.sum())
             return Price(
-                found.value, found.weighed, found.closed, short, lacking, edges, rows[used], found.lam[used]
+                result.value, result.weighed, result.closed, short, lacking, edges, rows[used], result.lam[used]
             )
         reach *= _WIDER
 
@@ -217,12 +217,12 @@ class _Program:
         missing, total = 1.0 - float(q @ x), float(q @ rest) + share * float(q @ x)
 
         def solve(wanted: Floats) -> tuple[Floats, Floats, Floats]:
-            asked = wanted / z
-            step, more = newton.solved(edges.adjoint(asked) - self._w)
+            change = wanted / z
+            step, more = newton.solved(edges.adjoint(change) - self._w)
             lacking = (missing - float(q @ step) - more * float(q @ x)) / total
             step, more = step + lacking * rest, more + lacking * share
             dz = edges.slack(step) + more * z
-            return step + more * x, dz, asked - lam / z * dz
+            return step + more * x, dz, change - lam / z * dz
 
         return solve
 
@@ -271,12 +271,12 @@ class Prices:
         """Return the prices of no observables."""
         return cls({}, np.zeros(size), np.full(size, np.inf))
 
-    def add(self, o: int, found: Price, seen: Seen | None) -> None:
+    def add(self, o: int, price: Price, seen: Seen | None) -> None:
         """Add an observable; its multipliers are stored unless ``seen`` uses them now."""
-        np.maximum(self.short, found.short, out=self.short)
-        self.prices[o] = found.bare(multipliers=seen is None)
+        np.maximum(self.short, price.short, out=self.short)
+        self.prices[o] = price.bare(multipliers=seen is None)
         if seen is not None:
-            np.minimum(self.least, seen(o, found.rows, found.lam), out=self.least)
+            np.minimum(self.least, seen(o, price.rows, price.lam), out=self.least)
 
     def join(self, other: Prices) -> None:
         """Add the prices of others."""
@@ -286,7 +286,7 @@ class Prices:
 
 
 def price_absent(
-    given: Program,
+    master: Program,
     mu: Floats,
     rest: Positions,
     budget: float,
@@ -304,23 +304,23 @@ def price_absent(
     """
 
     def one(o: int) -> Price:
-        w, exponents = given.costs[o] - mu, given.exponents[given.anchors[o]]
+        w, exponents = master.costs[o] - mu, master.exponents[master.anchors[o]]
         if control.stopped is not None:
-            return unpriced(given.edges, w)
-        found = price(given.edges, w, exponents, budget / len(rest), budget, limit)
-        if more is None or (found.closed and found.weighed > limit):
-            return found
+            return unpriced(master.edges, w)
+        first = price(master.edges, w, exponents, budget / len(rest), budget, limit)
+        if more is None or (first.closed and first.weighed > limit):
+            return first
         again = price(more(o), w, exponents, budget / len(rest), budget, limit).brief()
-        return again if again.closed or not found.closed else found
+        return again if again.closed or not first.closed else first
 
     def several(share: range) -> Prices:
-        found = Prices.nothing(given.shape[0])
+        prices = Prices.nothing(master.shape[0])
         for o in rest[share.start : share.stop].tolist():
-            found.add(o, one(o), seen)
-        return found
+            prices.add(o, one(o), seen)
+        return prices
 
     every = range(len(rest))
-    if not every or given.shape[0] < ALONE:
+    if not every or master.shape[0] < ALONE:
         return several(every)
     try:
         parts = workers.share(several, len(rest))

@@ -52,16 +52,16 @@ def edges_of(exponents: Floats, detour: float = _TOLERANCE) -> Ints | None:
     near |= near.T
     if near.sum() > _MOST * n:
         return None
-    found: list[Ints] = []
+    parts: list[Ints] = []
     for s in range(n):
         some = np.flatnonzero(near[s])
         way = (bare[s, some, None] + exponents[some]).min(axis=0)
         direct = near[s] | (way > bare[s] * (1 + detour))
         direct[s] = False
-        found.append(np.column_stack([np.full(int(direct.sum()), s), np.flatnonzero(direct)]))
-        if sum(map(len, found)) > _MOST * n:
+        parts.append(np.column_stack([np.full(int(direct.sum()), s), np.flatnonzero(direct)]))
+        if sum(map(len, parts)) > _MOST * n:
             return None
-    pairs = np.concatenate(found)
+    pairs = np.concatenate(parts)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
     return None if bare[pairs[:, 0], pairs[:, 1]].max() > CAP else pairs
 
@@ -201,20 +201,20 @@ class Present:
     point: Iterate  # an iterate
 
 
-def first_iterate(given: Program, chosen: Positions) -> Present:
+def first_iterate(master: Program, chosen: Positions) -> Present:
     """Return the first iterate of a program with some observables."""
-    rows = rows_of(given, chosen)
+    rows = rows_of(master, chosen)
     rows, point = complete_iterate(rows.form, rows.pairs, first_mechanism(rows.form.columns))
     return Present(chosen, rows, point)
 
 
-def rows_of(given: Program, chosen: Positions, keys: Ints | None = None) -> Rows:
+def rows_of(master: Program, chosen: Positions, keys: Ints | None = None) -> Rows:
     """Return rows of a program with some observables: those with some keys, or those of its edges."""
-    seen = given.columns(chosen)
-    found = build_form(seen, trivial_symmetry(len(seen.prior), len(chosen)))
+    seen = master.columns(chosen)
+    form = build_form(seen, trivial_symmetry(len(seen.prior), len(chosen)))
     if keys is None:
-        return Rows(found, loop.all_rows(found, given.pairs))
-    return Rows(found, PairRows(keys, seen.ratio, found.blocks, found.size))
+        return Rows(form, loop.all_rows(form, master.pairs))
+    return Rows(form, PairRows(keys, seen.ratio, form.blocks, form.size))
 
 
 def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -> Bools:
@@ -229,7 +229,7 @@ def staying_mask(before: Floats, after: Floats, gap: float, care: float = 1.0) -
     return np.asarray((here > _LITTLE * (gap / care) ** 0.5) & ((ratio > pace) | (here > large)))
 
 
-def merge_vanished(given: Program, now: Present, stay: Bools) -> Present:
+def merge_vanished(master: Program, now: Present, stay: Bools) -> Present:
     """Return the point with observables that do not stay merged into the nearest ones that do.
 
     Columns are added, and multipliers averaged by the sizes of the columns. So all rows hold, reduced costs are
@@ -238,38 +238,38 @@ def merge_vanished(given: Program, now: Present, stay: Bools) -> Present:
     some, x = np.flatnonzero(stay), now.point.u
     if len(some) == 0 or len(some) > _WORTHWHILE * len(x):
         return now
-    anchors, size = given.anchors[now.chosen], x.max(axis=1)
-    into = given.exponents[np.ix_(anchors, anchors[some])].argmin(axis=1)
+    anchors, size = master.anchors[now.chosen], x.max(axis=1)
+    into = master.exponents[np.ix_(anchors, anchors[some])].argmin(axis=1)
     into[some] = np.arange(len(some))
     whole = np.bincount(into, size, len(some))
     merged = np.zeros((len(some), x.shape[1]))
     np.add.at(merged, into, x)
-    (block, s, t), n = now.rows.pairs.triples(), len(given.prior)
+    (block, s, t), n = now.rows.pairs.triples(), len(master.prior)
     keys, place = np.unique((into[block] * n + s) * n + t, return_inverse=True)
     mean = np.zeros(len(keys))
     np.add.at(mean, place, (size / whole[into])[block] * now.point.lam)
     chosen = now.chosen[some]
-    return Present(chosen, rows_of(given, chosen, keys), replace(now.point, u=merged, lam=mean))
+    return Present(chosen, rows_of(master, chosen, keys), replace(now.point, u=merged, lam=mean))
 
 
-def let_join(given: Program, now: Present, more: Positions) -> Present:
+def let_join(master: Program, now: Present, more: Positions) -> Present:
     """Return the point with more observables, each with a share of the nearest present one's column."""
     x, lam, pairs = now.point.u, now.point.lam, now.rows.pairs
-    every, anchors = np.concatenate([now.chosen, more]), given.anchors
-    near = given.exponents[np.ix_(anchors[more], anchors[now.chosen])].argmin(axis=1)
+    every, anchors = np.concatenate([now.chosen, more]), master.anchors
+    near = master.exponents[np.ix_(anchors[more], anchors[now.chosen])].argmin(axis=1)
     source = np.concatenate([np.arange(len(x)), near])
     share = 1.0 / np.bincount(source, minlength=len(x))[source]
-    cuts, square = [pairs.cut(o) for o in source.tolist()], len(given.prior) ** 2
+    cuts, square = [pairs.cut(o) for o in source.tolist()], len(master.prior) ** 2
     keys = np.concatenate([pairs.keys[cut] % square + o * square for o, cut in enumerate(cuts)])
     lam = np.concatenate([lam[cut] for cut in cuts])
     point = replace(now.point, u=share[:, None] * x[source], lam=lam)
-    return Present(every, rows_of(given, every, keys), point)
+    return Present(every, rows_of(master, every, keys), point)
 
 
-def near_rows(given: Program, now: Present, o: int) -> Edges:
+def near_rows(master: Program, now: Present, o: int) -> Edges:
     """Return rows of an absent observable: those of the edges, and of the nearest present observables."""
-    away = given.exponents[given.anchors[o], given.anchors[now.chosen]]
-    pairs, edges, n = now.rows.pairs, given.edges, len(given.prior)
+    away = master.exponents[master.anchors[o], master.anchors[now.chosen]]
+    pairs, edges, n = now.rows.pairs, master.edges, len(master.prior)
     near = [pairs.keys[pairs.cut(k)] % n**2 for k in np.argsort(away)[:_NEIGHBOURS].tolist()]
     s, t = np.divmod(np.unique(np.concatenate([edges.upper * n + edges.lower, *near])), n)
-    return Edges(s, t, np.exp(given.exponents[s, t] / 2), n)
+    return Edges(s, t, np.exp(master.exponents[s, t] / 2), n)

@@ -89,13 +89,13 @@ class ProvedRound(CompactRepr):
     @property
     def harmful(self) -> list[int]:
         """The absent observables that were not proved harmless, those that lack most first."""
-        found = [o for o, each in self.absent.items() if not each.closed]
-        return sorted(found, key=lambda o: -self.absent[o].lacking)
+        open_ones = [o for o, each in self.absent.items() if not each.closed]
+        return sorted(open_ones, key=lambda o: -self.absent[o].lacking)
 
     def near(self, limit: float) -> list[int]:
         """Return the harmless absent observables that cost no more than a limit, the cheapest first."""
-        found = [o for o, each in self.absent.items() if each.closed and each.weighed <= limit]
-        return sorted(found, key=lambda o: self.absent[o].weighed)
+        closed = [o for o, each in self.absent.items() if each.closed and each.weighed <= limit]
+        return sorted(closed, key=lambda o: self.absent[o].weighed)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -111,7 +111,7 @@ class RoundsResult(CompactRepr):
 
 
 def generate(
-    given: Program,
+    master: Program,
     control: Control,
     workers: Workers,
     *,
@@ -126,22 +126,22 @@ def generate(
     the observables of a coarser problem's optimum. ``seen`` uses multipliers where there are too many to store.
     Iterates are stored in ``folder``; after a resume, prices are computed again.
     """
-    rounds = _Rounds(given, control, workers, most, seen, folder)
-    return rounds.run(_first(given, control, workers, most, folder) if chosen is None else chosen)
+    rounds = _Rounds(master, control, workers, most, seen, folder)
+    return rounds.run(_first(master, control, workers, most, folder) if chosen is None else chosen)
 
 
-def _first(given: Program, control: Control, workers: Workers, most: int, folder: Path | None) -> Positions:
+def _first(master: Program, control: Control, workers: Workers, most: int, folder: Path | None) -> Positions:
     """Return the observables used by a coarser problem, or by the rows of the edges where all pairs count."""
-    every = np.arange(given.shape[1])
-    found = coarser(given) if given.threshold is None else (given.loose(), every, every)
-    if found is None:
+    every = np.arange(master.shape[1])
+    coarse = coarser(master) if master.threshold is None else (master.loose(), every, every)
+    if coarse is None:
         return every
-    smaller, net, places = found
-    told = _told(control.progress, len(net))
-    aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=told)
+    smaller, net, places = coarse
+    tell = _told(control.progress, len(net))
+    aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=tell)
     most = min(most, _MOST_SCOUTED)
     first = _first(smaller, aim, workers, most, folder)
-    scouts = _SCOUTS if given.threshold is None else _SCOUTS_OF_PAIRS
+    scouts = _SCOUTS if master.threshold is None else _SCOUTS_OF_PAIRS
     return np.sort(places[_Rounds(smaller, aim, workers, most, None, folder).scouted(first, scouts)])
 
 
@@ -167,9 +167,15 @@ class _Rounds:
     """The rounds of one problem."""
 
     def __init__(
-        self, given: Program, control: Control, workers: Workers, most: int, seen: Seen | None, folder: Path | None
+        self,
+        master: Program,
+        control: Control,
+        workers: Workers,
+        most: int,
+        seen: Seen | None,
+        folder: Path | None,
     ) -> None:
-        self._given, self._control, self._workers, self._most = given, control, workers, most
+        self._master, self._control, self._workers, self._most = master, control, workers, most
         self._seen, self._folder = seen, folder
         self._started = time.monotonic()
         self._value, self._bound = np.inf, -np.inf
@@ -182,20 +188,20 @@ class _Rounds:
     def run(self, chosen: Positions) -> RoundsResult:
         control = self._control
         now, early = self._begun(chosen)
-        best = found = least = self._solved(now)
+        best = last = least = self._solved(now)
         harmful: set[int] = set()
         for _ in range(_MOST):
-            if self._near(least, best) or control.stopped is not None or not found.harmful:
+            if self._near(least, best) or control.stopped is not None or not last.harmful:
                 break
-            used = found.x.max(axis=1) > _USED
-            if self._given.threshold is not None:
+            used = last.x.max(axis=1) > _USED
+            if self._master.threshold is not None:
                 # By other rows they were not proved harmless, and would not be without their own.
-                used |= np.isin(found.chosen, list(harmful))
-                harmful.update(found.harmful)
-            early = self._joined(early, found.chosen[used], found)
-            found = self._solved(self._thinned(early) if _rough(control) else early)
-            best = max(best, found, key=attrgetter("bound", "hoped"))
-            least = found if found.value < least.value else least
+                used |= np.isin(last.chosen, list(harmful))
+                harmful.update(last.harmful)
+            early = self._joined(early, last.chosen[used], last)
+            last = self._solved(self._thinned(early) if _rough(control) else early)
+            best = max(best, last, key=attrgetter("bound", "hoped"))
+            least = last if last.value < least.value else least
         near = self._near(least, best)
         status = Status.OPTIMAL if near else control.stopped or Status.INACCURATE
         return RoundsResult(least.chosen, least.x, least.value, best, status, tuple(self._log))
@@ -203,16 +209,16 @@ class _Rounds:
     @property
     def _care(self) -> float:
         finer = math.pow(max(1.0, _USUAL / self._control.gap), _CAREFUL)
-        return finer if self._given.threshold is None else max(_CARE_OF_PAIRS, finer)
+        return finer if self._master.threshold is None else max(_CARE_OF_PAIRS, finer)
 
     def scouted(self, chosen: Positions, most: int) -> Positions:
         """Return the observables used after some rounds, or once few near them would help, without proof."""
         now, early = self._begun(chosen)
         for _ in range(most):
-            found = self._beside(self._course(now, self._share * self._control.gap), now.chosen)
-            if self._enough(found) or self._control.stopped is not None:
+            last = self._beside(self._course(now, self._share * self._control.gap), now.chosen)
+            if self._enough(last) or self._control.stopped is not None:
                 break
-            early = self._joined(early, found.chosen[found.x.max(axis=1) > _USED], found)
+            early = self._joined(early, last.chosen[last.x.max(axis=1) > _USED], last)
             now = self._thinned(early, _WIDE)
         size = now.point.u.max(axis=1)
         return np.asarray(now.chosen[size > min(_SCOUTED, 0.5 * float(size.max()))], dtype=np.intp)
@@ -220,7 +226,7 @@ class _Rounds:
     def _begun(self, chosen: Positions) -> tuple[Present, Present]:
         """Return the iterates at the end of the stages, and at an early one that others may join."""
         control = self._control
-        now = early = first_iterate(self._given, chosen)
+        now = early = first_iterate(self._master, chosen)
         for gap in _STAGES:
             if gap <= self._share * control.gap:
                 continue
@@ -229,15 +235,15 @@ class _Rounds:
             now = Present(before.chosen, course.rows, course.point)
             look = gap == _PRICED and not _rough(control)
             near = _NEAR * self._care
-            found = self._proved(course, now.chosen, gap, near) if look else None
-            now = merge_vanished(self._given, now, staying_mask(before.point.u, now.point.u, gap, self._care))
+            priced = self._proved(course, now.chosen, gap, near) if look else None
+            now = merge_vanished(self._master, now, staying_mask(before.point.u, now.point.u, gap, self._care))
             if gap == _EARLY:
                 early = now
-            if found is not None:
-                others = found.near(near * gap * found.value)
-                if others or found.harmful:
-                    most = int(_FEW * (len(now.chosen) + len(found.harmful)))
-                    early = self._joined(early, now.chosen, found, others[:most])
+            if priced is not None:
+                others = priced.near(near * gap * priced.value)
+                if others or priced.harmful:
+                    most = int(_FEW * (len(now.chosen) + len(priced.harmful)))
+                    early = self._joined(early, now.chosen, priced, others[:most])
                     now = self._thinned(early, gap)
         return now, early
 
@@ -247,31 +253,31 @@ class _Rounds:
             if max(self._share * self._control.gap, last) <= gap < _EARLY:
                 before = self._follow(now, _SEEN * gap)
                 now = self._follow(before, gap)
-                now = merge_vanished(self._given, now, staying_mask(before.point.u, now.point.u, gap, self._care))
+                now = merge_vanished(self._master, now, staying_mask(before.point.u, now.point.u, gap, self._care))
         return now
 
     def _joined(
-        self, early: Present, used: Positions, found: ProvedRound, others: Sequence[int] | None = None
+        self, early: Present, used: Positions, last: ProvedRound, others: Sequence[int] | None = None
     ) -> Present:
         """Return an early iterate with the used observables, and most that would help, or all and others."""
-        now = merge_vanished(self._given, early, np.isin(early.chosen, used))
+        now = merge_vanished(self._master, early, np.isin(early.chosen, used))
         if others is not None:
-            helpful = found.harmful
+            helpful = last.harmful
         elif _rough(self._control):
-            helpful = spread(self._given, found.harmful)[: max(_LEAST, len(now.chosen))]
+            helpful = spread(self._master, last.harmful)[: max(_LEAST, len(now.chosen))]
         else:
-            helpful = found.harmful[: max(_LEAST, len(found.harmful) // 2)]
+            helpful = last.harmful[: max(_LEAST, len(last.harmful) // 2)]
         more = np.setdiff1d(np.array([*helpful, *(others or ())], dtype=np.intp), now.chosen)
         many = _rough(self._control) or len(more) > _FEW * len(now.chosen)
-        if many or found.course.status is Status.INACCURATE:
-            return self._follow(first_iterate(self._given, np.concatenate([now.chosen, more])), _EARLY)
-        return let_join(self._given, now, more) if len(more) else now
+        if many or last.course.status is Status.INACCURATE:
+            return self._follow(first_iterate(self._master, np.concatenate([now.chosen, more])), _EARLY)
+        return let_join(self._master, now, more) if len(more) else now
 
-    def _near(self, found: ProvedRound, best: ProvedRound) -> bool:
-        return found.value - best.bound <= self._control.gap * abs(found.value)
+    def _near(self, least: ProvedRound, best: ProvedRound) -> bool:
+        return least.value - best.bound <= self._control.gap * abs(least.value)
 
-    def _enough(self, found: ProvedRound) -> bool:
-        return found.value - found.hoped <= self._control.gap * abs(found.value)
+    def _enough(self, last: ProvedRound) -> bool:
+        return last.value - last.hoped <= self._control.gap * abs(last.value)
 
     def _solved(self, now: Present) -> ProvedRound:
         """Solve a restricted program and price the absent observables."""
@@ -279,13 +285,13 @@ class _Rounds:
         course = self._course(now, self._share * gap)
         if _rough(self._control):
             # Those near present ones are the likeliest to help. Where they cost too much, others need no look yet.
-            found = self._beside(course, now.chosen)
-            if not self._enough(found):
-                return found
+            near = self._beside(course, now.chosen)
+            if not self._enough(near):
+                return near
         return self._proved(course, now.chosen, gap)
 
     def _beside(self, course: Course, chosen: Positions) -> ProvedRound:
-        near = np.setdiff1d(beside(self._given, chosen), chosen)
+        near = np.setdiff1d(beside(self._master, chosen), chosen)
         return self._proved(course, chosen, self._control.gap, some=near)
 
     def _follow(self, now: Present, gap: float) -> Present:
@@ -304,7 +310,7 @@ class _Rounds:
         course = loop.follow(
             now.rows,
             now.point,
-            self._given.threshold,
+            self._master.threshold,
             control,
             self._workers,
             started=self._started,
@@ -330,21 +336,21 @@ class _Rounds:
         self, course: Course, chosen: Positions, gap: float, near: float = -np.inf, some: Positions | None = None
     ) -> ProvedRound:
         """Price all absent observables, or only some, and find those that cost at most ``near`` gaps."""
-        given, mu, columns = self._given, course.proof.mu, course.rows.form.columns
+        master, mu, columns = self._master, course.proof.mu, course.rows.form.columns
         x = last_mechanism(columns, course.point.u, first_mechanism(columns))
         value = course.rows.form.value(x)
-        rest = np.setdiff1d(np.arange(given.shape[1]), chosen) if some is None else some
+        rest = np.setdiff1d(np.arange(master.shape[1]), chosen) if some is None else some
         budget, limit = (1 - self._share) * gap * abs(value), near * gap * abs(value)
 
         now = Present(chosen, course.rows, course.point)
-        more = None if given.threshold is None else partial(near_rows, given, now)
-        seen = price_absent(given, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
+        more = None if master.threshold is None else partial(near_rows, master, now)
+        seen = price_absent(master, mu, rest, budget, limit, self._control, self._workers, self._seen, more)
         if self._seen is not None and some is None:
-            edges = np.arange(len(given.edges.upper))
+            edges = np.arange(len(master.edges.upper))
             for o, lam in zip(chosen, course.proof.pairs.reshape(len(chosen), -1), strict=True):
                 np.minimum(seen.least, self._seen(int(o), edges, lam), out=seen.least)
         hoped = course.proof.bound - float(seen.short.sum())
-        found = ProvedRound(
+        proved = ProvedRound(
             chosen,
             course,
             seen.prices,
@@ -354,62 +360,62 @@ class _Rounds:
             hoped if some is None else -np.inf,
             hoped,
         )
-        self._value, self._bound = min(self._value, found.value), max(self._bound, found.bound)
+        self._value, self._bound = min(self._value, proved.value), max(self._bound, proved.bound)
         self._log.append(self._line(course.log[-1], len(self._log)))
         self._tell(self._log[-1])
-        return found
+        return proved
 
 
-def coarser(given: Program) -> tuple[Program, Positions, Positions] | None:
+def coarser(master: Program) -> tuple[Program, Positions, Positions] | None:
     """Return the problem of a net of secrets, the net, and its observables; None where there is none.
 
     Every secret is near one of the net, which gets its cost. Observables are those whose anchor is in the net.
     This problem bounds nothing.
     """
-    n, _ = given.shape
+    n, _ = master.shape
     if n <= _ENOUGH_SECRETS:
         return None
-    net = _net(given.exponents, np.unique(given.anchors))
+    net = _net(master.exponents, np.unique(master.anchors))
     if len(net) > 0.7 * n:
         return None
-    member = given.exponents[net].argmin(axis=0)
+    member = master.exponents[net].argmin(axis=0)
     place = np.full(n, -1)
     place[net] = np.arange(len(net))
-    kept = np.flatnonzero(place[given.anchors] >= 0)
-    prior, costs = np.zeros(len(net)), np.zeros((len(net), len(kept)))
-    np.add.at(prior, member, given.prior)
-    np.add.at(costs, member, given.costs[kept].T)
-    exponents = given.exponents[np.ix_(net, net)]
+    observables = np.flatnonzero(place[master.anchors] >= 0)
+    prior, costs = np.zeros(len(net)), np.zeros((len(net), len(observables)))
+    np.add.at(prior, member, master.prior)
+    np.add.at(costs, member, master.costs[observables].T)
+    exponents = master.exponents[np.ix_(net, net)]
     pairs = edges_of(exponents, DETOUR)
     if pairs is None:
         order = np.argsort(exponents, axis=1)[:, 1 : 1 + _NEAREST]
         pairs = np.column_stack([np.repeat(np.arange(len(net)), order.shape[1]), order.ravel()])
         pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
-    return program(prior, costs, exponents, place[given.anchors[kept]], pairs), net, kept
+    return program(prior, costs, exponents, place[master.anchors[observables]], pairs), net, observables
 
 
-def beside(given: Program, used: Positions) -> Positions:
+def beside(master: Program, used: Positions) -> Positions:
     """Return the observables at most a step of observables away from used ones."""
-    hubs = np.unique(given.anchors[used])
-    near = given.exponents[hubs].min(axis=0) <= _step(given) * (1 + _ROUNDED)
-    return np.flatnonzero(near[given.anchors])
+    hubs = np.unique(master.anchors[used])
+    near = master.exponents[hubs].min(axis=0) <= _step(master) * (1 + _ROUNDED)
+    return np.flatnonzero(near[master.anchors])
 
 
-def spread(given: Program, some: Sequence[int]) -> list[int]:
+def spread(master: Program, some: Sequence[int]) -> list[int]:
     """Return those of some observables, in turn, that are more than a step from each one before."""
-    near = _step(given) * (1 + _ROUNDED)
-    found: list[int] = []
+    near = _step(master) * (1 + _ROUNDED)
+    chosen: list[int] = []
     for o in some:
-        anchor = given.anchors[o]
-        if not found or given.exponents[anchor, given.anchors[found]].min() > near:
-            found.append(o)
-    return found
+        anchor = master.anchors[o]
+        if not chosen or master.exponents[anchor, master.anchors[chosen]].min() > near:
+            chosen.append(o)
+    return chosen
 
 
-def _step(given: Program) -> float:
+def _step(master: Program) -> float:
     """Return the median exponent between neighbouring observables."""
-    hubs = np.unique(given.anchors)
-    return float(np.median(nearest_of(given.exponents[np.ix_(hubs, hubs)])))
+    hubs = np.unique(master.anchors)
+    return float(np.median(nearest_of(master.exponents[np.ix_(hubs, hubs)])))
 
 
 def _net(exponents: Floats, first: Positions) -> Positions:

@@ -52,9 +52,9 @@ class Generating(Solver):
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
-        found = self.own(problem, control, start)
-        if found is not None:
-            return found
+        answer = self.own(problem, control, start)
+        if answer is not None:
+            return answer
         rest = Structured(self.threads, iteration_limit=self.iteration_limit, folder=self.folder)
         return rest.answer(problem, control, start)
 
@@ -65,36 +65,36 @@ class Generating(Solver):
 
         ``of_pairs`` says whether problems whose edges do not imply all rows are solved too, where memory suffices.
         """
-        found = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
-        if found is None:
+        reduction = _program(problem, control) if plain(problem) and control.pairs == "generated" else None
+        if reduction is None:
             return None
-        reduced, given, whole = found
+        reduced, master, whole = reduction
         if not (whole or of_pairs):
             return None
         if not whole and shortage_of_generated(*problem.shape, gap=control.gap, of_pairs=True) is not None:
             return None
         folder = None if self.folder is None else state_folder(self.folder)
-        chosen = _begun(reduced, given, start)
+        chosen = _begun(reduced, master, start)
         helpers = self.threads if problem.shape[0] > _SMALL else 1
         with Workers(helpers, lambda: control.stopped is not None) as workers:
             if not whole:
                 try:
-                    given = given.strict(workers)
+                    master = master.strict(workers)
                 except StoppedError:
                     return None
-            look = _look(problem, reduced, given)
+            look = _look(problem, reduced, master)
             aim = replace(control, gap=ALMOST * control.gap)
             seen = None if look is None else look.seen
             ended = generate(
-                given, aim, workers, most=self.iteration_limit, chosen=chosen, seen=seen, folder=folder
+                master, aim, workers, most=self.iteration_limit, chosen=chosen, seen=seen, folder=folder
             )
         prices: Multipliers | None = None
         if look is not None and ended.proved.least is not None:
             bound = look.costs.bound(ended.proved.least)
         else:
-            prices = reduced.lift_prices(_prices(given, ended.proved))
+            prices = reduced.lift_prices(_prices(master, ended.proved))
             bound = proved_bound(problem, prices)
-        matrix, used = _matrix(reduced, given, ended)
+        matrix, used = _matrix(reduced, master, ended)
         share = 0.0
         if problem.shape[0] ** 2 * problem.shape[1] <= REPAIR_LIMIT:
             matrix, share = repair_answer(problem, matrix)
@@ -132,15 +132,15 @@ def _program(problem: Problem, control: Control) -> tuple[Reduced, Program, bool
     if graph is None:
         return None
     pairs, whole = graph
-    given = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0), pairs)
-    return reduced.bare(), given, whole
+    master = program(reduced.prior, reduced.costs, reduced.exponents, losses.argmin(axis=0), pairs)
+    return reduced.bare(), master, whole
 
 
-def _begun(reduced: Reduced, given: Program, start: Answer | None) -> Positions | None:
+def _begun(reduced: Reduced, master: Program, start: Answer | None) -> Positions | None:
     """Return the observables near those that a similar problem's answer uses; None where it names none."""
     if start is None or start.used is None or int(start.used[-1]) >= len(reduced.merged):
         return None
-    return beside(given, np.unique(reduced.merged[start.used]))
+    return beside(master, np.unique(reduced.merged[start.used]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,30 +159,30 @@ class _Look:
         return least
 
 
-def _look(problem: Problem, reduced: Reduced, given: Program) -> _Look | None:
+def _look(problem: Problem, reduced: Reduced, master: Program) -> _Look | None:
     """Return a `_Look` where there are too many multipliers to store; else None."""
     n, m = problem.shape
-    edges, exponents = given.edges, problem.exponents
-    few = given.threshold is not None or len(edges.upper) * m <= MOST_PRICES
-    if few or given.shape[0] != n or exponents is None:
+    edges, exponents = master.edges, problem.exponents
+    few = master.threshold is not None or len(edges.upper) * m <= MOST_PRICES
+    if few or master.shape[0] != n or exponents is None:
         return None
-    secrets = reduced.heads[given.order]
+    secrets = reduced.heads[master.order]
     s, t = secrets[edges.upper], secrets[edges.lower]
     allowed = exponents[s, t]
     costs = LeastCosts(problem.prior.probabilities, problem.loss.array, s, t, allowed)
     return _Look(costs, reduced.merged, np.exp(np.log(edges.root) - allowed))
 
 
-def _matrix(reduced: Reduced, given: Program, ended: RoundsResult) -> tuple[Floats, Positions]:
+def _matrix(reduced: Reduced, master: Program, ended: RoundsResult) -> tuple[Floats, Positions]:
     """Return the mechanism, array (N, k), and the k observables that it uses."""
-    matrix = np.empty((given.shape[0], len(ended.chosen)))
-    matrix[given.order] = ended.x.T
+    matrix = np.empty((master.shape[0], len(ended.chosen)))
+    matrix[master.order] = ended.x.T
     used = reduced.kept[ended.chosen]
     order = np.argsort(used)
     return matrix[reduced.members][:, order], used[order]
 
 
-def _prices(given: Program, proved: ProvedRound) -> Multipliers:
+def _prices(master: Program, proved: ProvedRound) -> Multipliers:
     """Return the multipliers behind a bound as prices of the reduced problem."""
     block, upper, lower = proved.course.rows.pairs.triples()
     parts = [(upper, lower, proved.chosen[block], proved.course.proof.pairs)]
@@ -192,6 +192,6 @@ def _prices(given: Program, proved: ProvedRound) -> Multipliers:
     upper, lower, block, lam = (np.concatenate(column) for column in zip(*parts, strict=True))
     used = lam > 0
     upper, lower, block, lam = upper[used], lower[used], block[used], lam[used]
-    exponents = given.exponents[upper, lower]
+    exponents = master.exponents[upper, lower]
     # The row is scaled by e^{-E/2}; its plain form e^E x_t - x_s has the multiplier divided by e^{E/2}.
-    return Multipliers(given.order[upper], given.order[lower], block, lam * np.exp(-exponents / 2), exponents)
+    return Multipliers(master.order[upper], master.order[lower], block, lam * np.exp(-exponents / 2), exponents)

@@ -51,10 +51,10 @@ class Ground(CompactRepr):
 def on_plane(places: Visits | ArrayLike) -> Ground:
     """Return visits on a plane around their middle, or metres (n, 2) as given; raise `InputError` for none."""
     if not isinstance(places, Visits):
-        given = floats(places, "the places", shape=(None, 2))
-        if len(given) == 0:
+        metres = floats(places, "the places", shape=(None, 2))
+        if len(metres) == 0:
             raise InputError("there are no places.", "pass at least one.")
-        return Ground(given + 0.0, 1.0)  # no negative zeros: they are the same place
+        return Ground(metres + 0.0, 1.0)  # no negative zeros: they are the same place
     projection = Projection(*places.region().centre)
     xy = projection.forward(places.lat, places.lon)
     projection.check_reach(xy)
@@ -185,9 +185,9 @@ class CoordinateBound(Immutable):
         )
 
 
-def _counted(given: int, distinct: int) -> str:
+def _counted(visits: int, distinct: int) -> str:
     places = counted(distinct, "place")
-    return places if given == distinct else f"{counted(given, 'visit')} to {places}"
+    return places if visits == distinct else f"{counted(visits, 'visit')} to {places}"
 
 
 Progress = Callable[[Round], None]
@@ -268,8 +268,8 @@ def coordinate_bound(
     groups = standing.joined(added)
     square = loss == "squared"
     unit_of_loss = scale * scale if square else scale
-    asked = stop or (lambda: False)
-    search = _Search(groups, loss, rate / scale, gap, unit_of_loss, started, started + time_limit, asked, progress)
+    halt = stop or (lambda: False)
+    search = _Search(groups, loss, rate / scale, gap, unit_of_loss, started, started + time_limit, halt, progress)
     search.run()
     stretch = ground.stretch**2 if square else ground.stretch
     terms = len(rows) + 16  # roundings of the shares, of their sum and of what follows
@@ -293,13 +293,13 @@ def coordinate_bound(
 
 
 def _shares(rows: np.ndarray[tuple[int], np.dtype[np.intp]], weights: ArrayLike | None) -> Floats:
-    given = np.ones(len(rows)) if weights is None else floats(weights, "the weights", shape=(len(rows),))
-    if (given < 0).any() or not given.any():
+    counts = np.ones(len(rows)) if weights is None else floats(weights, "the weights", shape=(len(rows),))
+    if (counts < 0).any() or not counts.any():
         raise InputError("a weight is negative or all are zero.", "use weights of at least 0, such as counts.")
     # By the largest first: sums of large weights may overflow.
-    totals = np.bincount(rows, given / given.max())
-    found: Floats = totals / totals.sum()
-    return found
+    totals = np.bincount(rows, counts / counts.max())
+    shares: Floats = totals / totals.sum()
+    return shares
 
 
 @dataclass(slots=True)
@@ -331,10 +331,10 @@ class _Search:
         idle, least_lacking = 0, math.inf
         while idle < _PATIENCE:
             begun = time.monotonic()
-            found = groups.costs(mesh, self.kind, self.epsilon, thresholds, self.ended)
-            if found is None:
+            costed = groups.costs(mesh, self.kind, self.epsilon, thresholds, self.ended)
+            if costed is None:
                 return
-            costs, constant = found
+            costs, constant = costed
             solved = self._solved(prior, promise, costs)
             if solved is None:
                 return

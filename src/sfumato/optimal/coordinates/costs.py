@@ -83,8 +83,8 @@ class Mesh(CompactRepr):
         """Return the mesh of triangles (t, 3, 2), without those that surely miss the hull."""
         slack = _SLACK * 2 * float(np.abs(triangles).max())
         misses = ((triangles @ directions.T).min(axis=1) - slack > reach).any(axis=1)
-        kept, depths = triangles[~misses], depths[~misses]
-        corners, where = np.unique(kept.reshape(-1, 2), axis=0, return_inverse=True)
+        near, depths = triangles[~misses], depths[~misses]
+        corners, where = np.unique(near.reshape(-1, 2), axis=0, return_inverse=True)
         return cls(corners, where.reshape(-1, 3), depths, directions, reach)
 
     def __len__(self) -> int:
@@ -107,37 +107,37 @@ class Mesh(CompactRepr):
         coarsest = np.full(len(self), DEEPEST, dtype=np.intp)
         np.minimum.at(coarsest, flat, depths)
         marked = corners[flat] & (depths == coarsest[flat])
-        found: NDArray[np.bool_] = marked.reshape(-1, 3).any(axis=1)
-        return found
+        chosen: NDArray[np.bool_] = marked.reshape(-1, 3).any(axis=1)
+        return chosen
 
 
 def points_inside(places: Floats, count: int) -> Floats:
     """Return at least ``count`` points spread in the convex hull of places, array (k, 2); none without an area."""
-    found = places[:0]
+    points = places[:0]
     for more in range(_DOUBLINGS if count > 0 else 0):
         mesh = Mesh.covering(places, count * 2**more)
         slack = _SLACK * 4 * float(np.abs(mesh.corners).max())
         inside = np.all(mesh.corners @ mesh.directions.T <= mesh.reach - slack, axis=1)
-        found = mesh.corners[inside]
-        if len(found) >= count:
+        points = mesh.corners[inside]
+        if len(points) >= count:
             break
-    return found
+    return points
 
 
 def _directions(places: Floats) -> Floats:
     """Return the outward directions of the sides of the hull and of the triangles, array (k, 2)."""
     sides = np.array([[1, 0], [0, 1], [7, 4], [7, -4]]) / np.array([[1], [1], [65**0.5], [65**0.5]])
-    found = [sides, -sides]
+    directions = [sides, -sides]
     try:
-        found.append(ConvexHull(places).equations[:, :2])
+        directions.append(ConvexHull(places).equations[:, :2])
     except (QhullError, ValueError):  # fewer than three places, or all on one line
         far = places - places[0]
         along = far[int(np.argmax(np.hypot(*far.T)))]
         length = float(np.hypot(*along))
         if length > 0:
             normal = np.array([[-along[1], along[0]]]) / length
-            found += [normal, -normal]
-    return np.concatenate(found)
+            directions += [normal, -normal]
+    return np.concatenate(directions)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -186,9 +186,9 @@ class PlaceGroups(CompactRepr):
     @property
     def distances(self) -> Floats:
         """The distances between heads, array (k, k), no less than the exact ones."""
-        found = distances_above(self.points, self.points)
-        np.fill_diagonal(found, 0.0)
-        return found
+        distances = distances_above(self.points, self.points)
+        np.fill_diagonal(distances, 0.0)
+        return distances
 
     def thresholds(self, matrix: Floats, mesh: Mesh, kind: str, epsilon: float, stop: Stop) -> Floats:
         """Return good thresholds m, array (n,), for a mechanism's rows (k, m) at the heads.
@@ -196,7 +196,7 @@ class PlaceGroups(CompactRepr):
         The best one has a mass of 1 / (e^(epsilon r) + 1) of the reports below it. Zero, the value after a stop,
         is valid too.
         """
-        found = np.zeros(len(self.places))
+        thresholds = np.zeros(len(self.places))
         wanted = 1 / (np.exp(np.minimum(epsilon * self.away, 700)) + 1)
         for rows in self._chunks():
             if stop():
@@ -205,10 +205,10 @@ class PlaceGroups(CompactRepr):
             order = np.argsort(costs, axis=1)
             below = np.cumsum(np.take_along_axis(matrix[self.member[rows]], order, axis=1), axis=1)
             first = np.minimum((below < wanted[rows, None]).sum(axis=1), costs.shape[1] - 1)
-            found[rows] = np.take_along_axis(costs, order, axis=1)[np.arange(len(costs)), first]
-        found[self.heads] = 0.0
-        found[epsilon * self.away > _WORTHLESS] = 0.0
-        return found
+            thresholds[rows] = np.take_along_axis(costs, order, axis=1)[np.arange(len(costs)), first]
+        thresholds[self.heads] = 0.0
+        thresholds[epsilon * self.away > _WORTHLESS] = 0.0
+        return thresholds
 
     def costs(
         self, mesh: Mesh, kind: str, epsilon: float, thresholds: Floats, stop: Stop
@@ -251,8 +251,8 @@ def _heads(places: Floats, weights: Floats, most: int) -> Indices:
     if len(places) > max(_LOOKED_AT, 4 * most):
         some = random.choice(len(places), size=max(_LOOKED_AT, 4 * most), replace=False, p=mass / mass.sum())
         # Their weights brought them here: they count the same now.
-        found: Indices = np.sort(some)[_heads(places[np.sort(some)], np.ones(len(some)), most)]
-        return found
+        heads: Indices = np.sort(some)[_heads(places[np.sort(some)], np.ones(len(some)), most)]
+        return heads
     chosen = [int(np.argmax(mass))]
     near = np.hypot(*(places - places[chosen[0]]).T)
     while len(chosen) < most and near.any():
@@ -286,25 +286,25 @@ def lower_costs(places: Floats, mesh: Mesh, kind: str) -> Floats:
     t = len(mesh.triangles)
     order = np.argsort(mesh.triangles.ravel(), kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(mesh.triangles.ravel(), minlength=len(mesh)))[:-1]])
-    found = np.empty((len(places), len(mesh)))
+    costs = np.empty((len(places), len(mesh)))
     step = max(1, _COSTS_CHUNK // (6 * t))
     for begin in range(0, len(places), step):
         values = _planes(places[begin : begin + step], mesh, kind)
-        found[begin : begin + step] = np.minimum.reduceat(values.reshape(-1, 3 * t)[:, order], starts, axis=1)
-    return found
+        costs[begin : begin + step] = np.minimum.reduceat(values.reshape(-1, 3 * t)[:, order], starts, axis=1)
+    return costs
 
 
 def distances_above(places: Floats, others: Floats) -> Floats:
     """Return distances that are at least the exact ones, array (n, m)."""
     apart = places[:, None, :] - others[None, :, :]
-    found: Floats = np.hypot(apart[..., 0], apart[..., 1]) * (1 + 8 * UNIT)
-    return found
+    distances: Floats = np.hypot(apart[..., 0], apart[..., 1]) * (1 + 8 * UNIT)
+    return distances
 
 
 def true_costs(places: Floats, corners: Floats, kind: str) -> Floats:
     """Return upper bounds of the costs of reports at the corners, array (n, m), in metres or square metres."""
-    found = distances_above(places, corners)
-    return found if kind == "euclidean" else found * found * (1 + 4 * UNIT)
+    distances = distances_above(places, corners)
+    return distances if kind == "euclidean" else distances * distances * (1 + 4 * UNIT)
 
 
 def _planes(places: Floats, mesh: Mesh, kind: str) -> Floats:
@@ -320,9 +320,9 @@ def _planes(places: Floats, mesh: Mesh, kind: str) -> Floats:
         middle = corners.mean(axis=1)
         at = middle[None] - places[:, None, :]
         step = corners - middle[:, None, :]
-        found = (at * at).sum(axis=2)[..., None] + 2 * (at[:, :, None, :] * step[None]).sum(axis=3)
+        tangents = (at * at).sum(axis=2)[..., None] + 2 * (at[:, :, None, :] * step[None]).sum(axis=3)
         most = far.max(axis=2, keepdims=True)
-        lower: Floats = found - 64 * UNIT * (most + np.ptp(corners, axis=1).max()) ** 2
+        lower: Floats = tangents - 64 * UNIT * (most + np.ptp(corners, axis=1).max()) ** 2
         return lower
     towards = np.divide(away, far[..., None], out=np.zeros_like(away), where=far[..., None] > 0)
     pull = towards * np.sqrt(far)[..., None]

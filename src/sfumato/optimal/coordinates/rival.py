@@ -103,20 +103,20 @@ def noise_rival(field: Rivalry, fineness: float = ROUGH, seconds: float = _LONGE
         attacker = Bracket.between(min(guessed.lower, plain.upper), min(guessed.upper, plain.upper))
         made, certificate = noise, replace(certificate, loss=plain, attacker=attacker)
     scale = units.factor("m", field.loss.unit)
-    found = certificate.loss
-    lower, upper = max(0.0, down(found.lower * scale)), up(found.upper * scale)
-    return Rival(made, certificate, Bracket(lower, min(max(found.value * scale, lower), upper), upper))
+    lost = certificate.loss
+    lower, upper = max(0.0, down(lost.lower * scale)), up(lost.upper * scale)
+    return Rival(made, certificate, Bracket(lower, min(max(lost.value * scale, lower), upper), upper))
 
 
 def noise_estimate(field: Rivalry, seconds: float) -> float:
     """Return an estimate of the loss of planar noise with the best remap, in the unit of the loss."""
     noise, per_km = _raw(field)
-    found, cells = 2000 / per_km, _cells(field.points.xy, per_km / 1000, ROUGH)
+    lost, cells = 2000 / per_km, _cells(field.points.xy, per_km / 1000, ROUGH)
     if _cells(field.points.xy, per_km / 1000, _COARSEST) <= CELLS:
         groups = _Groups.of(field.points, max(_FEWEST, int(seconds / (_SECONDS * cells))))
         made = noise.for_places(groups.xy, groups.weights, ROUGH)
-        found = min(found, made.error(groups.xy, groups.weights).loss.value)
-    return found * units.factor("m", field.loss.unit)
+        lost = min(lost, made.error(groups.xy, groups.weights).loss.value)
+    return lost * units.factor("m", field.loss.unit)
 
 
 def _raw(field: Rivalry) -> tuple[CoordinateNoise, float]:
@@ -153,21 +153,23 @@ class _Groups:
         away = np.hypot(*(xy - means[where]).T)
         return cls(means, mass, float(away.max()), float(weights @ away))
 
-    def widened(self, found: NoiseCertificate, per_m: float) -> NoiseCertificate:
+    def widened(self, certificate: NoiseCertificate, per_m: float) -> NoiseCertificate:
         """Return what holds of the points themselves.
 
         At a distance r from its group, the probability of a report differs by a factor of at most e^(epsilon (r +
         slack)); losses differ by the weighted mean of the distances.
         """
         if self.farthest == 0:
-            return found
-        times = math.exp(per_m * (self.farthest + found.privacy.slack_m)) * (1 + 1e-9)
+            return certificate
+        times = math.exp(per_m * (self.farthest + certificate.privacy.slack_m)) * (1 + 1e-9)
 
         def of(bracket: Bracket) -> Bracket:
             lower, upper = max(0.0, bracket.lower - self.mean) / times, (bracket.upper + self.mean) * times
             return Bracket(lower, min(max(bracket.value, lower), upper), upper)
 
-        return replace(found, loss=of(found.loss), attacker=of(found.attacker), blind=of(found.blind))
+        return replace(
+            certificate, loss=of(certificate.loss), attacker=of(certificate.attacker), blind=of(certificate.blind)
+        )
 
 
 def _cells(xy: Floats, per_m: float, fineness: float) -> float:
@@ -194,5 +196,5 @@ def certify_noise(noise: CoordinateNoise, points_m: ArrayLike, weights: ArrayLik
         InputError: If an array is not as described.
     """
     proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
-    found = noise.error(points_m, weights)
-    return NoiseCertificate(proof, found.loss, found.attacker, noise.blind(points_m, weights))
+    error = noise.error(points_m, weights)
+    return NoiseCertificate(proof, error.loss, error.attacker, noise.blind(points_m, weights))

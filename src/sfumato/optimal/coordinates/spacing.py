@@ -83,17 +83,17 @@ def suited_lattice(
     wanted = 0.0 if promise is None else _FINE / (promise.epsilon * units.factor("m", promise.unit))
     finest = max(width, height) / (_PLACES if promise is not None else most)
     narrow = finest < wanted
-    step, held = _rounded(min(wanted, finest) or finest, down=True), ""
+    step, limit = _rounded(min(wanted, finest) or finest, down=True), ""
     while True:
         wide = (width / step + 3) * (height / step + 3)  # about the vertices of the whole rectangle
         if wide < _WIDEST:
-            found = Lattice.covering(places, step, kind=kind, region=region, near=near)
-            if len(found) <= most:
-                return SuitedLattice(found, _reason(found.spacing_m, wanted, held, narrow=narrow))
-            wide, aim, held = float(len(found)), float(most), f"the finest with at most {most} vertices"
-            held += ", which take about a minute" if most == MOST_VERTICES else ""
+            lattice = Lattice.covering(places, step, kind=kind, region=region, near=near)
+            if len(lattice) <= most:
+                return SuitedLattice(lattice, _reason(lattice.spacing_m, wanted, limit, narrow=narrow))
+            wide, aim, limit = float(len(lattice)), float(most), f"the finest with at most {most} vertices"
+            limit += ", which take about a minute" if most == MOST_VERTICES else ""
         else:
-            aim, held = _WIDEST, "the finest for so wide a region"
+            aim, limit = _WIDEST, "the finest for so wide a region"
         step = _rounded(step * max(_GROWTH, 0.97 * math.sqrt(wide / aim)))
 
 
@@ -119,11 +119,11 @@ def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) 
     check_time(size, size, time_limit)
 
 
-def _reason(spacing_m: float, wanted: float, held: str, *, narrow: bool) -> str:
+def _reason(spacing_m: float, wanted: float, limit: str, *, narrow: bool) -> str:
     chosen = f"The spacing of {units.show(spacing_m, 'm')} was chosen: "
-    if held:
+    if limit:
         relative = f" It is {about(_FINE * spacing_m / wanted, 2)} times 1/epsilon." if wanted else ""
-        return f"{chosen}{held}.{relative}"
+        return f"{chosen}{limit}.{relative}"
     if narrow:
         return f"{chosen}a tenth of the longer side of the region."
     return f"{chosen}three quarters of 1/epsilon. A finer one loses only slightly less and takes longer."

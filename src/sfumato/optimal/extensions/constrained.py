@@ -233,14 +233,14 @@ def with_most_room(
     for back_end in back_ends:
         while True:
             program = GeneralProgram(demands, triples, of_room=True)
-            found = back_end.solve(program.program, time_limit=control.remaining, stop=control.stop)
-            if found.x is None or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            solution = back_end.solve(program.program, time_limit=control.remaining, stop=control.stop)
+            if solution.x is None or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
                 break
-            if found.duals is not None:
-                _refuse_if_proved(demands, program.prices(found.duals))
-            raw = program.matrix(found.x)
+            if solution.duals is not None:
+                _refuse_if_proved(demands, program.prices(solution.duals))
+            raw = program.matrix(solution.x)
             matrix = demands.private(raw, _MARGIN)
-            lacking, least = float(demands.lacking(matrix).max(initial=-np.inf)), float(found.x[-1])
+            lacking, least = float(demands.lacking(matrix).max(initial=-np.inf)), float(solution.x[-1])
             if lacking <= min(_HALF * least, -4 * ENOUGH):
                 return matrix, triples
             more = violated(raw, demands.exponents, triples, most=max(ALL_AT_ONCE, 2 * len(triples)))
@@ -255,10 +255,10 @@ def with_most_room(
     )
 
 
-def _alone(prices: ManyMultipliers, kept: int) -> ManyMultipliers:
+def _alone(prices: ManyMultipliers, position: int) -> ManyMultipliers:
     """Return prices with that of one constraint only: of an attacker, or of a linear one after these."""
-    attackers = [each * (k == kept) for k, each in enumerate(prices.attackers)]
-    others = np.arange(len(prices.constraints)) + len(attackers) != kept
+    attackers = [each * (k == position) for k, each in enumerate(prices.attackers)]
+    others = np.arange(len(prices.constraints)) + len(attackers) != position
     return ManyMultipliers(prices.rows, prices.masses, tuple(attackers), np.where(others, 0.0, prices.constraints))
 
 
@@ -267,8 +267,8 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     bound = demands.without_loss().bound(prices)
     if not bound > 0:
         return
-    own = np.array([*(float(each.sum(axis=0).min()) for each in prices.attackers), *prices.constraints])
-    weight = own * demands.scales
+    price = np.array([*(float(each.sum(axis=0).min()) for each in prices.attackers), *prices.constraints])
+    weight = price * demands.scales
     named = np.flatnonzero(weight > _COUNTS * weight.max())
     names = [demands.names[k] for k in named]
     k = int(named[0])
@@ -283,7 +283,7 @@ def _refuse_if_proved(demands: Demands, prices: ManyMultipliers) -> None:
     if k < len(demands.attackers):
         raise InfeasibleError(f"no mechanism satisfies the {names[0]}.", "ask for less.")
     limit = demands.constraints[k - len(demands.attackers)]
-    least = limit.at_most + bound / float(own[k])
+    least = limit.at_most + bound / float(price[k])
     raise InfeasibleError(
         f"no mechanism satisfies the constraint ({limit}): for every mechanism the sum is at least "
         f"{amount_at_least(least, limit.unit, 6)}.",
@@ -343,13 +343,13 @@ class _Search:
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
         while True:
             program = GeneralProgram(self.demands, self.triples, kept_back)
-            found = back_end.solve(program.program, time_limit=self.control.remaining, stop=self.control.stop)
-            self.infeasible = found.status is Status.INFEASIBLE
-            if found.x is None or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+            solution = back_end.solve(program.program, time_limit=self.control.remaining, stop=self.control.stop)
+            self.infeasible = solution.status is Status.INFEASIBLE
+            if solution.x is None or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
                 return
-            if found.duals is not None:
-                self._take_prices(program.prices(found.duals))
-            raw = program.matrix(found.x)
+            if solution.duals is not None:
+                self._take_prices(program.prices(solution.duals))
+            raw = program.matrix(solution.x)
             self._offer(self.demands.private(raw, _MARGIN), back_end.name)
             self._report()
             if self.reached:

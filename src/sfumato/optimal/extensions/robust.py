@@ -139,10 +139,10 @@ def best_mixture(losses: Floats) -> Mixture:
         np.append(np.zeros(priors), 1.0),
         np.zeros(count + 1),
     )
-    found = Highs("simplex").solve(program, time_limit=_SECONDS, stop=lambda: False)
-    if found.x is None or found.duals is None:
+    solution = Highs("simplex").solve(program, time_limit=_SECONDS, stop=lambda: False)
+    if solution.x is None or solution.duals is None:
         raise SolverError("the mixture of designs for the priors was not found.", "use fewer priors.")
-    shares, weights = np.maximum(found.x[:count], 0.0), np.maximum(-found.duals[:priors], 0.0)
+    shares, weights = np.maximum(solution.x[:count], 0.0), np.maximum(-solution.duals[:priors], 0.0)
     shares /= shares.sum()
     total = float(weights.sum())
     even: Floats = np.full(priors, 1.0 / priors)
@@ -294,16 +294,16 @@ class _Game:
         nearness = max(_SHARE * self.gap, min(_FIRST, _OF_GAP * self._gap))
         left = max(self.deadline - time.monotonic(), 1e-3)
         session = SolveSession(nearness, solver=self.solver, time_limit=left, stop=self.stop)
-        found = session.solve(problem, self.last)
-        self.last = found
-        matrix = found.matrix if found.mechanism is None else found.mechanism.matrix
-        if found.used is not None:
-            matrix = spread(matrix, found.used, problem.shape[1])
+        answer = session.solve(problem, self.last)
+        self.last = answer
+        matrix = answer.matrix if answer.mechanism is None else answer.mechanism.matrix
+        if answer.used is not None:
+            matrix = spread(matrix, answer.used, problem.shape[1])
         self.matrices.append(matrix)
         self.losses.append(self.masses @ (matrix * problem.loss.array).sum(axis=1))
         # The rounded mixture exceeds a true one by no more than this, and no loss is negative.
         count, most = len(self.priors), float(problem.loss.array.max())
-        bound = found.bound * (1 - 2 * (2 * count + 8) * UNIT) if found.bound > 0 else found.bound
+        bound = answer.bound * (1 - 2 * (2 * count + 8) * UNIT) if answer.bound > 0 else answer.bound
         bound = below(bound, underflow(count * problem.shape[0], most))
         if bound > self.bound:
             self.bound, self.weights = bound, weights
@@ -313,8 +313,8 @@ class _Game:
         if mixture.value < self.value:
             self.value = mixture.value
             self.best = np.tensordot(mixture.shares, np.array(self.matrices), axes=1)
-        kept = [k for k, share in enumerate(mixture.shares) if share > 0 or k >= len(self.matrices) - _KEPT]
-        self.matrices, self.losses = [self.matrices[k] for k in kept], [self.losses[k] for k in kept]
+        needed = [k for k, share in enumerate(mixture.shares) if share > 0 or k >= len(self.matrices) - _KEPT]
+        self.matrices, self.losses = [self.matrices[k] for k in needed], [self.losses[k] for k in needed]
         seconds = time.monotonic() - self.begun
         self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, self._gap, seconds))
         if self.progress is not None:
@@ -325,13 +325,13 @@ class _Game:
         problem = self.even
         matrix, share = repair_answer(problem, self.best)
         answer = Answer(matrix, share, self.value, self.bound, status, (), "")
-        found = prove_answer(problem, answer)
-        if found is None:
+        proved = prove_answer(problem, answer)
+        if proved is None:
             raise SolverError(
                 "the mixture of designs could not be proved to satisfy the guarantees after rounding to integers.",
                 "try another solver.",
             )
-        mechanism, _ = found
+        mechanism, _ = proved
         losses = tuple(expected_loss_above(mechanism, prior, problem.loss) for prior in self.priors)
         value = max(losses)
         if status in (Status.OPTIMAL, Status.INACCURATE):

@@ -78,8 +78,8 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
     errors = Loss(np.maximum(1.0 - right, 0.0), name="chance of a wrong guess")
     blind = float(problem.classes.max())
     most = max(1.0 - blind, problem.negligible)
-    told = control.progress
-    found = design_private(
+    tell = control.progress
+    design = design_private(
         Prior(problem.secrets, weights),
         loss=problem.loss,
         distance=errors,
@@ -89,16 +89,16 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
         gap=min(_SHARE, _SHARE * control.gap * max(blind, problem.negligible) / most),
         time_limit=control.remaining if math.isfinite(control.deadline) else math.inf,
         stop=control.stop,
-        progress=None if told is None else lambda step: told(_of_vulnerability(problem, step)),
+        progress=None if tell is None else lambda step: tell(_of_vulnerability(problem, step)),
     )
-    status = Status.INACCURATE if found.status is Status.OPTIMAL else found.status
-    log = tuple(_of_vulnerability(problem, step) for step in found.log)
-    prices = None if found.optimality is None else found.optimality.multipliers
+    status = Status.INACCURATE if design.status is Status.OPTIMAL else design.status
+    log = tuple(_of_vulnerability(problem, step) for step in design.log)
+    prices = None if design.optimality is None else design.optimality.multipliers
     if prices is None or prices.guesses is None:
         blindly: Floats = np.tile(problem.classes[:, None], (1, len(problem.observables)))
-        return found.mechanism, Found(blindly, 0.0, status, log)
+        return design.mechanism, Found(blindly, 0.0, status, log)
     rows = replace(prices, guesses=None, loss=0.0)
-    return found.mechanism, Found(prices.guesses, prices.loss, status, log, rows)
+    return design.mechanism, Found(prices.guesses, prices.loss, status, log, rows)
 
 
 def _of_vulnerability(problem: SensitiveProblem, step: Progress) -> Progress:
@@ -410,9 +410,9 @@ def _leak(problem: SensitiveProblem, mechanism: Mechanism) -> float:
 def candidates_of(problem: SensitiveProblem, program: LeakProgram, rows: Floats) -> Iterator[Mechanism]:
     """Yield mechanisms of rows p(z|w), the first without an interior answer's tiny probabilities."""
     for threshold in _DROPPED:
-        kept = program.within(np.where(rows < threshold, 0.0, rows))
+        likely = program.within(np.where(rows < threshold, 0.0, rows))
         # Nothing is known of a secret that never occurs: its report reveals as little as possible.
-        everyone = problem.weights[program.rows] @ kept
+        everyone = problem.weights[program.rows] @ likely
         matrix = np.tile(everyone / everyone.sum(), (len(problem.secrets), 1))
-        matrix[program.rows] = kept
+        matrix[program.rows] = likely
         yield Mechanism(matrix, problem.secrets, problem.observables)

@@ -104,8 +104,8 @@ class Newton:
         wanted = np.empty(n + 1)
         wanted[:n] = rows - first.sum(axis=1)
         wanted[n] = float((self.program.cost * first).sum()) - spend
-        found = self._scale * cho_solve(self._factor, self._scale * wanted)
-        du, dt = found[:n], float(found[n])
+        solution = self._scale * cho_solve(self._factor, self._scale * wanted)
+        du, dt = solution[:n], float(solution[n])
         dy = first + self.solve(np.broadcast_to(du[:, None], first.shape)) - dt * self._of_cost
         return dy, du, dt
 

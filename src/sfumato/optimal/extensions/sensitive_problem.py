@@ -93,12 +93,12 @@ class SensitiveProblem:
                 f"the objective {objective!r} is unknown.", f"use {VULNERABILITY!r} or {INFORMATION!r}."
             )
         space = observables if observables is not None else secrets
-        found = as_loss(loss, len(secrets), len(space))
+        costs = as_loss(loss, len(secrets), len(space))
         object.__setattr__(self, "joint", array)
         object.__setattr__(self, "secrets", secrets)
         object.__setattr__(self, "observables", space)
-        object.__setattr__(self, "loss", found)
-        object.__setattr__(self, "max_loss", units.parse(max_loss, unit=found.unit, what="the largest loss"))
+        object.__setattr__(self, "loss", costs)
+        object.__setattr__(self, "max_loss", units.parse(max_loss, unit=costs.unit, what="the largest loss"))
         object.__setattr__(self, "objective", objective)
         object.__setattr__(self, "guarantees", _metric_privacy(secrets, objective, guarantees))
         object.__setattr__(self, "classes", readonly(array.sum(axis=1)))
@@ -126,24 +126,24 @@ class SensitiveProblem:
         return 1e-3 * max(1.0, float(np.log2(np.count_nonzero(self.classes))))
 
 
-def _metric_privacy(secrets: Space, objective: str, given: Guarantees) -> tuple[MetricPrivacy, ...]:
+def _metric_privacy(secrets: Space, objective: str, guarantees: Guarantees) -> tuple[MetricPrivacy, ...]:
     """Return guarantees as rows of the secrets; raise `InputError` where they or the objective do not fit."""
-    found = guarantees_for(secrets, given)
-    if found and objective != VULNERABILITY:
+    bound = guarantees_for(secrets, guarantees)
+    if bound and objective != VULNERABILITY:
         raise InputError(
             f"the objective {objective!r} takes no guarantees.",
             python("use least_vulnerability, or leave guarantees= out."),
         )
-    kept = tuple(each for each in found if isinstance(each, MetricPrivacy))
-    if len(kept) < len(found):
-        other = next(each for each in found if not isinstance(each, MetricPrivacy))
+    metric = tuple(each for each in bound if isinstance(each, MetricPrivacy))
+    if len(metric) < len(bound):
+        other = next(each for each in bound if not isinstance(each, MetricPrivacy))
         raise InputError(
             f"{other} is not possible here: the design already maximises the error of an attacker who guesses the "
             "sensitive value.",
             python("pass MetricPrivacy, ThresholdPrivacy or CoordinatePrivacy."),
         )
-    exponents_of(secrets, kept)
-    return kept
+    exponents_of(secrets, metric)
+    return metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,12 +172,12 @@ class LeakProgram:
 
     def within(self, y: Floats) -> Floats:
         """Return rows scaled to sum one, mixed with the nearest ones just enough to satisfy the limit."""
-        found: Floats = y / y.sum(axis=1, keepdims=True)
-        spent = float((self.cost * found).sum())
+        rows: Floats = y / y.sum(axis=1, keepdims=True)
+        spent = float((self.cost * rows).sum())
         if spent > self.limit:
             share = min(1.0, (1 - self.limit / spent) * (1 + 1e-12))
-            found = (1 - share) * found + share * self.nearest
-        return found
+            rows = (1 - share) * rows + share * self.nearest
+        return rows
 
     def start(self) -> tuple[Floats, float]:
         """Return an exponential mechanism mixed with even rows, strictly feasible, and a price that suits it."""
@@ -203,7 +203,7 @@ class LeakProgram:
 
 def leak_program(problem: SensitiveProblem) -> LeakProgram:
     """Return the program of a problem; raise `InfeasibleError` if every mechanism loses more than the limit."""
-    rows, kept = np.flatnonzero(problem.weights), np.flatnonzero(problem.classes)
+    rows, classes = np.flatnonzero(problem.weights), np.flatnonzero(problem.classes)
     weights, loss = problem.weights[rows], problem.loss.array[rows]
     best = loss.min(axis=1)
     above = loss - best[:, None]
@@ -221,7 +221,7 @@ def leak_program(problem: SensitiveProblem) -> LeakProgram:
     tight = room <= _TIGHT * size + rounding
     ties = above <= _TIE * float(np.abs(loss).max())
     unit_of_cost = scale if scale > 0 else 1.0
-    joint = problem.joint[np.ix_(kept, rows)]
+    joint = problem.joint[np.ix_(classes, rows)]
     alone = bool(((joint > 0).sum(axis=0) == 1).all())
     return LeakProgram(
         sparse.csr_array(joint) if alone else joint,
@@ -231,11 +231,11 @@ def leak_program(problem: SensitiveProblem) -> LeakProgram:
         ties if tight else np.ones_like(ties),
         ties / ties.sum(axis=1, keepdims=True),
         tight,
-        problem.classes[kept],
+        problem.classes[classes],
         weights,
         unit_of_cost,
         rows,
-        kept,
+        classes,
     )
 
 

@@ -33,19 +33,19 @@ _ALIKE: Final = 0.6  # of that step: guesses nearer than this are one
 _UNUSED: Final = 1e-3  # of the price of a report's error: a guess that never has more is left out
 
 
-def finer(asked: PlaceDistortion, found: Design, attack: Guesses) -> PlaceDistortion:
+def finer(target: PlaceDistortion, design: Design, attack: Guesses) -> PlaceDistortion:
     """Return the distortion with more guesses around the best ones against a mechanism, and without unused ones.
 
     Where the best guess for a report is far from the program's guesses, that one and others around it are added,
     so that the next best guess lies near one of them.
     """
-    likely = found.problem.prior.probabilities @ found.mechanism.matrix
-    away = _nearest(attack.points, asked.guesses)
+    likely = design.problem.prior.probabilities @ design.mechanism.matrix
+    away = _nearest(attack.points, target.guesses)
     missing = likely * away**2  # near its least value an error grows with the square of the distance
     order = np.argsort(-missing)
     covered = np.cumsum(missing[order])
     used = order[: int(np.searchsorted(covered, _SHARE * covered[-1])) + 1]
-    known = _used(asked.guesses, found)
+    known = _used(target.guesses, design)
     side = _STEP * away[used]
     tried = np.concatenate(
         [attack.points[used], *(attack.points[used] + side[:, None] * each for each in _patch())]
@@ -56,17 +56,17 @@ def finer(asked: PlaceDistortion, found: Design, attack: Guesses) -> PlaceDistor
     for guess, least, distance in zip(tried, apart, near, strict=True):
         if distance > least and (not added or _nearest(guess[None], np.array(added))[0] > least):
             added.append(guess)
-    return asked.with_guesses(np.array(added).reshape(-1, 2), known)
+    return target.with_guesses(np.array(added).reshape(-1, 2), known)
 
 
-def _used(guesses: Floats, found: Design) -> Floats:
+def _used(guesses: Floats, design: Design) -> Floats:
     """Return the guesses that have a price for some report, array (k, 2)."""
-    prices = None if found.optimality is None else found.optimality.multipliers.guesses
+    prices = None if design.optimality is None else design.optimality.multipliers.guesses
     if prices is None or prices.shape[0] != len(guesses):
         return guesses
     total = prices.sum(axis=0)
-    kept = (prices > _UNUSED * total).any(axis=1)
-    return guesses[kept] if kept.any() else guesses
+    used = (prices > _UNUSED * total).any(axis=1)
+    return guesses[used] if used.any() else guesses
 
 
 def _nearest(points: Floats, others: Floats) -> Floats:
@@ -97,8 +97,8 @@ def seconds_for_points(places: int) -> float:
     return _SECONDS * (places / _MEASURED) ** 3 / min(cores(), _CORES)
 
 
-def design_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
-    """Return a design with at least the error ``asked`` from the true point for guesses anywhere on the plane.
+def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
+    """Return a design with at least the error ``target`` from the true point for guesses anywhere on the plane.
 
     A program with finitely many guesses asks for less, so its optimum is a bound. Where the best guesses on the
     plane have too small an error against its mechanism, they are added and it is solved again. A share of the best
@@ -113,50 +113,50 @@ def design_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_
     value, share, tightest = np.inf, 0.0, -np.inf
     result: tuple[Design, PlaceDistortion] | None = None
 
-    def take(known: PlaceDistortion, found: Design, attack: Guesses) -> float:
+    def take(known: PlaceDistortion, design: Design, attack: Guesses) -> float:
         nonlocal best, value, share, tightest, result
-        kept = _keep_error(known, found, attack)
-        if kept is not None and kept[1] < value:
-            best, value, share = kept
-        if result is None or found.certificate.bound >= tightest:
-            tightest, result = found.certificate.bound, (found, known)
-        return gap_of(found.problem, value, tightest)
+        mixture = _keep_error(known, design, attack)
+        if mixture is not None and mixture[1] < value:
+            best, value, share = mixture
+        if result is None or design.certificate.bound >= tightest:
+            tightest, result = design.certificate.bound, (design, known)
+        return gap_of(design.problem, value, tightest)
 
-    _add_guesses(asked, solve, take, enough, started + time_limit)
+    _add_guesses(target, solve, take, enough, started + time_limit)
     if best is None or result is None:
         raise SolverError(
             "no mechanism could be proved to force the distortion of the true point.",
             "allow more time, or require slightly less distortion.",
         )
-    found, known = result
-    guarantees = tuple(known if isinstance(g, DistortionPrivacy) else g for g in found.problem.guarantees)
-    problem = replace(found.problem, guarantees=guarantees)
-    share = max(share, found.certificate.repair_weight)
-    proof = certify_mechanism(problem, best, found.certificate.bound, share)
-    return _finished(found, problem, best, proof, enough, started, time_limit)
+    design, known = result
+    guarantees = tuple(known if isinstance(g, DistortionPrivacy) else g for g in design.problem.guarantees)
+    problem = replace(design.problem, guarantees=guarantees)
+    share = max(share, design.certificate.repair_weight)
+    proof = certify_mechanism(problem, best, design.certificate.bound, share)
+    return _finished(design, problem, best, proof, enough, started, time_limit)
 
 
-def design_private_for_points(asked: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
+def design_private_for_points(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design of the largest error from the true point for guesses anywhere on the plane.
 
     With finitely many guesses the error is larger, so the program's optimum is an upper bound. The minimum of
-    ``asked`` is ignored.
+    ``target`` is ignored.
     """
     started = time.monotonic()
     value, tightest = -np.inf, np.inf
     best: Mechanism | None = None
     result: Design | None = None
 
-    def take(known: PlaceDistortion, found: Design, attack: Guesses) -> float:
+    def take(known: PlaceDistortion, design: Design, attack: Guesses) -> float:
         nonlocal best, value, tightest, result
         if known.lower(attack) > value or best is None:
-            best, value = found.mechanism, known.lower(attack)
-        bound = known.upper(found.certificate.bound)
+            best, value = design.mechanism, known.lower(attack)
+        bound = known.upper(design.certificate.bound)
         if bound <= tightest or result is None:
-            tightest, result = bound, found
-        return gap_of(found.problem, value, tightest)
+            tightest, result = bound, design
+        return gap_of(design.problem, value, tightest)
 
-    _add_guesses(asked, solve, take, enough, started + time_limit)
+    _add_guesses(target, solve, take, enough, started + time_limit)
     if best is None or result is None:  # there is a first round, or an error
         raise SolverError("there was no time for a first round.", "allow more time.")
     proof = certify_mechanism(result.problem, best, tightest, result.certificate.repair_weight)
@@ -165,7 +165,7 @@ def design_private_for_points(asked: PlaceDistortion, solve: Solve, enough: floa
 
 
 def _finished(
-    found: Design,
+    design: Design,
     problem: Problem,
     mechanism: Mechanism,
     proof: Certificate,
@@ -174,17 +174,17 @@ def _finished(
     time_limit: float,
 ) -> Design:
     """Return the design with another mechanism and its proof, and why the search ended."""
-    status, seconds = found.status, time.monotonic() - started
+    status, seconds = design.status, time.monotonic() - started
     if gap_of(problem, proof.value, proof.bound) <= enough:
         status = Status.OPTIMAL
     elif status in (Status.OPTIMAL, Status.INACCURATE):
         status = Status.TIME_LIMIT if seconds >= time_limit else Status.INACCURATE
-    program = replace(found.program, status=status, problem=problem, enough=enough)
+    program = replace(design.program, status=status, problem=problem, enough=enough)
     return Design.of_program(with_promises(mechanism, problem.guarantees), proof, program, seconds)
 
 
 def _add_guesses(
-    asked: PlaceDistortion,
+    target: PlaceDistortion,
     solve: Solve,
     take: Callable[[PlaceDistortion, Design, Guesses], float],
     enough: float,
@@ -198,40 +198,42 @@ def _add_guesses(
         if number and left <= 0:
             return
         try:
-            found = solve(asked, aim, left)
+            design = solve(target, aim, left)
         except SolverError:
             if not number:
                 raise
             return
-        attack = asked.attack(found.mechanism, found.problem.prior)
-        apart = take(asked, found, attack)
+        attack = target.attack(design.mechanism, design.problem.prior)
+        apart = take(target, design, attack)
         if apart <= enough:
             return
         closer = max(last, min(aim, _CLOSER * apart))
-        more = finer(asked, found, attack)
-        stuck = closer == aim and np.array_equal(more.guesses, asked.guesses)
-        if stuck or found.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        more = finer(target, design, attack)
+        stuck = closer == aim and np.array_equal(more.guesses, target.guesses)
+        if stuck or design.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
             return
-        asked, aim = more, closer
+        target, aim = more, closer
 
 
-def _keep_error(asked: PlaceDistortion, found: Design, attack: Guesses) -> tuple[Mechanism, float, float] | None:
+def _keep_error(target: PlaceDistortion, design: Design, attack: Guesses) -> tuple[Mechanism, float, float] | None:
     """Return a mechanism with just enough of the best constant report for the error, its loss, and that share."""
-    problem, certificate = found.problem, found.certificate
+    problem, certificate = design.problem, design.certificate
     worst = problem.objective == WORST_CASE
-    error = asked.lower(attack)
-    least = asked.minimum * (1 + _MARGIN)
+    error = target.lower(attack)
+    least = target.minimum * (1 + _MARGIN)
     if error >= least:
-        return found.mechanism, certificate.worst_case_loss if worst else certificate.loss, 0.0
+        return design.mechanism, certificate.worst_case_loss if worst else certificate.loss, 0.0
     constant = constant_report(problem)
-    most = asked.lower(asked.attack(Mechanism(constant, problem.prior.space, problem.observables), problem.prior))
-    if found.answer is None or not most > least:
+    most = target.lower(
+        target.attack(Mechanism(constant, problem.prior.space, problem.observables), problem.prior)
+    )
+    if design.answer is None or not most > least:
         return None
     share = (least - error) / (most - error)
     for more in _SHARES:
         mixed = min(1.0, share * (1 + more) + more)
-        matrix = (1 - mixed) * found.mechanism.matrix + mixed * constant
-        held = prove_answer(problem, replace(found.answer, matrix=matrix, mechanism=None))
-        if held is not None and asked.lower(asked.attack(held[0], problem.prior)) >= least:
-            return held[0], held[1].worst_case_loss if worst else held[1].loss, mixed
+        matrix = (1 - mixed) * design.mechanism.matrix + mixed * constant
+        proved = prove_answer(problem, replace(design.answer, matrix=matrix, mechanism=None))
+        if proved is not None and target.lower(target.attack(proved[0], problem.prior)) >= least:
+            return proved[0], proved[1].worst_case_loss if worst else proved[1].loss, mixed
     return None

@@ -161,13 +161,13 @@ class Form:
 
     def total(self, point: Floats) -> Floats:
         """Return the left-hand side of the coupling rows without w and v, array (size + loss rows,)."""
-        own = self.symmetry.average_vector((self.symmetry.copies[:, None] * point).sum(axis=0))
-        return own if self.losses is None else np.concatenate([own, self.losses.apply(point)])
+        sums = self.symmetry.average_vector((self.symmetry.copies[:, None] * point).sum(axis=0))
+        return sums if self.losses is None else np.concatenate([sums, self.losses.apply(point)])
 
     def spread(self, multipliers: Floats) -> Floats:
         """Return C_o' times coupling multipliers, array (blocks, size)."""
-        own = np.broadcast_to(multipliers[: self.size], self.objective.shape)
-        return own if self.losses is None else own + self.losses.adjoint(multipliers[self.size :])
+        sums = np.broadcast_to(multipliers[: self.size], self.objective.shape)
+        return sums if self.losses is None else sums + self.losses.adjoint(multipliers[self.size :])
 
     def value(self, point: Floats) -> float:
         """Return the objective at a point itself, not through v or y."""
@@ -181,8 +181,8 @@ class Form:
 
 def build_form(columns: Columns, symmetry: Symmetry) -> Form:
     """Return the block-angular form of a problem."""
-    kept = symmetry.representatives
-    n, m = len(columns.prior), len(kept)
+    blocks = symmetry.representatives
+    n, m = len(columns.prior), len(blocks)
     with_distortion = columns.weighted is not None
     size = n + 1 if with_distortion else n
     objective = np.zeros((m, size))
@@ -198,7 +198,7 @@ def build_form(columns: Columns, symmetry: Symmetry) -> Form:
         padded[:, :n] = columns.expected
         losses = ExpectedLoss(padded)
     else:
-        objective[:, :n] = columns.expected[kept]
+        objective[:, :n] = columns.expected[blocks]
     rows = 0 if losses is None else losses.count
     target = np.concatenate([target, np.zeros(rows)])
     if with_distortion:

@@ -65,11 +65,11 @@ class StateFile:
     def read(self, patience: int, workers: Workers) -> State | None:
         """Return the stored state; None where there is none to resume from."""
         try:
-            found = check_state(_state(self._arrays()), self._form, patience, self._told, workers)
+            state = check_state(_state(self._arrays()), self._form, patience, self._told, workers)
         except _UNREADABLE:  # the program starts again
             return None
-        self.used, self._written = True, len(found.log)
-        return found
+        self.used, self._written = True, len(state.log)
+        return state
 
     def offer(self, state: State) -> None:
         """Write a state where the last one is old enough."""
@@ -107,30 +107,30 @@ class StateFile:
         if self._path.stat().st_size > most + 48 * _MOST_LINES + _HEADERS:
             raise ValueError("the file is too large")
         with zipfile.ZipFile(self._path) as archive:
-            found = {"problem": _read(archive, "problem")}
-            if found["problem"].tobytes() != self._problem:
+            problem = {"problem": _read(archive, "problem")}
+            if problem["problem"].tobytes() != self._problem:
                 raise ValueError("the state is that of another program")
-            return found | {name: _read(archive, name) for name in _NAMES[1:]}
+            return problem | {name: _read(archive, name) for name in _NAMES[1:]}
 
 
-def state_folder(given: str | os.PathLike[str]) -> Path:
+def state_folder(path: str | os.PathLike[str]) -> Path:
     """Return the folder of states, created where it is missing; raise `FileError` if that fails."""
     try:
-        folder = Path(given)
+        folder = Path(path)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, TypeError, ValueError) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise FileError(
-            f"the folder {str(given)!r} cannot be used ({reason}).", "name one where you may write."
+            f"the folder {str(path)!r} cannot be used ({reason}).", "name one where you may write."
         ) from None
     return folder
 
 
 def _hash(form: Form, gap: float, below: float | None) -> bytes:
     columns, group = form.columns, form.symmetry
-    found = hashlib.sha256(_FORMAT)
+    digest = hashlib.sha256(_FORMAT)
     numbers = (gap, below, columns.minimum, columns.max_loss)
-    found.update(" ".join("-" if each is None else float(each).hex() for each in numbers).encode())
+    digest.update(" ".join("-" if each is None else float(each).hex() for each in numbers).encode())
     arrays = (
         columns.prior,
         columns.expected,
@@ -144,10 +144,10 @@ def _hash(form: Form, gap: float, below: float | None) -> bytes:
         group.representatives,
     )
     for each in arrays:
-        found.update(b"-" if each is None else f"{each.dtype.str}{each.shape}".encode())
+        digest.update(b"-" if each is None else f"{each.dtype.str}{each.shape}".encode())
         if each is not None:
-            found.update(np.ascontiguousarray(each).data)
-    return found.digest()
+            digest.update(np.ascontiguousarray(each).data)
+    return digest.digest()
 
 
 def _flat(state: State) -> dict[str, Any]:
@@ -166,13 +166,13 @@ def _flat(state: State) -> dict[str, Any]:
     }
 
 
-def _state(found: Mapping[str, NDArray[Any]]) -> State:
-    v, bound, theta, aim, short = (float(each) for each in found["numbers"])
-    guesses = found["guesses"] if found["guesses"].size else None
-    point = Iterate(found["u"], found["w"], v, found["lam"], found["mu"])
-    proof = Proof(bound, np.empty(0), theta, found["eta"], found["pairs"], guesses)
-    lines = (Progress(int(step), int(rows), *rest) for step, rows, *rest in found["log"].tolist())
-    return State(found["keys"], point, proof, aim, int(short), tuple(lines))
+def _state(arrays: Mapping[str, NDArray[Any]]) -> State:
+    v, bound, theta, aim, short = (float(each) for each in arrays["numbers"])
+    guesses = arrays["guesses"] if arrays["guesses"].size else None
+    point = Iterate(arrays["u"], arrays["w"], v, arrays["lam"], arrays["mu"])
+    proof = Proof(bound, np.empty(0), theta, arrays["eta"], arrays["pairs"], guesses)
+    lines = (Progress(int(step), int(rows), *rest) for step, rows, *rest in arrays["log"].tolist())
+    return State(arrays["keys"], point, proof, aim, int(short), tuple(lines))
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

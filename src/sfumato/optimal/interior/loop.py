@@ -111,11 +111,11 @@ def first_rows(form: Form, workers: Workers, warm: Ints | None) -> tuple[PairRow
     """Return the initial rows, including the keys ``warm``, and the thresholds of the search."""
     ratio, n = form.columns.ratio, form.secrets
     wanted = irreducible(ratio, workers)
-    found = all_rows(form, np.argwhere(nearest(ratio, wanted, NEIGHBOURS, CAP)))
+    rows = all_rows(form, np.argwhere(nearest(ratio, wanted, NEIGHBOURS, CAP)))
     if warm is not None and len(warm) and warm.min() >= 0 and warm.max() < form.blocks * n * n:
         rest = warm % (n * n)
-        found = PairRows(np.union1d(found.keys, warm[rest // n != rest % n]), ratio, form.blocks, form.size)
-    return found, limits(ratio, wanted)
+        rows = PairRows(np.union1d(rows.keys, warm[rest // n != rest % n]), ratio, form.blocks, form.size)
+    return rows, limits(ratio, wanted)
 
 
 def follow(
@@ -140,13 +140,13 @@ def follow(
     """
     form = rows.form
     n = form.secrets
-    found = None if file is None else file.read(PATIENCE, workers)
-    if found is None:
+    stored = None if file is None else file.read(PATIENCE, workers)
+    if stored is None:
         best, short, aim = prove(rows, point), 0, AIM
         log: list[Progress] = []
     else:
-        rows, point, best, short, aim = found.rows(form), found.point, found.proof, found.short, found.aim
-        log = list(found.log)
+        rows, point, best, short, aim = stored.rows(form), stored.point, stored.proof, stored.short, stored.aim
+        log = list(stored.log)
         started = time.monotonic() - log[-1].seconds
     before = len(log)
     blocks = factors(rows, workers)
@@ -158,11 +158,11 @@ def follow(
         seconds = time.monotonic() - started
         # Before the game has a mechanism within its limit of the loss, there is no value and no bound to tell.
         shown = (value, best.bound, gap) if below is None else (np.inf, -np.inf, np.inf)
-        if found is None:
+        if stored is None:
             log.append(Progress(len(log), rows.pairs.count, sign * shown[0], sign * shown[1], shown[2], seconds))
             if control.progress is not None:
                 control.progress(log[-1])
-        state, found = State(rows.pairs.keys, point, best, aim, short, tuple(log)), None
+        state, stored = State(rows.pairs.keys, point, best, aim, short, tuple(log)), None
         done = gap <= control.gap or (below is not None and (value < below or best.bound > below))
         status = Status.OPTIMAL if done else control.stopped
         if status is None and (len(log) - before > most or short >= PATIENCE):
@@ -328,13 +328,13 @@ def solve(
         interior, before = _interior(seen, aim, workers, started, iteration_limit, folder)
         n, m = len(seen.prior), len(seen.expected)
         group = detect_symmetry(seen) if with_symmetry else trivial_symmetry(n, m)
-        found = build_form(seen, group)
+        form = build_form(seen, group)
         if memory is not None:
-            memory(found.blocks, found.size)
-        pairs, threshold = first_rows(found, workers, None if warm is None else warm.keys)
+            memory(form.blocks, form.size)
+        pairs, threshold = first_rows(form, workers, None if warm is None else warm.keys)
         point = interior[group.representatives]
         course = _follow_from_state(
-            found, point, pairs, threshold, aim, workers, started=started, most=iteration_limit, folder=folder
+            form, point, pairs, threshold, aim, workers, started=started, most=iteration_limit, folder=folder
         )
     return _result(reduced, before, course, interior, control.gap)
 
@@ -351,11 +351,11 @@ def _interior(
     if seen.loss(point) < limit - room:
         return point, ()
     plain = replace(seen, weighted=None, minimum=None, max_loss=None)
-    found = build_form(plain, trivial_symmetry(len(plain.prior), len(plain.expected)))
-    pairs, threshold = first_rows(found, workers, None)
+    form = build_form(plain, trivial_symmetry(len(plain.prior), len(plain.expected)))
+    pairs, threshold = first_rows(form, workers, None)
     lowering = replace(control, gap=min(control.gap, LEAST_LOSS_GAP))
     course = _follow_from_state(
-        found,
+        form,
         point,
         pairs,
         threshold,
@@ -366,7 +366,7 @@ def _interior(
         folder=folder,
         below=limit - room,
     )
-    x = course.point.u[:, : found.secrets]
+    x = course.point.u[:, : form.secrets]
     if seen.loss(x) >= limit - room:
         if course.proof.bound < limit:
             # Without numbers: problems come here in units of their own.
@@ -382,7 +382,7 @@ def _interior(
 
 
 def _follow_from_state(
-    found: Form,
+    form: Form,
     point: Floats,
     pairs: PairRows,
     threshold: Floats,
@@ -395,11 +395,11 @@ def _follow_from_state(
     below: float | None = None,
 ) -> Course:
     """Follow the central path from the state in a folder, or from the start where that state fails."""
-    file = None if folder is None else StateFile(folder, found, control.gap, below)
+    file = None if folder is None else StateFile(folder, form, control.gap, below)
 
     def course() -> Course:
         return follow(
-            *complete_iterate(found, pairs, point),
+            *complete_iterate(form, pairs, point),
             threshold,
             control,
             workers,
@@ -452,9 +452,16 @@ def _prices(reduced: Reduced, course: Course) -> Multipliers:
         parts = []
         for k, image in enumerate(group.images):
             place = image[group.representatives][block]
-            mine = first[place] == k
+            first_seen = first[place] == k
             # Several representatives never share an image, so `place` and k together pick each observable once.
-            parts.append((place[mine], group.secrets[k][upper[mine]], group.secrets[k][lower[mine]], weight[mine]))
+            parts.append(
+                (
+                    place[first_seen],
+                    group.secrets[k][upper[first_seen]],
+                    group.secrets[k][lower[first_seen]],
+                    weight[first_seen],
+                )
+            )
         block, upper, lower, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     # What is left of a single secret's imaginary companion, or of rows at the cap, has no weight.
     used = weight > 0

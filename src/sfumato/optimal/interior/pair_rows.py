@@ -323,8 +323,8 @@ def detect_symmetry(columns: Columns) -> Symmetry:
     plain = columns.secret_loss is None and columns.weighted is None
     if not plain or n < 4 or not (columns.prior > 0).all():
         return trivial_symmetry(n, m)
-    found = [g for g in _candidates(columns) if _fixes(columns.ratio, g)]
-    pairs = [(g, image) for g in found if (image := _observables(columns, g)) is not None]
+    fixing = [g for g in _candidates(columns) if _fixes(columns.ratio, g)]
+    pairs = [(g, image) for g in fixing if (image := _observables(columns, g)) is not None]
     if len(pairs) < 2 or not _closed([g for g, _ in pairs]):
         return trivial_symmetry(n, m)
     secrets, images = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])

@@ -65,8 +65,8 @@ class Tails:
             better = np.maximum(-there, 0.0).sum(axis=1) < (1 - NEGLIGIBLE) * lacking[hurt].sum(axis=1)
             if not better.any():
                 break
-            kept = better[part.block]
-            lam[part.rows[kept]] = some[kept]
+            improved = better[part.block]
+            lam[part.rows[improved]] = some[improved]
             left[hurt[better]] = there[better]
         return lam, left + mu
 
@@ -207,11 +207,11 @@ class Flow:
         weight = carried[source] / scale**2
         total = np.bincount(sink, weights=weight, minlength=size)
         more = -flat[sink] * weight / total[sink] * scale
-        asked = np.bincount(source, weights=more * scale, minlength=size)
-        most = np.divide(DIVERTED * carried, asked, out=np.ones(size), where=asked > 0)
+        wanted = np.bincount(source, weights=more * scale, minlength=size)
+        most = np.divide(DIVERTED * carried, wanted, out=np.ones(size), where=wanted > 0)
         more *= np.minimum(1.0, most)[source]
-        given = np.bincount(source, weights=more * scale, minlength=size)
-        less = np.divide(given, carried, out=np.zeros(size), where=carried > 0)[giver] * lam[elsewhere]
+        taken = np.bincount(source, weights=more * scale, minlength=size)
+        less = np.divide(taken, carried, out=np.zeros(size), where=carried > 0)[giver] * lam[elsewhere]
         lam[useful] += more
         lam[elsewhere] -= less
         flat += np.bincount(sink, weights=more / scale, minlength=size)
