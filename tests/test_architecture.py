@@ -24,7 +24,7 @@ import sfumato as sf
 from sfumato.cli.app import app
 from sfumato.mechanisms import half_exponential
 from sfumato.privacy import Claim, convert
-from sfumato.privacy.atlas import NOTIONS
+from sfumato.privacy.atlas import NOTION_KEYS
 from sfumato.proofs import Proved, prove
 
 ages = sf.Space.numbers(range(5), unit="year")
@@ -48,7 +48,7 @@ show = run(app, ["show", "ages.sfm"])
 print(json.dumps({
     "notion": [
         sf.audit([[0.75, 0.25], [0.25, 0.75]], also=["median-loss"]).find("median-loss").shown - math.log(3),
-        "median-loss" in NOTIONS, audit.exit_code, refused.exit_code,
+        "median-loss" in NOTION_KEYS, audit.exit_code, refused.exit_code,
         convert(Claim("median-loss", epsilon=1.0), "differential-privacy").claim.numbers["delta"],
     ],
     "mechanism": isinstance(prove(mechanism, guarantee), Proved),

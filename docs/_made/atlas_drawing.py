@@ -17,9 +17,9 @@ _LONGEST: Final = 29  # characters of a line in a box
 _GUTTER: Final = 100  # between columns, where the arrows run
 _TOP: Final = 44
 _COLUMNS: Final = (
-    ("Two secrets", (*point.NOTIONS, *curves.NOTIONS)),
-    ("Somebody's belief", beliefs.NOTIONS),
-    ("Distributions, and errors", distributions.NOTIONS),
+    ("Two secrets", (*point.NOTION_CLASSES, *curves.NOTION_CLASSES)),
+    ("Somebody's belief", beliefs.NOTION_CLASSES),
+    ("Distributions, and errors", distributions.NOTION_CLASSES),
 )
 
 

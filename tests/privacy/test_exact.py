@@ -14,7 +14,7 @@ from sfumato.core import Bracket
 from sfumato.divergences import CHI_SQUARED, TOTAL_VARIATION
 from sfumato.intervals import exact
 from sfumato.privacy import (
-    NOTIONS,
+    NOTION_KEYS,
     BoundedRange,
     DeltaOfDifferentialPrivacy,
     DifferentialPrivacy,
@@ -159,7 +159,7 @@ def test_audits_of_equal_rows_find_nothing_at_all(row, known):
     mechanism = Mechanism([row] * 3)
     prior = Prior(mechanism.secrets, [0.2, 0.3, 0.5]) if known else None
     found = audit(mechanism, prior=prior, metric=Metric([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
-    entries = [entry for entry in found.entries if entry.key in set(NOTIONS) - {"distortion"}]
+    entries = [entry for entry in found.entries if entry.key in set(NOTION_KEYS) - {"distortion"}]
     assert len(entries) > 20
     for entry in entries:
         assert entry.bracket == Bracket.exact(0.0), entry.title

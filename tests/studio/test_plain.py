@@ -2,7 +2,7 @@
 
 import re
 
-from sfumato.privacy.atlas import NOTIONS
+from sfumato.privacy.atlas import NOTION_KEYS
 from sfumato.privacy.vocabulary import VOCABULARY
 from sfumato_studio.atlas import atlas_answer
 from sfumato_studio.plain import GROUPS, PLAIN
@@ -27,6 +27,6 @@ def test_a_notion_without_a_title_shows_its_question(ages, monkeypatch):
     monkeypatch.delitem(GROUPS, "causal")
     ground = ages.studio.app.state.studio.ground(ages.studio.app.state.studio.store.workspace(ages.id))
     shown = {each.key: each for each in atlas_answer(ground, 1.0).notions}
-    assert shown.keys() == set(NOTIONS)
+    assert shown.keys() == set(NOTION_KEYS)
     assert shown["causal"].plain == VOCABULARY["causal"].question
     assert shown["causal"].group == shown["distortion"].group

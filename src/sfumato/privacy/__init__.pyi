@@ -1,5 +1,5 @@
 from .atlas import ATLAS as ATLAS
-from .atlas import NOTIONS as NOTIONS
+from .atlas import NOTION_KEYS as NOTION_KEYS
 from .atlas import PROPERTIES as PROPERTIES
 from .atlas import Basis as Basis
 from .atlas import Claim as Claim

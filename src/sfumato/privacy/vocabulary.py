@@ -23,10 +23,10 @@ DISTORTION: Final = Description(
 """A notion that claims state and no class here measures: the attacker's error, which `sfumato.attacks` finds."""
 
 KINDS: Final[tuple[type[Notion], ...]] = (
-    *point.NOTIONS,
-    *curves.NOTIONS,
-    *beliefs.NOTIONS,
-    *distributions.NOTIONS,
+    *point.NOTION_CLASSES,
+    *curves.NOTION_CLASSES,
+    *beliefs.NOTION_CLASSES,
+    *distributions.NOTION_CLASSES,
 )
 """Every class of notions; two of them may find different numbers of one notion."""
 

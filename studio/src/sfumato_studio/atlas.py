@@ -7,7 +7,7 @@ from typing import Final
 
 from sfumato.errors import InputError
 from sfumato.privacy import VOCABULARY
-from sfumato.privacy.atlas import ATLAS, NOTIONS, Claim, convert
+from sfumato.privacy.atlas import ATLAS, NOTION_KEYS, Claim, convert
 from sfumato.rounding import at_most
 
 from .answers import AtlasAnswer, ImplicationAnswer, NotionAnswer
@@ -26,7 +26,7 @@ def atlas_answer(ground: StudioGround, epsilon: float) -> AtlasAnswer:
     """Return all notions, lit where what is promised of them is strong, and what each implies."""
     claim = ground.claim(epsilon)
     own = StudioWords(ground).odds(epsilon)
-    found = [_notion(claim, key) for key in NOTIONS]
+    found = [_notion(claim, key) for key in NOTION_KEYS]
     if isinstance(ground, PlacesGround):
         promise = f"epsilon {at_most(epsilon)}{ground.epsilon_unit.removeprefix('1')}"
         found = [

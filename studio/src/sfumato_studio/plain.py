@@ -42,9 +42,9 @@ PLAIN: Final = {
 """What the number of each notion measures, in plain words; a notion that is not here shows its question."""
 
 _GROUPS: Final = (
-    ("Telling two secrets apart", (*point.NOTIONS, *curves.NOTIONS)),
-    ("Changing what somebody believes", beliefs.NOTIONS),
-    ("Telling habits apart, and errors", distributions.NOTIONS),
+    ("Telling two secrets apart", (*point.NOTION_CLASSES, *curves.NOTION_CLASSES)),
+    ("Changing what somebody believes", beliefs.NOTION_CLASSES),
+    ("Telling habits apart, and errors", distributions.NOTION_CLASSES),
 )
 
 GROUPS: Final = {kind.description.key: title for title, kinds in _GROUPS for kind in kinds}

@@ -13,7 +13,7 @@ from sfumato.divergences import HockeyStick, MaxDivergence, Renyi
 from sfumato.errors import InputError
 from sfumato.privacy import (
     ATLAS,
-    NOTIONS,
+    NOTION_KEYS,
     Claim,
     Priors,
     Relation,
@@ -246,7 +246,7 @@ def follow(edge, start, given):
 def test_edges_are_well_formed():
     names = [edge.name for edge in ATLAS]
     assert len(names) == len(set(names))
-    assert {edge.start for edge in ATLAS} | {edge.end for edge in ATLAS} <= set(NOTIONS)
+    assert {edge.start for edge in ATLAS} | {edge.end for edge in ATLAS} <= set(NOTION_KEYS)
     assert all(edge.rule and edge.source and edge.witness for edge in ATLAS)
     assert {edge.name for edge in implications(start="bounded-range")} == {"range-to-dp", "range-to-zcdp"}
     assert table().count("\n") == len(ATLAS) + 2

@@ -1,14 +1,14 @@
 """The atlas: which notion implies which, and what the notions keep through processing and repetition."""
 
 from .claims import Claim
-from .derivations import NOTIONS, SEPARATIONS, Derivation, convert, implications, table
+from .derivations import NOTION_KEYS, SEPARATIONS, Derivation, convert, implications, table
 from .edge import Basis, Edge, Goal, Refusal, Tightness
 from .edges import ATLAS
 from .properties import PROPERTIES, Property, PropertyAnswer, answer, compose
 
 __all__ = [
     "ATLAS",
-    "NOTIONS",
+    "NOTION_KEYS",
     "PROPERTIES",
     "SEPARATIONS",
     "Basis",

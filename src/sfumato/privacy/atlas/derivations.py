@@ -13,7 +13,7 @@ from .claims import Claim
 from .edge import Edge, Goal, Refusal, Tightness
 from .edges import ATLAS
 
-NOTIONS: Final[tuple[str, ...]] = tuple(VOCABULARY)
+NOTION_KEYS: Final[tuple[str, ...]] = tuple(VOCABULARY)
 """The keys of all notions that claims may be about."""
 
 _LEAK: Final = "reports of probability delta may reveal the secret, and then a fact is certain afterwards"

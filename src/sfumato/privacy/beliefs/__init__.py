@@ -25,8 +25,8 @@ from .noiseless import (
 from .pufferfish import CausalPrivacy, Pufferfish, Rivals
 from .semantic import SemanticPrivacy
 
-NOTIONS: Final = notions_of(membership, noiseless, semantic, pufferfish)
-"""The notions of this room, as the documentation lists them."""
+NOTION_CLASSES: Final = notions_of(membership, noiseless, semantic, pufferfish)
+"""The notions of this package, in the order of the documentation."""
 
 __all__ = [
     "AdversarialPrivacy",

@@ -10,8 +10,8 @@ from .loss_distribution import LossDistribution
 from .trade_off import TestingRegion, TradeOff, power, product
 from .trade_off_privacy import TradeOffPrivacy
 
-NOTIONS: Final = notions_of(gaussian, trade_off_privacy)
-"""The notions of this room, as the documentation lists them."""
+NOTION_CLASSES: Final = notions_of(gaussian, trade_off_privacy)
+"""The notions of this package, in the order of the documentation."""
 
 __all__ = [
     "Curve",

@@ -23,8 +23,8 @@ from .promise import (
     same_input,
 )
 
-NOTIONS: Final = notions_of(distribution, distribution_divergence)
-"""The notions of this room, as the documentation lists them."""
+NOTION_CLASSES: Final = notions_of(distribution, distribution_divergence)
+"""The notions of this package, in the order of the documentation."""
 
 __all__ = [
     "BayesFactors",

@@ -15,8 +15,8 @@ from .probabilistic import (
 )
 from .profile import PrivacyProfile
 
-NOTIONS: Final = notions_of(differential, probabilistic, metric, divergence, concentrated)
-"""The notions of this room, as the documentation lists them."""
+NOTION_CLASSES: Final = notions_of(differential, probabilistic, metric, divergence, concentrated)
+"""The notions of this package, in the order of the documentation."""
 
 __all__ = [
     "BoundedRange",

@@ -33,9 +33,12 @@ _TOP: Final = 40
 _SMALL: Final = 11
 _MOST: Final = 31  # characters of a line in a box
 _COLUMNS: Final = (
-    ("Two secrets", tuple(kind.description.key for kind in (*point.NOTIONS, *curves.NOTIONS))),
-    ("Somebody's belief", tuple(kind.description.key for kind in beliefs.NOTIONS)),
-    ("Distributions, and errors", (*(kind.description.key for kind in distributions.NOTIONS), "distortion")),
+    ("Two secrets", tuple(kind.description.key for kind in (*point.NOTION_CLASSES, *curves.NOTION_CLASSES))),
+    ("Somebody's belief", tuple(kind.description.key for kind in beliefs.NOTION_CLASSES)),
+    (
+        "Distributions, and errors",
+        (*(kind.description.key for kind in distributions.NOTION_CLASSES), "distortion"),
+    ),
 )
 
 
