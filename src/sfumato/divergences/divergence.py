@@ -1,4 +1,4 @@
-"""Divergences of checked distributions: the interface, f-divergences and Rényi divergences."""
+"""Divergences of distributions: the interface, f-divergences and Rényi divergences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LARGEST: Final = 1e300  # a larger order is nearer to the max divergence than f
 
 
 def distributions(value: Rows, what: str) -> Floats:
-    """Return a read-only float array (..., m) whose last axis holds distributions; of a mechanism, its rows.
+    """Return a read-only float array (..., m) of distributions along the last axis, such as a mechanism's rows.
 
     Raises:
         InputError: If an entry is negative, NaN or infinite, or a sum is not one within 1e-9.
@@ -87,7 +87,7 @@ def single(first: Rows, second: Rows) -> tuple[Floats, Floats]:
 def log_ratios(p: Floats, q: Floats) -> Floats:
     """Return ln(p / q): inf where only q is zero, -inf where p is zero.
 
-    Neither an overflowing quotient nor a quotient near 1 costs digits.
+    Overflowing quotients and quotients near 1 keep their digits.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         ratio = p / q
@@ -101,11 +101,10 @@ def log_ratios(p: Floats, q: Floats) -> Floats:
 
 
 def power_sum(p: Floats, q: Floats, order: float) -> Floats:
-    """Return the sum of q g(p/q) with g(t) = (t**a - t) / (a - 1) - (t - 1), for order a > 0.
+    """Return the sum of q g(p/q) with g(t) = (t**a - t) / (a - 1) - (t - 1), for order a > 0, arrays (..., m).
 
-    For order 1 it is the limit, g(t) = t ln t - t + 1. On distributions the sum equals
-    (sum of p**a q**(1-a) - 1) / (a - 1): Kullback-Leibler at 1, chi-square at 2. Of arrays (..., m),
-    array (...); ``inf`` where the sum is, or exceeds the largest float.
+    For order 1, g(t) = t ln t - t + 1. On distributions the sum equals (sum of p**a q**(1-a) - 1) / (a - 1):
+    Kullback-Leibler at 1, chi-square at 2.
     """
     logs = log_ratios(p, q)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
@@ -137,11 +136,7 @@ class Divergence(ABC):
 
     @final
     def __call__(self, p: Rows, q: Rows) -> float:
-        """Return D(p || q).
-
-        Args:
-            p: A distribution, array (m,) or a prior.
-            q: A distribution on the same observables.
+        """Return D(p || q) of two distributions, arrays (m,) or priors.
 
         Raises:
             InputError: If either is not a distribution, or their lengths differ.
@@ -150,11 +145,7 @@ class Divergence(ABC):
 
     @final
     def rows(self, p: Rows, q: Rows) -> Floats:
-        """Return D of many pairs at once, array (...).
-
-        Args:
-            p: Distributions along the last axis, array (..., m).
-            q: Distributions along the last axis; the leading axes broadcast.
+        """Return D of many pairs of distributions, arrays (..., m) whose leading axes broadcast; array (...).
 
         Raises:
             InputError: If an array holds no distributions, or they do not go together.
@@ -163,10 +154,7 @@ class Divergence(ABC):
 
     @final
     def pairwise(self, rows: Rows) -> Floats:
-        """Return D(rows[s] || rows[t]) for all s and t, array (n, n).
-
-        Args:
-            rows: A mechanism, or an array (n, m) of distributions.
+        """Return D(rows[s] || rows[t]) for all s and t, array (n, n), of a mechanism or an array (n, m).
 
         Raises:
             InputError: If the array has another shape, or holds no distributions.
@@ -184,19 +172,17 @@ class FDivergence(Divergence, CompactRepr):
 
     D_f(p || q) = sum over y with q(y) > 0 of q(y) f(p(y) / q(y)) + slope * p[q = 0]
 
-    where ``slope`` is the limit of f(t)/t at infinity. All f-divergences are jointly
-    convex and never grow by post-processing.
+    All f-divergences are jointly convex and never grow by post-processing.
 
     Attributes:
         title: Its name in texts.
         generator: f, from an array of positive ratios to an array of the same shape.
         at_zero: f(0), the limit at 0; may be ``inf``.
-        slope: The limit of f(t)/t at infinity; may be ``inf``. Where a quotient, or
-            the generator at it, leaves the range of floats, these limits count.
+        slope: The limit of f(t)/t at infinity; may be ``inf``. The two limits replace f where a quotient, or f
+            at it, leaves the range of floats.
 
     Raises:
-        InputError: If f(1) is not 0, or f with these limits is not convex at the
-            powers of two where that is tested.
+        InputError: If f(1) is not 0, or f with these limits is not convex at the tested powers of two.
 
     Example:
         >>> import numpy as np
@@ -205,8 +191,8 @@ class FDivergence(Divergence, CompactRepr):
         2.0
 
     Source:
-        Kawamoto and Murakami, definition 2; limits as in Liese and Vajda, IEEE
-        Transactions on Information Theory 52(10), 2006.
+        Kawamoto and Murakami, definition 2; limits as in Liese and Vajda, IEEE Transactions on Information
+        Theory 52(10), 2006.
     """
 
     title: str
@@ -266,7 +252,7 @@ class FDivergence(Divergence, CompactRepr):
 @final
 @dataclass(frozen=True, slots=True)
 class _Named(Divergence):
-    """An f-divergence with a formula of its own that keeps more digits than its generator."""
+    """An f-divergence with a formula that keeps more digits than its generator."""
 
     title: str
     formula: Callable[[Floats, Floats], Floats]
@@ -338,12 +324,10 @@ def named(text: str) -> Divergence:
 @final
 @dataclass(frozen=True, slots=True)
 class Renyi(Divergence):
-    """The Renyi divergence of order a, in nats.
+    """The Rényi divergence of order a, in nats: D_a(p || q) = 1/(a - 1) ln sum of p**a q**(1-a).
 
-    D_a(p || q) = 1/(a - 1) ln sum of p**a q**(1-a)
-
-    At order 1 it is the Kullback-Leibler divergence and at ``inf`` the max divergence,
-    the limits on either side; it never falls as the order grows.
+    At order 1 it is the Kullback-Leibler divergence and at ``inf`` the max divergence; it never falls as the order
+    grows.
 
     Attributes:
         order: A positive number, or ``inf``.
@@ -356,8 +340,8 @@ class Renyi(Divergence):
         0.847298
 
     Source:
-        Van Erven and Harremoes, "Renyi divergence and Kullback-Leibler divergence",
-        IEEE Transactions on Information Theory 60(7), 2014.
+        Van Erven and Harremoes, "Renyi divergence and Kullback-Leibler divergence", IEEE Transactions on
+        Information Theory 60(7), 2014.
     """
 
     order: float

@@ -1,4 +1,4 @@
-"""Privacy profiles of two distributions, and what is read from them: hockey-stick and max divergence."""
+"""Privacy profiles of two distributions, with hockey-stick and max divergence."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PLAIN: Final = 700.0  # exp of it is still a float, and so is its product with 
 
 
 class Vertex(NamedTuple):
-    """One vertex of each profile, arrays (...): where it bends, and its value there.
+    """One vertex of each profile, arrays (...).
 
-    To the left, up to the next vertex, delta(e) = delta + slope (1 - e**(e - epsilon)), for the
-    slope sum of p e**(epsilon - ln(p/q)) over the ratios at or above.
+    To the left, up to the next vertex, delta(e) = delta + slope (1 - e**(e - epsilon)). The slope is the sum of p
+    e**(epsilon - ln(p/q)) over the ratios at or above.
     """
 
     epsilon: Floats
@@ -33,7 +33,7 @@ class Vertex(NamedTuple):
 def vertices(p: Floats, q: Floats) -> Iterator[Vertex]:
     """Yield the vertices of distributions (..., m) in falling order of epsilon.
 
-    Every step adds numbers that are not negative, so that small deltas keep their digits.
+    All added numbers are non-negative, so small deltas keep their digits.
     """
     logs = log_ratios(p, q)
     order = np.argsort(-logs, axis=-1, kind="stable")
@@ -57,16 +57,14 @@ class Profile:
 
     delta(epsilon) = sum of max(0, p - e**epsilon q)
 
-    is convex, falling and piecewise linear in e**epsilon; it bends at the logarithms of
-    the likelihood ratios and nowhere else. Values between vertices and the inverse are
-    therefore exact, up to rounding.
+    is convex, falling and piecewise linear in e**epsilon, and bends only at the logarithms of the likelihood
+    ratios. Values between vertices and the inverse are therefore exact, up to rounding.
 
     Attributes:
         epsilons: Array (k,), the distinct finite logarithms of p/q, rising.
         deltas: Array (k,), the profile there, falling.
-        slopes: Array (k,), by how much delta grows per unit of e**(epsilon - vertex)
-            to the left of each vertex, as a positive number.
-        limit: What remains at epsilon = inf: the mass of p where q is zero.
+        slopes: Array (k,), the growth of delta per unit of e**(epsilon - vertex) to the left of each vertex.
+        limit: The value at epsilon = inf: the mass of p where q is zero.
         total: The value at epsilon = -inf: the mass of p, which is one.
 
     Raises:
@@ -78,8 +76,8 @@ class Profile:
         (0.5, 0.0)
 
     Source:
-        Balle, Barthe and Gaboardi, "Privacy profiles and amplification by subsampling",
-        2020; the inversion is proved in docs/proofs/profile.md.
+        Balle, Barthe and Gaboardi, "Privacy profiles and amplification by subsampling", 2020; the inversion is
+        proved in docs/proofs/profile.md.
     """
 
     epsilons: Floats
@@ -102,10 +100,7 @@ class Profile:
         return f"Profile with {len(self.epsilons)} vertices, delta {self.delta(0.0).item():.4g} at epsilon 0"
 
     def delta(self, epsilon: ArrayLike) -> Floats:
-        """Return the least delta for each epsilon, array of the same shape.
-
-        Args:
-            epsilon: Numbers or infinities.
+        """Return the least delta for each epsilon (numbers or infinities), array of the same shape.
 
         Raises:
             InputError: If an epsilon is NaN.
@@ -125,11 +120,8 @@ class Profile:
     def epsilon(self, delta: ArrayLike) -> Floats:
         """Return the least epsilon for each delta, array of the same shape.
 
-        It is negative where delta is large, ``-inf`` where delta is at least the total,
-        and ``inf`` where delta is below the limit.
-
-        Args:
-            delta: Numbers of at least 0.
+        It may be negative, is ``-inf`` where delta is at least the total, and ``inf`` where delta is below the
+        limit.
 
         Raises:
             InputError: If a delta is negative or NaN.
@@ -150,7 +142,7 @@ class Profile:
 
 
 def _last_of_ties(found: list[Vertex]) -> list[Vertex]:
-    """Return the vertices with rising epsilon; of equal ones the last, whose slope counts them all."""
+    """Return the vertices by rising epsilon, of equal ones the last, whose slope counts them all."""
     distinct = {float(vertex.epsilon): vertex for vertex in found}
     return [distinct[epsilon] for epsilon in sorted(distinct)]
 
@@ -166,8 +158,8 @@ class HockeyStick(Divergence):
 
     hs(p, q) = sum of max(0, p - e**epsilon q) = max over sets R of p[R] - e**epsilon q[R]
 
-    It is the smallest delta with p[R] <= e**epsilon q[R] + delta for every set R, and at
-    epsilon 0 the total variation.
+    It is the smallest delta with p[R] <= e**epsilon q[R] + delta for every set R, and at epsilon 0 the total
+    variation.
 
     Attributes:
         epsilon: Any number, or an infinity.
@@ -215,7 +207,7 @@ def hockey_stick(p: Rows, q: Rows, epsilons: ArrayLike) -> Floats:
 
 
 def _grown(q: Floats, epsilon: float) -> Floats:
-    """Return e**epsilon q, where 0 stays 0; beyond the largest float any large number serves."""
+    """Return e**epsilon q, with 0 unchanged; beyond the largest float any large number serves."""
     if epsilon <= _PLAIN:
         return np.asarray(math.exp(epsilon) * q)
     with np.errstate(divide="ignore"):
@@ -226,12 +218,12 @@ def _grown(q: Floats, epsilon: float) -> Floats:
 @final
 @dataclass(frozen=True, slots=True)
 class MaxDivergence(Divergence):
-    """The (approximate) max divergence: the least epsilon that a delta leaves.
+    """The (approximate) max divergence: the least epsilon at a delta.
 
     D(p || q) = max over sets R with p[R] >= delta of ln((p[R] - delta) / q[R])
 
-    It is the inverse of the privacy profile, found exactly from its vertices. It may be
-    negative where delta is large; the epsilon of differential privacy is then 0.
+    It is the inverse of the privacy profile, computed from its vertices. It may be negative where delta is large;
+    the epsilon of differential privacy is then 0.
 
     Attributes:
         delta: From 0 to 1.
@@ -262,14 +254,7 @@ class MaxDivergence(Divergence):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MaxDivergenceWitness(CompactRepr):
-    """The value of a max divergence and the outputs that attain it.
-
-    Attributes:
-        value: The divergence in nats.
-        delta: The delta that was allowed for.
-        outputs: Positions of the outputs in the set R that attains the value: those of
-            the largest likelihood ratios.
-    """
+    """The value of a max divergence in nats at a delta, and the positions of the outputs in its set R."""
 
     value: float
     delta: float
@@ -277,12 +262,7 @@ class MaxDivergenceWitness(CompactRepr):
 
 
 def max_divergence(p: Rows, q: Rows, delta: float = 0.0) -> MaxDivergenceWitness:
-    """Return the (approximate) max divergence of a pair, with the set that attains it.
-
-    Args:
-        p: A distribution, array (m,).
-        q: A distribution on the same outputs.
-        delta: From 0 to 1.
+    """Return the (approximate) max divergence of two distributions (m,), with the set that attains it.
 
     Raises:
         InputError: If an argument is not a distribution, or delta is not between 0 and 1.

@@ -1,4 +1,4 @@
-"""Exact values: the largest of many, in integers, over the pairs of rows that rounding leaves open."""
+"""Exact largest values over the pairs of rows that rounding leaves open, in integers and fractions."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _DIGITS: Final = 53  # bits of integers that floats hold
 
 
 class IntegerRows(NamedTuple):
-    """Rows of a mechanism in a common unit, array (n, m) of 64-bit or Python integers; 2**bits is probability 1.
+    """Rows of a mechanism as integers, array (n, m); 2**bits is probability 1.
 
-    The rows of an array may sum to a little more or less.
+    Rows of an array may sum to a little more or less than that.
     """
 
     array: NDArray[Any]
@@ -40,11 +40,11 @@ class IntegerRows(NamedTuple):
 
     @property
     def unit(self) -> int:
-        """The integer that stands for probability 1."""
+        """The integer for probability 1."""
         return 1 << self.bits
 
     def holds(self, pairs: int) -> bool:
-        """Return whether the masses of so many pairs can be added up in about half a minute."""
+        """Return whether the masses of this many pairs can be summed in about half a minute."""
         return pairs * int(self.array.shape[1]) <= (_WORDS if self.array.dtype == np.int64 else _OBJECTS)
 
     def blocks(self, pairs: Pairs) -> Iterator[tuple[Pairs, NDArray[Any], NDArray[Any]]]:
@@ -56,7 +56,7 @@ class IntegerRows(NamedTuple):
 
 
 def integer_rows(mechanism: AnyMechanism) -> IntegerRows | None:
-    """Return the rows as integers; None where an entry of an array is so small that they would be huge."""
+    """Return the rows as integers; None where an entry of an array is too small for that."""
     if isinstance(mechanism, Mechanism):
         return IntegerRows(mechanism.weights, mechanism.bits)
     matrix = channel(mechanism).matrix
@@ -71,16 +71,13 @@ def integer_rows(mechanism: AnyMechanism) -> IntegerRows | None:
 
 
 def masses(rows: IntegerRows, pairs: Pairs, *, alone: bool = False) -> Iterator[tuple[Pairs, NDArray[Any]]]:
-    """Yield pairs with their exact sums of max(0, p - q); with ``alone`` only of reports that q never makes."""
+    """Yield pairs with their exact sums of max(0, p - q); with ``alone`` only over reports that q never makes."""
     for block, p, q in rows.blocks(pairs):
         yield block, (np.where(q == 0, p, 0) if alone else np.maximum(p - q, 0)).sum(axis=1)
 
 
 def weighted_masses(rows: IntegerRows, pairs: Pairs, over: int, under: int) -> Iterator[tuple[Pairs, list[int]]]:
-    """Yield pairs with their sums over o of max(0, over p - under q), exact, block after block.
-
-    Where floats leave the sign of a difference open, integers decide it.
-    """
+    """Yield pairs with their exact sums over o of max(0, over p - under q), block after block."""
     largest = max(over, under)
     for block, p, q in rows.blocks(pairs):
         x, y = p.astype(np.float64) * (over / largest), q.astype(np.float64) * (under / largest)
@@ -95,11 +92,10 @@ def weighted_masses(rows: IntegerRows, pairs: Pairs, over: int, under: int) -> I
 
 
 def room(rows: IntegerRows, delta: float) -> Callable[[Positions], Floats]:
-    """Return what tells how much of delta is left by the reports that t never makes, for rows s and all t.
+    """Return a function of rows s that gives delta minus the mass of reports that t never makes, for all t.
 
-    It is negative exactly where the mass is above delta, zero exactly where it is delta; else right to a relative
-    2**-48. The masses are added up by products of matrices in floats, in parts that floats hold: all sums are
-    exact.
+    It is negative exactly where the mass is above delta, zero exactly where it is delta, and otherwise correct to
+    a relative 2**-48. Products of matrices in floats add up the masses, in parts so small that all sums are exact.
     """
     numerator, denominator = delta.as_integer_ratio()
     whole, rest = divmod(numerator << rows.bits, denominator)
@@ -128,19 +124,19 @@ Row = list[int]
 """The probabilities of a row in a common unit."""
 
 OfPair = Callable[[Row, Row, int], Fraction | None]
-"""From two rows, and what stands for probability 1 in them, to a number; None where it is infinite."""
+"""From two rows and the integer for probability 1 to a number; None where it is infinite."""
 
 Pair = tuple[int, int] | None
-"""Positions of two secrets; None where all are alike."""
+"""Positions of two secrets; None where all secrets are alike."""
 
 FEW: Final = 2**17
-"""Entries of pairs that are compared one after the other, as integers of Python, in about half a second."""
+"""Entries of pairs that Python integers compare in about half a second."""
 
 
 def largest_factor(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
-    """Return the largest ratio p(o|s) / p(o|s') of the pairs in a mask, at least 1.
+    """Return the largest p(o|s) / p(o|s') of the pairs in a mask, at least 1, from the search for its logarithm.
 
-    ``top`` is its logarithm as a search found it. None where it is infinite, or would take too long to find.
+    None where it is infinite, or would take too long.
     """
     return _largest(mechanism, top, mask, _ratio)
 
@@ -160,7 +156,7 @@ def largest_mass(
 ) -> tuple[Fraction, Pair] | None:
     """Return the largest sum over o of max(0, p(o|s) - p(o|s')) of the pairs in a mask, and a pair with it.
 
-    With ``alone`` only reports count that the other secret never makes. None where it would take too long to find.
+    With ``alone`` only reports count that the other secret never makes. None where it would take too long.
     """
     if unequal_pair(mechanism, mask) is None:
         return Fraction(0), None
@@ -181,8 +177,8 @@ def largest_rate(
 ) -> tuple[float, float] | None:
     """Return bounds of the largest ln(p(o|s) / p(o|s')) / d(s, s') of the pairs in a mask, at least 0.
 
-    They are one or two floats apart. The distances are positive and finite on the mask. None where it would take
-    too long.
+    They are one or two floats apart. Distances are positive and finite on the mask. None where it would take too
+    long.
     """
     rows, pairs = _in_question(mechanism, top, mask)
     if rows is None:
@@ -203,10 +199,9 @@ def largest_rate(
 
 
 def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
-    """Return the least t of at least 1 with sum over o of max(0, p(o) - t q(o)) at most delta.
+    """Return the least t >= 1 with sum over o of max(0, p(o) - t q(o)) at most delta, by Dinkelbach's method.
 
-    It is the largest (p[R] - delta) / q[R] of all sets R. For a t below it, the set where p > t q gives a larger t
-    (Dinkelbach's method). None where p has more than delta at reports that q never makes.
+    None where p has more than delta at reports that q never makes.
     """
     scale = delta.denominator
     left = delta.numerator * unit - scale * sum(a for a, b in zip(p, q, strict=True) if not b)
@@ -245,7 +240,7 @@ def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
 def largest_of_pairs(
     mechanism: AnyMechanism, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[float, float, Pair] | None:
-    """Return bounds of the largest ln(t) / d of some pairs, t at least 1, with a pair that attains it.
+    """Return bounds of the largest ln(t) / d of some pairs, t at least 1, and a pair that attains it.
 
     The distances d, positive and finite, are 1 by default. The pair is None where both bounds are 0. None if it
     would take too long.
@@ -264,9 +259,9 @@ def rows_of(rows: IntegerRows, pairs: Pairs) -> dict[int, Row]:
 def largest_of_rows(
     rows: Mapping[int, Row], unit: int, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[float, float, Pair]:
-    """Return what `largest_of_pairs` does, of rows that are known; ``unit`` stands for probability 1.
+    """Return the answer of `largest_of_pairs` for known rows.
 
-    At a distance of 0 only a factor of 1 is allowed: with a larger one both bounds are infinite.
+    At a distance of 0 a factor above 1 makes both bounds infinite.
     """
     found: tuple[float, float, Pair] = 0.0, 0.0, None
     scales = np.ones(len(pairs)) if distances is None else distances
@@ -281,7 +276,7 @@ def largest_of_rows(
 
 
 def round_down(value: Fraction) -> tuple[float, float]:
-    """Return the float just below a fraction and how far it may be off: 0 where it is the fraction."""
+    """Return the float just below a fraction, and how far it may be off."""
     found = float_below(value)
     return found, float_above(value - Fraction(found))
 
@@ -300,7 +295,7 @@ def _largest(mechanism: AnyMechanism, top: Top, mask: Mask, of_pair: OfPair) -> 
 
 
 def _in_question(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[IntegerRows | None, Pairs]:
-    """Return the rows, None where they are too many, and the pairs that may have the largest value."""
+    """Return the rows (None where too many) and the pairs that may have the largest value."""
     rows = integer_rows(mechanism)
     if unequal_pair(mechanism, mask) is None:
         return rows, np.empty((0, 2), dtype=np.intp)

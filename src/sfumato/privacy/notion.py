@@ -1,4 +1,4 @@
-"""Notions of privacy: what a definition is and what it finds, with the witness that attains the value."""
+"""Notions of privacy, their findings, and the witnesses that attain the values."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Witness(CompactRepr):
     Attributes:
         pair: Positions of two secrets, or of two distributions of a family.
         outputs: Positions of the observables, one or a set.
-        prior: The prior, array (n,).
+        prior: Array (n,).
         event: Positions of the secrets in the event whose probability changes most.
-        note: Anything else that is needed to check it, in words.
-        names: The names of the two of the pair, where they are not secrets.
+        note: Anything else that is needed to check it.
+        names: The names of the pair, where it is not two secrets.
     """
 
     pair: tuple[int, int] | None = None
@@ -69,23 +69,21 @@ def _listed(space: Space, positions: NDArray[np.intp], most: int = 6) -> str:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Description(CompactRepr):
-    """Description of a notion in names and words, apart from how it is measured.
-
-    Claims, requirements, audits and the documentation take all names and words from here.
+    """Names and words of a notion, for claims, requirements, audits and the documentation.
 
     Attributes:
-        key: The name in requirements, in claims and in the atlas, such as ``"differential-privacy"``.
+        key: The name in requirements, claims and the atlas, such as ``"differential-privacy"``.
         title: The name within a sentence, such as ``"differential privacy"``.
         numbers: The names of the numbers that a claim states, such as ``("epsilon", "delta")``.
-        question: The plain question that the number answers.
-        promise: What a claim promises, in plain words. Numbers stand in braces, and so do
-            ``{about}`` for the pairs, ``{divergence}``, ``{unit}`` and ``{up_to}`` for delta.
+        question: The question that the number answers.
+        promise: The guarantee of a claim, in words. Numbers stand in braces, and so do ``{about}`` for the pairs,
+            ``{divergence}``, ``{unit}`` and ``{up_to}`` for delta.
         source: Paper and definition.
-        context: What else a claim is about, by name, such as ``("relation",)``.
+        context: Other parts of a claim, by name, such as ``("relation",)``.
         required: The parts of the context that a claim cannot leave out.
-        defaults: The numbers that may be left out, with what they are then.
-        audited: When audits measure it, where no class of notions does.
-        larger_hides: Whether larger numbers hide more, as the error of an attack does.
+        defaults: Values of the numbers that may be left out.
+        audited: When audits measure it, for a notion without a class.
+        larger_hides: Whether larger numbers hide more, as for the error of an attack.
     """
 
     key: str
@@ -103,24 +101,22 @@ class Description(CompactRepr):
 
     @property
     def heading(self) -> str:
-        """The title as it begins a line."""
+        """The title with a capital letter."""
         return self.title[0].upper() + self.title[1:]
 
 
 class Notion(ABC):
-    """A definition of privacy with one parameter left open, of which the least value is sought.
+    """A definition of privacy with one open parameter, whose least value is measured. Smaller values hide more.
 
-    A notion holds what else its definition needs (a relation on secrets, priors, a
-    metric, an allowed delta) and measures any mechanism by it. Smaller values hide more.
-    Its constructor names these parts as its description does; that is all that audits
-    and claims need in order to make one.
+    The constructor names the parts of the definition as its description does. A ``relation`` is the ordered pairs
+    of secrets that are compared (None: all pairs), ``delta`` a probability, ``priors`` the beliefs against which
+    the notion must hold, and ``events`` the facts that are protected (None: each single secret).
 
     Attributes:
-        description: Its names, its numbers and its promise in words; two classes that find
-            different numbers of one notion share it.
-        parameter: What the open parameter is called.
-        on_request: Whether audits measure it only where it is named, because its number is
-            that of another notion, or because it needs a choice.
+        description: Names, numbers and guarantee in words; classes for different numbers of one notion share it.
+        parameter: The name of the open parameter.
+        on_request: Whether audits measure it only by name, because another notion has the same number or it needs
+            a choice.
     """
 
     __slots__ = ()
@@ -138,36 +134,36 @@ class Notion(ABC):
     @final
     @property
     def title(self) -> str:
-        """Its name within a sentence."""
+        """The name within a sentence."""
         return self.description.title
 
     @final
     @property
     def heading(self) -> str:
-        """Its name as it begins a line."""
+        """The name with a capital letter."""
         return self.description.heading
 
     @classmethod
     def maker(cls) -> Callable[..., Self]:
-        """Return what makes the notion of parts that are named as in claims."""
+        """Return the callable that makes the notion from parts named as in claims."""
         return cls
 
     @final
     @classmethod
     def parts(cls) -> tuple[str, ...]:
-        """Return the names of what the notion can be made of."""
+        """Return the names of the arguments."""
         return tuple(each.name for each in _parameters(cls))
 
     @final
     @classmethod
     def needs(cls) -> tuple[str, ...]:
-        """Return the names of the parts that cannot be left out."""
+        """Return the names of the arguments without a default."""
         return tuple(each.name for each in _parameters(cls) if each.default is inspect.Parameter.empty)
 
     @final
     @classmethod
     def defaults(cls) -> dict[str, object]:
-        """Return what the parts that can be left out are then, by name."""
+        """Return the defaults of the other arguments, by name."""
         return {
             each.name: each.default for each in _parameters(cls) if each.default is not inspect.Parameter.empty
         }
@@ -175,31 +171,31 @@ class Notion(ABC):
     @final
     @classmethod
     def supports(cls, context: Mapping[str, object]) -> bool:
-        """Return whether all that the notion needs is in a context, by name; None counts as absent."""
+        """Return whether a context has all that the notion needs, by name; None counts as absent."""
         return all(context.get(name) is not None for name in cls.needs())
 
     @final
     @classmethod
     def of(cls, context: Mapping[str, object]) -> Self:
-        """Return the notion made of what it needs and can use of a context that it `supports`."""
+        """Return the notion made from the parts of a context that it `supports`."""
         found = {name: context[name] for name in cls.parts() if context.get(name) is not None}
         return cls.maker()(**found)
 
     @final
     @property
     def stated(self) -> dict[str, object]:
-        """The numbers that are held fixed and the context, named as in claims; what was left out is absent."""
+        """The fixed numbers and the context, named as in claims; parts left out are absent."""
         named = {*self.description.numbers, *self.description.context}
         held = {name: getattr(self, name) for name in self.parts() if name in named}
         return {name: value for name, value in held.items() if value is not None}
 
     @property
     def unit(self) -> str:
-        """The unit that the value counts per, such as ``"km"``; empty if it is a pure number."""
+        """The unit that the value counts per, such as ``"km"``; empty for a pure number."""
         return ""
 
     def as_metric_privacy(self, _secrets: Space) -> Metric | None:
-        """Return the metric of which the notion is metric privacy with delta 0, if it is that of some.
+        """Return the metric for which the notion is metric privacy with delta 0, or None.
 
         Such a value can be proved on the integers of a mechanism.
         """
@@ -207,28 +203,27 @@ class Notion(ABC):
 
     @property
     def unprotected(self) -> str:
-        """Sentence on the pairs that its value says nothing of, at an infinite distance; "" if there are none."""
+        """Sentence on the pairs at an infinite distance, which the value does not cover; "" if there are none."""
         return ""
 
     @property
     def vacuous(self) -> bool:
-        """Whether its value says nothing of any pair, so that 0 hides nothing."""
+        """Whether the value applies to no pair, so that 0 hides nothing."""
         return False
 
     @property
     def unclaimed(self) -> str:
-        """The reason why its findings make no claim, such as single reports alone; empty if they do."""
+        """The reason why findings make no claim; empty if they do."""
         return ""
 
     @final
     def measure(self, mechanism: Randomizer | ArrayLike) -> Finding:
         """Return the least value of the parameter that a mechanism or array (secrets, observables) satisfies.
 
-        Where the rows are equal, reports tell nothing and the value is 0, whatever floats make of it. Of a tupling
-        or a family its `channel` is measured.
+        Equal rows have the value 0 exactly. For a tupling or a family the `channel` is measured.
 
         Raises:
-            InputError: If its matrix cannot be listed, the array is not a mechanism, sizes do not fit those of the
+            InputError: If the matrix cannot be listed, the array is not a mechanism, sizes do not fit those of the
                 notion, or a prior has the mechanism's secrets in another order.
         """
         matrix = listed(mechanism)
@@ -244,15 +239,15 @@ class Notion(ABC):
 
     @abstractmethod
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return what `measure` does, with a bound of the rounding error; equal rows need no care."""
+        """Return the finding of `measure`, with a bound of the rounding error; equal rows need no care."""
 
     @abstractmethod
     def sentence(self, value: float) -> str:
-        """Return what a mechanism of this value promises, in one or two plain sentences."""
+        """Return the guarantee at a value, in one or two sentences."""
 
     @final
     def holds(self, mechanism: Randomizer | ArrayLike, value: float) -> bool:
-        """Return whether the mechanism satisfies the notion at a value for certain, rounding included."""
+        """Return whether the mechanism certainly satisfies the notion at a value, rounding included."""
         return self.measure(mechanism).upper <= value
 
 
@@ -261,12 +256,12 @@ class Finding:
     """The least value of a notion's parameter that a mechanism satisfies.
 
     Attributes:
-        notion: The notion, with its relation, priors and fixed parameters.
-        value: The least value, as floating point computed it; ``inf`` if none is enough.
-        rounding: A bound of what floating point may have got wrong.
-        witness: What attains the value.
-        factor: e to the least value, where that is known as a fraction, of at least 1.
-        most: No value is larger, whatever rounding adds.
+        notion: The notion, with its fixed parts.
+        value: The least value, in floating point; ``inf`` if none is enough.
+        rounding: A bound of the floating-point error.
+        witness: The secrets and reports that attain the value.
+        factor: e to the least value as a fraction of at least 1, where that is known.
+        most: An upper bound of every value.
     """
 
     notion: Notion
@@ -278,7 +273,7 @@ class Finding:
 
     @classmethod
     def of_factor(cls, notion: Notion, factor: Fraction, witness: Witness) -> Self:
-        """Return the finding of an epsilon whose exponential is known."""
+        """Return the finding of an epsilon with a known exponential."""
         value = Logarithm(factor)
         return cls(notion, float(value), value - log_below(factor), witness, factor)
 
@@ -292,7 +287,7 @@ class Finding:
 
     @property
     def upper(self) -> float:
-        """A value that the mechanism satisfies for certain: rounded up, unless it is exact."""
+        """A value that the mechanism certainly satisfies: rounded up, unless exact."""
         if self.factor is not None:
             return Logarithm(self.factor)
         exact = math.isinf(self.value) or self.rounding == 0
@@ -300,7 +295,7 @@ class Finding:
 
     @property
     def lower(self) -> float:
-        """A value below which it fails for certain: rounded down, at least 0."""
+        """A lower bound of the least value, at least 0: rounded down, unless exact."""
         if self.factor is not None:
             return log_below(self.factor)
         if self.rounding == 0:
@@ -316,7 +311,7 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The finding in plain words."""
+        """The guarantee at the upper bound, in words."""
         return self.notion.sentence(self.upper)
 
     def __repr__(self) -> str:
@@ -324,7 +319,7 @@ class Finding:
 
 
 def notions_of(*modules: ModuleType) -> tuple[type[Notion], ...]:
-    """Return the notions that modules define, in the order of the modules and of their definitions."""
+    """Return the concrete notions that modules define, in the order of modules and definitions."""
     return tuple(
         kind
         for module in modules

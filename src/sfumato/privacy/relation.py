@@ -1,4 +1,4 @@
-"""Relations on secrets: the pairs that must not be told apart, and how far promises about them reach."""
+"""Relations on secrets: the pairs of secrets that must look alike, and bounds along chains of such pairs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ class Relation:
     """A relation Phi on secrets: the ordered pairs (s, s') that a notion compares.
 
     Args:
-        array: Boolean array (n, n); the diagonal is ignored.
-        name: What the related secrets are called in texts, such as ``"neighbours"``.
-
-    Attributes:
-        array: The same, read-only, with an empty diagonal.
+        array: Boolean array (n, n); the diagonal is ignored, and empty in the attribute.
+        name: The name of the related secrets in texts, such as ``"neighbours"``.
 
     Raises:
         InputError: If the array is not square and boolean.
@@ -63,7 +60,7 @@ class Relation:
     def of_pairs(
         cls, space: Space, pairs: Iterable[tuple[Hashable, Hashable]], *, symmetric: bool = True
     ) -> Relation:
-        """Return the relation of named pairs, each in both orders if symmetric."""
+        """Return the relation of named pairs, in both orders if symmetric."""
         array = np.zeros((len(space), len(space)), dtype=np.bool_)
         for first, second in pairs:
             array[space.position(first), space.position(second)] = True
@@ -88,7 +85,7 @@ class Relation:
 
     @property
     def hops(self) -> Floats:
-        """The fewest steps from each secret to each other, array (n, n); ``inf`` if none lead there."""
+        """The fewest steps from each secret to each other, array (n, n); ``inf`` if no steps lead there."""
         return hops(self.array)
 
     @property
@@ -98,7 +95,7 @@ class Relation:
 
 
 def relation_on(relation: Relation | None, size: int) -> Relation:
-    """Return the relation, all pairs if None; raise an error if it is on another number of secrets."""
+    """Return the relation, all pairs if None; raise InputError for another number of secrets."""
     if relation is None:
         return Relation.all(size)
     check_size("the relation is on", relation.size, size, "use a relation on the mechanism's secrets.")
@@ -112,12 +109,12 @@ def related_rows(mechanism: AnyMechanism, relation: Relation | None) -> tuple[Fl
 
 
 def related(relation: Relation | None) -> str:
-    """Return what the pairs of a relation are called."""
+    """Return the name of the related secrets."""
     return "any two secrets" if relation is None else relation.name
 
 
 def reach(metric: Metric, relation: Relation | None) -> Floats:
-    """Return the shortest way from each secret to each other by related steps, array (n, n), rounded up."""
+    """Return the shortest distance from each secret to each other by related steps, array (n, n), rounded up."""
     array = metric.array
     if relation is None and metric.triangle:
         return array
@@ -128,9 +125,9 @@ def reach(metric: Metric, relation: Relation | None) -> Floats:
 
 
 def largest_ratio(lengths: Floats, units: Floats) -> float:
-    """Return the largest length per unit over distinct secrets, rounded up.
+    """Return the largest length per unit over distinct secrets, rounded up; pairs at infinite units do not count.
 
-    Pairs at infinite units need no protection; ``inf`` means that some pair that needs it has none.
+    It is ``inf`` where a pair at a finite unit has no protection.
     """
     needed = np.isfinite(units) & ~np.eye(len(units), dtype=np.bool_)
     needed &= ~((lengths == 0) & (units == 0))

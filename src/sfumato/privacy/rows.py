@@ -1,4 +1,4 @@
-"""Rows of mechanisms: checked, compared over all related pairs, and their excess masses."""
+"""Rows of mechanisms: checks, comparisons over pairs, and excess masses."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..core.arrays import Floats, floats
 from ..errors import InputError
 
 AnyMechanism = Mechanism | ArrayLike
-"""A mechanism, or the array (secrets, observables) of its probabilities."""
+"""A mechanism, or its array (secrets, observables) of probabilities."""
 
 
 def listed(mechanism: Randomizer | ArrayLike) -> AnyMechanism:
-    """Return the matrix of a mechanism of any kind, as its `channel` lists it; an array as it is."""
+    """Return the matrix of any kind of mechanism, as its `channel` lists it; an array unchanged."""
     return matrix_of(mechanism) if isinstance(mechanism, Randomizer) else mechanism
 
 
@@ -53,19 +53,19 @@ _BEYOND: Final = 1400.0  # e to this makes any positive probability larger than 
 
 
 def check_delta(delta: float) -> None:
-    """Raise an error unless delta is a number from 0 to 1."""
+    """Raise InputError unless delta is a number from 0 to 1."""
     if not 0 <= delta <= 1:
         raise InputError(f"delta {delta} is not between 0 and 1.", "use a small probability, or 0.")
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Raise an error unless epsilon is a number of at least 0, or infinite."""
+    """Raise InputError unless epsilon is at least 0; it may be infinite."""
     if not epsilon >= 0:
         raise InputError(f"epsilon {epsilon} is not a number of at least 0.", "use a number such as 0.5.")
 
 
 def check_size(subject: str, size: int, secrets: int, hint: str) -> None:
-    """Raise an error unless the subject, with its verb, is about as many secrets as the mechanism has."""
+    """Raise InputError unless the subject (with its verb) and the mechanism have as many secrets."""
     if size != secrets:
         raise InputError(f"{subject} {size} secrets, but the mechanism has {secrets}.", hint)
 
@@ -83,10 +83,7 @@ def scale_by_exp(rows: Floats, epsilon: float | Floats) -> Floats:
 
 
 def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
-    """Return sum over o of max(0, p(o|s) - e**epsilon p(o|s')), array (n, n), zero outside the mask.
-
-    Memory stays at a few times the matrix.
-    """
+    """Return sum over o of max(0, p(o|s) - e**epsilon p(o|s')), array (n, n), zero outside the mask."""
     answer, ones, shared = np.zeros(mask.shape), np.ones(matrix.shape[1]), scale_by_exp(matrix, epsilon)
     for s in np.flatnonzero(mask.any(axis=1)):
         targets = np.flatnonzero(mask[s])
@@ -97,7 +94,7 @@ def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
 
 
 def largest(values: Floats, mask: Mask) -> tuple[float, tuple[int, int] | None]:
-    """Return the largest value of the pairs in a mask and where it is; 0 and None of no pairs."""
+    """Return the largest value of the pairs in a mask and its place; 0 and None without pairs."""
     if not mask.any():
         return 0.0, None
     s, t = np.unravel_index(int(np.argmax(np.where(mask, values, -np.inf))), values.shape)

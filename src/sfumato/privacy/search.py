@@ -1,6 +1,6 @@
-"""Largest value of many pairs of rows, without computing pairs that a cheap upper bound rules out.
+"""Search for the largest value of many pairs of rows, without the pairs that a cheap upper bound rules out.
 
-Each bound is above what floats make of the value by more than either computation can be off
+Each bound exceeds the floating-point value by more than the error of either computation
 (docs/proofs/rounding-of-notions.md, "Pairs that are left out").
 """
 
@@ -42,10 +42,10 @@ _CLOSE: Final = 2**16  # pairs that rounding cannot tell from the largest, kept 
 
 
 class Limits(NamedTuple):
-    """Numbers that no value exceeds, together with its error; infinite wherever the value is.
+    """Upper bounds of values plus their errors; infinite where the value is.
 
-    ``of`` gives a bound for each pair (s, t) of rows s, array (b, n). ``of_rows`` bounds each s and any t, array
-    (n,); None where there is none that is cheap.
+    ``of`` gives a bound for each pair (s, t) of rows s, array (b, n). ``of_rows`` bounds each s for any t, array
+    (n,), where that is cheap.
     """
 
     of: Callable[[Positions], Floats]
@@ -53,10 +53,10 @@ class Limits(NamedTuple):
 
 
 class Top(NamedTuple):
-    """The largest value of some pairs; 0 where there are none.
+    """The largest value of some pairs and the first pair that has it; 0 without pairs.
 
-    ``pair`` is the first that has it, by rows. No value is larger than ``above``, errors included. ``close`` are
-    the pairs that may have the largest value, by rows; None where they are very many, or the value is infinite.
+    No value is larger than ``above``, errors included. ``close`` are the pairs that may have the largest value;
+    None where they are too many, or the value is infinite.
     """
 
     value: float
@@ -68,8 +68,8 @@ class Top(NamedTuple):
 def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Errors | None = None) -> Top:
     """Return the largest value of the pairs in a mask.
 
-    A pair is left out only if its limit is below a value, less its error, that another pair has: it can neither be
-    the largest nor be taken for it. Without limits all pairs are looked at; without errors values are exact.
+    A pair is left out only if its limit is below another pair's value less its error. Without limits all pairs are
+    computed; without errors values are exact.
     """
     found = _Found(values, errors)
     rows = np.flatnonzero(mask.any(axis=1))
@@ -92,9 +92,9 @@ def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Err
 def falling(
     mask: Mask, rows: Positions, of: Callable[[Positions], Floats], known: Callable[[], float], size: int
 ) -> Iterator[Positions]:
-    """Yield the pairs of a mask whose limit is above what is known, at most ``size`` of them at a time.
+    """Yield the pairs of a mask whose limit is above the known value, at most ``size`` at a time.
 
-    The rows are looked at in turn: each block of them is sorted from the largest limit.
+    Rows are taken in blocks, each sorted from the largest limit.
     """
     step = max(1, _ENTRIES // len(mask))
     for first in range(0, len(rows), step):
@@ -112,7 +112,7 @@ def falling(
 
 @dataclass(slots=True)
 class _Found:
-    """The findings of a search so far."""
+    """The state of a search."""
 
     values: Values
     errors: Errors | None
@@ -124,7 +124,7 @@ class _Found:
     kept: list[tuple[Positions, Positions, Floats]] = field(default_factory=list)
 
     def look(self, mask: Mask, rows: Positions, limits: Limits | None) -> None:
-        """Look at the pairs of some rows."""
+        """Compute the values of the pairs of some rows."""
         if limits is None:
             at, targets = np.nonzero(mask[rows])
             self._all(rows[at], targets, None)
@@ -146,7 +146,7 @@ class _Found:
         self._all(rows[at[order]], targets[order], bounds[at[order], targets[order]])
 
     def top(self) -> Top:
-        """Return what was found."""
+        """Return the result."""
         if self.pair is None:
             return Top(0.0, None, 0.0, np.empty((0, 2), dtype=np.intp))
         if self.value == math.inf or self.dropped >= self.known:
@@ -156,7 +156,7 @@ class _Found:
         return Top(self.value, self.pair, self.above, np.unique(np.stack([s, t], axis=1), axis=0))
 
     def _all(self, s: Positions, t: Positions, falling: Floats | None) -> None:
-        """Look at listed pairs, until their falling bounds are below what is known."""
+        """Compute the values of listed pairs, until their falling bounds are below the known value."""
         for begin in range(0, len(s), _AT_ONCE):
             part = slice(begin, begin + _AT_ONCE)
             if falling is not None and falling[begin] < self.known:
@@ -189,7 +189,7 @@ class _Found:
                 self._forget()
 
     def _forget(self) -> None:
-        """Forget pairs below what is known; and if still too many are kept, all of them."""
+        """Drop pairs below the known value; if too many are left, drop all."""
         s, t, upper = (np.concatenate(column) for column in zip(*self.kept, strict=True))
         near = upper >= self.known
         self.kept = [(s[near], t[near], upper[near])]
@@ -243,8 +243,8 @@ def range_limits(matrix: Floats) -> Limits:
 def affinity_limits(matrix: Floats, factor: float = 1.0) -> Limits:
     """Return bounds of the sum over o of max(0, p(o|s) - factor p(o|t)), by the Bhattacharyya coefficient B.
 
-    With the root of (factor + 1)**2 - 4 factor B**2, which bounds the sum of |p - factor q|, it is half of the
-    root's excess over factor - 1. The factor is at least 1; ``inf`` stands for the mass of what only s can report.
+    The root of (factor + 1)**2 - 4 factor B**2 bounds the sum of |p - factor q|, so half of its excess over factor
+    - 1 bounds the sum. The factor is at least 1; ``inf`` stands for the mass of reports that only s can make.
     """
     if math.isinf(factor):
         alone = (matrix == 0).astype(np.float64)
@@ -260,7 +260,7 @@ def affinity_limits(matrix: Floats, factor: float = 1.0) -> Limits:
 
 
 def divergence_limits(divergence: Divergence, matrix: Floats) -> Limits | None:
-    """Return bounds of a divergence of the package; None of another."""
+    """Return bounds of a divergence of the package; None for any other."""
     if divergence == TOTAL_VARIATION:
         return affinity_limits(matrix)
     if divergence == HELLINGER:
@@ -279,7 +279,7 @@ def divergence_limits(divergence: Divergence, matrix: Floats) -> Limits | None:
 
 
 def _renyi_limits(matrix: Floats, order: float) -> Limits:
-    """Return bounds of the Rényi divergence of an order: it grows with the order."""
+    """Return bounds of the Rényi divergence of an order, which grows with the order."""
     if order <= 1:
         return _mean_limits(matrix)
     if not holds_powers(matrix, order):
@@ -289,14 +289,14 @@ def _renyi_limits(matrix: Floats, order: float) -> Limits:
 
 
 def holds_powers(matrix: Floats, order: float) -> bool:
-    """Return whether floats hold the positive entries to the power of -a, with room to spare."""
+    """Return whether floats hold the positive entries to the power of -order, with room to spare."""
     return -order * math.log(float(matrix[matrix > 0].min())) < _LARGEST / 2
 
 
 def power_sums(matrix: Floats, order: float) -> Callable[[Positions], Floats]:
     """Return bounds of the sum over o of p(o|s)**a p(o|t)**(1 - a), for rows s, array (b,), and all t.
 
-    The order a is above 1, and the matrix `holds_powers` of it.
+    The order a is above 1, and `holds_powers` is true for it.
     """
     alone = _alone(matrix)
     with np.errstate(divide="ignore"):
@@ -313,9 +313,9 @@ def power_sums(matrix: Floats, order: float) -> Callable[[Positions], Floats]:
 def rho_limits(matrix: Floats) -> Limits:
     """Return bounds of the largest D_a / a over all orders a > 1 of each pair of rows with the same support.
 
-    With K(t) = t D of order 1 + t, wanted is K(t) / (t (1 + t)). K is convex and 0 at 0: between two orders it is
-    below its chord, before the first K(t) / t is at most what it is there, and after the last at most the largest
-    logarithm.
+    With K(t) = t D of order 1 + t, this is the largest K(t) / (t (1 + t)). K is convex and 0 at 0: between two
+    orders it is below its chord, before the first K(t) / t is at most its value there, and after the last at most
+    the largest logarithm.
     """
     ends = [t for t in _ENDS if holds_powers(matrix, 1 + t)]
     sums = [power_sums(matrix, 1 + t) for t in ends]
@@ -337,10 +337,7 @@ def rho_limits(matrix: Floats) -> Limits:
 
 
 def _of_chord(a: float, at_a: Floats, b: float, at_b: Floats) -> Floats:
-    """Return the largest k(t) / (t (1 + t)) over t from a to b, where k is the line through two points.
-
-    It is infinite where a point is.
-    """
+    """Return the largest k(t) / (t (1 + t)) over t from a to b for the line k through two points, or ``inf``."""
     known = np.isfinite(at_a) & np.isfinite(at_b)
     at_a, at_b = np.where(known, at_a, 0.0), np.where(known, at_b, 0.0)
     slope = (at_b - at_a) / (b - a)
@@ -352,7 +349,7 @@ def _of_chord(a: float, at_a: Floats, b: float, at_b: Floats) -> Floats:
 
 
 def _mean_limits(matrix: Floats, *, turned: bool = False) -> Limits:
-    """Return bounds of the sum of p ln(p/q), for p of the row s, or else of t."""
+    """Return bounds of the sum of p ln(p/q), for p the row of s, or if turned of t."""
     alone = _alone(matrix, turned=turned)
     logs = np.log(matrix, where=matrix > 0, out=np.zeros_like(matrix))
     own = (matrix * logs).sum(axis=1)
@@ -366,7 +363,7 @@ def _mean_limits(matrix: Floats, *, turned: bool = False) -> Limits:
 
 
 def _alone(matrix: Floats, *, turned: bool = False) -> Callable[[Positions], Mask]:
-    """Return which pairs (s, t) have a report that s makes and t does not, or the other way round."""
+    """Return a function that says which pairs (s, t) have a report of s alone, or if turned of t alone."""
     makes, not_ = (matrix > 0).astype(np.float32), (matrix == 0).astype(np.float32)
     if turned:
         makes, not_ = not_, makes

@@ -1,4 +1,4 @@
-"""The vocabulary: all notions of privacy by their keys, and the table of them in the documentation."""
+"""All notions of privacy by key, and their table in the documentation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DISTORTION: Final = Description(
     required=("distance",),
     larger_hides=True,
 )
-"""A notion that claims state and no class here measures: the attacker's error, which `sfumato.attacks` finds."""
+"""The attacker's error, a notion that claims state and `sfumato.attacks` measures."""
 
 KINDS: Final[tuple[type[Notion], ...]] = (
     *point.NOTION_CLASSES,
@@ -28,7 +28,7 @@ KINDS: Final[tuple[type[Notion], ...]] = (
     *beliefs.NOTION_CLASSES,
     *distributions.NOTION_CLASSES,
 )
-"""Every class of notions; two of them may find different numbers of one notion."""
+"""Every class of notions; two classes may measure different numbers of one notion."""
 
 VOCABULARY: Final[dict[str, Description]] = {
     each.key: each for each in (*(kind.description for kind in KINDS), DISTORTION)
@@ -37,14 +37,14 @@ VOCABULARY: Final[dict[str, Description]] = {
 
 
 def described(key: str) -> Description:
-    """Return the description of a notion; an unknown key is an error."""
+    """Return the description of a notion; raise InputError for an unknown key."""
     if key not in VOCABULARY:
         raise InputError(f"no notion of privacy is called {key!r}.", f"the notions are {', '.join(VOCABULARY)}.")
     return VOCABULARY[key]
 
 
 def kinds(key: str) -> tuple[type[Notion], ...]:
-    """Return the classes that measure a notion, one for each number that they find."""
+    """Return the classes that measure a notion, one per number."""
     return tuple(kind for kind in KINDS if kind.description.key == key)
 
 
@@ -59,7 +59,7 @@ NAMES: Final = {
 
 
 def table() -> str:
-    """Return the notions as a table in Markdown, one per line."""
+    """Return the Markdown table of notions, one per line."""
     lines = [
         "| key | finds | an audit measures it | the question it answers | source |",
         "|---|---|---|---|---|",

@@ -1,6 +1,6 @@
 """Couplings: joint distributions with two given marginals, by the north-west corner rule or transport simplex.
 
-The transport simplex works on exact integers, whose flow is never rounded, and minimises layers of costs.
+The transport simplex works on exact integers, so its flow is never rounded, and minimises layers of costs.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Entry = TypeVar("Entry", np.float64, np.bool_)
 
 _MONGE_SLACK: Final = 1e-12  # of the largest cost
 ROUNDING: Final = 1e-12
-"""Mass that is taken for the rounding of the distributions, unless told otherwise."""
+"""Default mass that counts as rounding of the distributions."""
 _BLOCK: Final = 16384  # entries that are priced before a pivot is taken from them
 
 
 def distribution(value: Distribution, what: str) -> Floats:
-    """Return a checked distribution, array (n,); nothing is renormalised."""
+    """Return a checked distribution, array (n,); it is not renormalised."""
     if isinstance(value, Prior):
         return value.probabilities
     array = floats(value, what, shape=(None,))
@@ -78,7 +78,7 @@ def relation_between(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.boo
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is not a mass."""
+    """Raise InputError unless the tolerance is a mass below 1."""
     if not 0 <= tolerance < 1:
         raise InputError(f"the tolerance {tolerance} is not a mass from 0 to below 1.", "use 0 to ignore nothing.")
 
@@ -88,8 +88,7 @@ class Coupling:
     """A joint distribution whose marginals are two given distributions.
 
     Attributes:
-        joint: Array (n, m), non-negative; rows sum to ``first``, columns to ``second``
-            (within 1e-9).
+        joint: Array (n, m), non-negative; rows sum to ``first``, columns to ``second`` (within 1e-9).
         first: Array (n,), the row marginal.
         second: Array (m,), the column marginal.
 
@@ -148,9 +147,7 @@ class Coupling:
     def expected(self, distances: Distances, p: float = 1.0) -> float:
         """Return the p-th root of the expected p-th power of the distance; for ``inf`` the largest distance.
 
-        Args:
-            distances: Array (n, m), or a metric.
-            p: At least 1, or ``inf``.
+        The distances are an array (n, m) or a metric, and p is at least 1.
 
         Raises:
             InputError: If the distances do not fit, or p is below 1.
@@ -163,15 +160,14 @@ class Coupling:
         return top * math.pow(mean, 1 / p)
 
     def mass_outside(self, relation: ArrayLike) -> float:
-        """Return the probability of the pairs that are not in a relation, given as an array (n, m) of truths."""
+        """Return the probability of the pairs outside a relation, array (n, m) of truths."""
         return float(self.joint[~relation_between(relation, self.joint.shape)].sum())
 
 
 def exact_masses(first: Floats, second: Floats) -> tuple[list[int], list[int]]:
     """Return integers in the exact proportions of two arrays of floats, with equal sums.
 
-    Floats are fractions of powers of two, so nothing is rounded: each array is
-    multiplied by the other's sum.
+    Each array is multiplied by the other's sum, so nothing is rounded.
     """
     rows, columns = [[Fraction(x) for x in array.tolist()] for array in (first, second)]
     scale = max(x.denominator for x in rows + columns)
@@ -180,16 +176,15 @@ def exact_masses(first: Floats, second: Floats) -> tuple[list[int], list[int]]:
 
 
 def north_west_corner(first: Distribution, second: Distribution, distances: Distances, p: float = 1.0) -> Coupling:
-    """Return the coupling of the north-west corner rule, which is optimal where this succeeds.
+    """Return the coupling of the north-west corner rule, which is optimal for a Monge cost.
 
-    From the first pair on, as much mass as possible is moved and the exhausted side
-    advances. The order of the values matters: it must make the cost d**p Monge,
+    From the first pair on, as much mass as possible is moved and the exhausted side advances. In the order of the
+    values the cost d**p must be Monge,
 
         c(i, j) + c(i', j') <= c(i, j') + c(i', j)    for i < i', j < j'
 
-    and for p = inf the same with max in place of the sums. Distances ``|x - x'|`` on the
-    line are, for every p, in the order of x; distances in the plane are not. The masses
-    are the exact proportions of the given floats: no rounding in them is ignored.
+    and for p = inf the same with max in place of the sums. Distances ``|x - x'|`` on the line are, for every p, in
+    the order of x; distances in the plane are not. The masses are the exact proportions of the given floats.
 
     Args:
         first: Array (n,), or a prior.
@@ -198,8 +193,7 @@ def north_west_corner(first: Distribution, second: Distribution, distances: Dist
         p: At least 1, or ``inf``.
 
     Raises:
-        InputError: If an argument does not fit, or the cost is not Monge: the rule would
-            then be a guess.
+        InputError: If an argument does not fit, or the cost is not Monge.
 
     Example:
         >>> import numpy as np
@@ -208,8 +202,8 @@ def north_west_corner(first: Distribution, second: Distribution, distances: Dist
         1.0
 
     Source:
-        Hoffman, "On simple linear programming problems", 1963; Burkard, Klinz and Rudolf,
-        Discrete Applied Mathematics 70, 1996 (Monge and bottleneck Monge arrays).
+        Hoffman, "On simple linear programming problems", 1963; Burkard, Klinz and Rudolf, Discrete Applied
+        Mathematics 70, 1996 (Monge and bottleneck Monge arrays).
     """
     rows, columns = distribution(first, "the first distribution"), distribution(second, "the second distribution")
     d = distances_between(distances, (len(rows), len(columns)), p)
@@ -249,7 +243,7 @@ def _check_monge(d: Floats, p: float) -> None:
 
 
 def _not_monge(d: Floats, p: float) -> tuple[int, int, int, int] | None:
-    """Return rows i < i' and columns j < j' that violate it; neighbours decide for all."""
+    """Return rows i < i' and columns j < j' that violate the condition; neighbours decide."""
     top = float(d.max())
     cost = (d / top if top > 0 else d) ** p
     excess = cost[:-1, :-1] + cost[1:, 1:] - cost[:-1, 1:] - cost[1:, :-1]
@@ -262,8 +256,8 @@ def _not_monge(d: Floats, p: float) -> tuple[int, int, int, int] | None:
 def _not_bottleneck_monge(d: Floats) -> tuple[int, int, int, int] | None:
     """Return rows i < i' and columns j < j' with max(a_j, b_j') > max(a_j', b_j), a and b the two rows.
 
-    Neighbours do not decide here. Either a_j exceeds b_j and some later a, or b_j'
-    exceeds a_j' and some earlier b; running minima find both.
+    Neighbours do not decide here. Either a_j exceeds b_j and some later a, or b_j' exceeds a_j' and some earlier
+    b; running minima find both.
     """
     n, m = d.shape
     if m < 2:
@@ -285,13 +279,12 @@ def _not_bottleneck_monge(d: Floats) -> tuple[int, int, int, int] | None:
 
 
 class Tree:
-    """A basis of the transport problem: n rows and m columns joined to a tree, cheap pairs first.
+    """A basis of the transport problem: a tree of n rows and m columns, cheap pairs first.
 
-    The masses are positive integers with equal sums. They are perturbed as by Orden (n + 1 times each
-    mass, plus one for every row, all taken by the last column), so that no two parts of them balance:
-    every pivot moves a positive mass, and the same tree carries the true masses without going
-    negative. A pair enters only where its reduced cost is negative beyond all rounding, so that the
-    exact cost falls with every pivot and none can cycle.
+    The masses are positive integers with equal sums. They are perturbed as by Orden (n + 1 times each mass, plus
+    one for every row, all taken by the last column), so that no two parts of them balance. Every pivot then moves
+    a positive mass, and the same tree carries the true masses without going negative. A pair enters only where its
+    reduced cost is negative beyond all rounding, so the exact cost falls with every pivot and no pivot cycles.
     """
 
     def __init__(self, rows: list[int], columns: list[int], cost: Floats) -> None:
@@ -326,8 +319,8 @@ class Tree:
     def minimise(self, cost: Floats, allowed: Bools | None = None) -> tuple[Floats, Floats]:
         """Pivot until no allowed pair would lower the finite cost (n, m), and return the potentials.
 
-        They are arrays u (n,) and v (m,) with u + v = cost on the tree and u + v <= cost on allowed
-        pairs (all by default), up to rounding; exact for small integers. Pairs in the tree stay.
+        They are arrays u (n,) and v (m,) with u + v = cost on the tree and u + v <= cost on allowed pairs (all by
+        default), up to rounding; exact for small integers. Pairs in the tree stay.
         """
         n, m = self.shape
         self._hang(0, -1, cost)
@@ -350,7 +343,7 @@ class Tree:
         return self._potential[:n].copy(), self._potential[n:].copy()
 
     def masses(self) -> dict[tuple[int, int], int]:
-        """Return the flow of the true masses along the tree, in the units of the masses given."""
+        """Return the flow of the true masses along the tree, in their units."""
         rows, columns = self._masses
         rest = rows + columns
         n = self.shape[0]
@@ -367,7 +360,7 @@ class Tree:
         self._near[self.shape[0] + j].add(i)
 
     def _hang(self, top: int, above: int, cost: Floats) -> None:
-        """Set parents, depths and potentials of what hangs below ``above`` from ``top`` on."""
+        """Set parents, depths and potentials of the subtree of ``top`` below ``above``."""
         n = self.shape[0]
         parent, depth, near = self._parent, self._depth, self._near
         potential, error, lowered = self._potential, self._error, self._lowered
@@ -385,7 +378,7 @@ class Tree:
             stack.extend((below, node) for below in near[node] if below != up)
 
     def _pivot(self, i: int, j: int, cost: Floats) -> None:
-        """Let the pair (i, j) enter the tree, and the pair that runs empty leave it."""
+        """Let the pair (i, j) enter the tree, and the emptied pair leave it."""
         n = self.shape[0]
         a, b = i, n + j
         # Along the cycle through (i, j), pairs gain and lose in turn; from either end the first one loses.
@@ -421,7 +414,7 @@ class Tree:
 
 
 class Layer(NamedTuple):
-    """The potentials of one layer: u + v <= cost wherever the layers above allow a pair."""
+    """The potentials of one layer: u + v <= cost on all pairs that the layers above allow."""
 
     u: Floats
     v: Floats
@@ -441,7 +434,7 @@ class TransportProblem:
         self._tree: Tree | None = None
 
     def cut(self, array: NDArray[Entry]) -> NDArray[Entry]:
-        """Return the part of an array (n, m) that lies between the supports."""
+        """Return the part of an array (n, m) between the supports."""
         return np.asarray(array[np.ix_(self.rows, self.columns)])
 
     def begin(self, order: Floats) -> Tree:
@@ -452,8 +445,8 @@ class TransportProblem:
     def solve(self, costs: Sequence[Floats]) -> list[Layer]:
         """Minimise the expected first cost, then the second among the optima of the first, and so on.
 
-        Costs are arrays of finite numbers between the supports; all but the last must be 0 or 1, so
-        that their potentials are exact.
+        Costs are finite arrays between the supports; all but the last are 0 or 1, so that their potentials are
+        exact.
         """
         tree = self._tree or self.begin(costs[0] * (1 + costs[-1].max(initial=0.0)) + costs[-1])
         allowed: Bools | None = None
@@ -467,11 +460,11 @@ class TransportProblem:
         return layers
 
     def mass(self, where: Bools) -> float:
-        """Return the mass that the current coupling puts on pairs between the supports, rounded once."""
+        """Return the mass of the current coupling on pairs between the supports, rounded once."""
         return sum(amount for pair, amount in self._flow().items() if where[pair]) / self._total
 
     def uses(self, where: Bools) -> bool:
-        """Return whether the current coupling puts any mass on pairs between the supports, however little."""
+        """Return whether the current coupling puts any mass on pairs between the supports."""
         return any(where[pair] for pair in self._flow())
 
     def expected(self, cost: Floats) -> float:

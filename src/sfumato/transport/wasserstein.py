@@ -32,16 +32,16 @@ _SMALLEST: Final = -600.0  # logarithm of the least power that is told from zero
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Wasserstein:
-    """A Wasserstein distance with what proves it.
+    """A Wasserstein distance with its proof.
 
     Attributes:
-        distance: The distance of all but the ignored mass, with proved bounds: from above by the
-            coupling, from below by the dual problem. They meet up to the rounding of p-th powers, of
-            which the lower one keeps fewer digits, or none, where p is large.
+        distance: The distance of all but the ignored mass, with proved bounds: from above by the coupling, from
+            below by the dual problem. They meet up to the rounding of p-th powers, which costs the lower bound
+            digits, or all of them, where p is large.
         p: The order, from 1 to ``inf``.
         coupling: An optimal coupling.
-        ignored: The mass, at most the tolerance, that the coupling moves further than
-            the distance (for p = inf), or over an infinite distance (for finite p).
+        ignored: The mass, at most the tolerance, that the coupling moves further than the distance (p = inf), or
+            over an infinite distance (finite p).
     """
 
     distance: Bracket
@@ -66,17 +66,15 @@ def wasserstein(
     W_p = min over couplings of (sum of gamma(x, x') d(x, x')**p)**(1/p)
     W_inf = min over couplings of the largest d(x, x') that carries mass
 
-    The masses are the exact proportions of the given floats, and the coupling is a
-    vertex found by pivots on integers: its support has no entries that rounding put
-    there. Costs are floats.
+    The masses are the exact proportions of the given floats. Pivots on integers find a vertex, so rounding adds no
+    entries to its support. Costs are floats.
 
     Args:
         first: Array (n,), or a prior.
         second: Array (m,), or a prior.
         distances: Array (n, m), or a metric if both live on its values; ``inf`` is allowed.
         p: At least 1, or ``inf``; p = 1 is the earth mover's distance.
-        tolerance: Mass that may be left out as the rounding of the distributions where a
-            single grain of it would change the answer; 0 leaves out nothing.
+        tolerance: Mass that may be left out as the rounding of the distributions; 0 leaves out nothing.
 
     Raises:
         InputError: If an argument is not a distribution, does not fit, or p is below 1.
@@ -132,7 +130,7 @@ def _powered(problem: TransportProblem, d: Floats, p: float, tolerance: float) -
 
 
 def _root_error(value: float, p: float) -> float:
-    """Return the relative error of top * value**(1/p), that of the exponent included."""
+    """Return the relative error of top * value**(1/p), with the error of the exponent."""
     return (16 + 2 * abs(math.log(value)) / p) * UNIT if value > 0 else 0.0
 
 
@@ -141,8 +139,8 @@ def _dual(
 ) -> float:
     """Return a proved lower bound, at least 0, of the expected cost over the pairs that are not beyond.
 
-    Potentials that are feasible for these pairs, and stay below some height on those beyond, cost at most
-    what the pairs do and the height of the ignored mass.
+    Potentials that are feasible for these pairs and at most ``height`` on those beyond cost at most the pairs plus
+    the height of the ignored mass.
     """
     last = layers[-1]
     u, height = last.u, 0.0
@@ -166,7 +164,7 @@ def _dual(
 
 
 def _largest(problem: TransportProblem, d: Floats, tolerance: float) -> Wasserstein:
-    """Search the distinct distances for the least one within which all mass can be moved."""
+    """Return the least of the distinct distances within which all mass can be moved."""
     levels = np.unique(d)
     problem.begin(d)
     # Every value must send its mass somewhere: no level below these can do.
@@ -194,12 +192,11 @@ class Lifting:
 
     Attributes:
         holds: Whether they are.
-        coupling: A coupling with the least mass outside the relation; where the answer is
-            yes it is the witness.
+        coupling: A coupling with the least mass outside the relation: the witness where ``holds`` is True.
         outside: That least mass, exact for the given floats up to one rounding.
-        violated: Where the answer is no: positions A of first values such that
-            first[A] - second[Phi(A)] = outside, Phi(A) being the values that A is related
-            to. No coupling can then stay in the relation (Strassen). Empty otherwise.
+        violated: The witness where ``holds`` is False, otherwise empty: positions A of first values with
+            first[A] - second[Phi(A)] = outside, for the values Phi(A) related to A. No coupling can then stay in
+            the relation (Strassen).
     """
 
     holds: bool
@@ -216,14 +213,11 @@ class OptimalLifting:
     """Whether an optimal coupling of two distributions stays in a relation.
 
     Attributes:
-        holds: Whether one does.
-        lifting: The answer for all couplings; for p = inf, for the pairs of the relation
-            within the distance.
+        holds: Whether one does, so that ``restricted`` equals the distance.
+        lifting: The answer for all couplings; for p = inf, for the pairs of the relation within the distance.
         distance: The Wasserstein distance of the pair, with proved bounds.
-        restricted: The least order-p cost of a coupling within the relation, in the unit
-            of the distance; ``inf`` where there is none. The answer is yes where it equals
-            the distance.
-        coupling: The coupling that attains ``restricted``, or without one that of ``lifting``.
+        restricted: The least order-p cost of a coupling within the relation, in the distance's unit, or ``inf``.
+        coupling: The coupling that attains ``restricted``, or else the one of ``lifting``.
     """
 
     holds: bool
@@ -236,19 +230,19 @@ class OptimalLifting:
 def lifting(
     relation: ArrayLike, first: Distribution, second: Distribution, *, tolerance: float = ROUNDING
 ) -> Lifting:
-    """Say whether two distributions are in the lifting of a relation.
+    """Return whether two distributions are in the lifting of a relation.
 
     Phi# = {(mu, mu') : a coupling of mu and mu' has its support in Phi}
 
-    If an algorithm is (epsilon, delta)-private for the pairs of Phi, its lifting is
-    (epsilon, delta + outside)-private for this pair, in this order.
+    If an algorithm is (epsilon, delta)-private for the pairs of Phi, its lifting is (epsilon, delta +
+    outside)-private for this pair, in this order.
 
     Args:
         relation: Array (n, m) of truths, True at the pairs of Phi.
         first: Array (n,), or a prior.
         second: Array (m,), or a prior.
-        tolerance: Mass outside the relation that is taken for the rounding of the
-            distributions; 0 decides for exactly the given floats.
+        tolerance: Mass outside the relation that counts as rounding of the distributions; 0 decides for exactly
+            the given floats.
 
     Raises:
         InputError: If an argument is not a distribution or relation, or does not fit.
@@ -280,10 +274,10 @@ def optimal_lifting(
     *,
     tolerance: float = ROUNDING,
 ) -> OptimalLifting:
-    """Say whether an optimal coupling for a Wasserstein distance has its support in a relation.
+    """Return whether an optimal coupling for a Wasserstein distance has its support in a relation.
 
-    For finite p the least cost within the relation is compared with the least cost; for
-    p = inf the relation is cut to the pairs within the distance.
+    For finite p the least cost within the relation is compared with the least cost; for p = inf the relation is
+    cut to the pairs within the distance.
 
     Args:
         relation: Array (n, m) of truths, True at the pairs of Phi.
@@ -291,8 +285,7 @@ def optimal_lifting(
         second: Array (m,), or a prior.
         distances: Array (n, m), or a metric.
         p: At least 1, or ``inf``.
-        tolerance: Mass, and share of the largest p-th power of a distance, that is taken
-            for rounding.
+        tolerance: Mass, and share of the largest p-th power of a distance, that counts as rounding.
 
     Raises:
         InputError: If an argument does not fit, or the distributions are infinitely far apart.
