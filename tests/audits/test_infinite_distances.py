@@ -47,20 +47,20 @@ def test_no_requirement_holds_of_no_pair(name):
     found = audit(sf.Mechanism(MATRIX), metric=metric(), family=GROUPS)
     verdict = Requirement.parse(f"{name} <= 0.1/km").hold_against(found)
     assert verdict.outcome is Outcome.UNDECIDED
-    assert "is at a finite distance, so nothing is said of any" in verdict.reason
+    assert "is at a finite distance, so no pair is covered" in verdict.reason
 
 
 def test_pairs_at_an_infinite_distance_are_named():
     found = audit(sf.Mechanism(MATRIX), metric=metric((0, 1)), family=GROUPS)
     entry = next(each for each in found if each.key == "metric-privacy")
-    assert entry.sentence.endswith("Of pairs at an infinite distance nothing is said.")
+    assert entry.sentence.endswith("Pairs at an infinite distance are not covered.")
     assert entry.value == pytest.approx(np.log(2))
     apart = MetricDistributionPrivacy.wasserstein(GROUPS, metric((0, 1)))
     assert apart.vacuous
     near = Family({"x": [1.0, 0.0, 0.0], "y": [0.0, 1.0, 0.0], "z": [0.0, 0.0, 1.0]})
     some = MetricDistributionPrivacy.wasserstein(near, metric((0, 1)))
     assert not some.vacuous
-    assert some.measure(MATRIX).sentence.endswith("Of pairs at an infinite distance nothing is said.")
+    assert some.measure(MATRIX).sentence.endswith("Pairs at an infinite distance are not covered.")
 
 
 def test_the_case_file(shared_data, tmp_path, monkeypatch):

@@ -24,10 +24,10 @@ from sfumato.privacy import (
 NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?)"
 ADVANTAGE = re.compile(rf"the probability of any set of reports .* at most {NUMBER} times that .*, plus {NUMBER}")
 RARE = re.compile(
-    rf"No report is more than {NUMBER} times .*apart from reports that together have a probability of at most "
+    rf"No report is more than {NUMBER} times .*except for reports that together have a probability of at most "
     rf"{NUMBER} "
 )
-BEYOND = re.compile(rf"A report that is more than {NUMBER} times likelier .* with probability at most {NUMBER}\.")
+BEYOND = re.compile(rf"A report that is more than {NUMBER} times as likely .* with probability at most {NUMBER}\.")
 RESPONSE = [[0.75, 0.25], [0.25, 0.75]]
 SEEDS = range(40)
 
@@ -77,8 +77,8 @@ def test_delta_is_not_the_probability_of_a_report_that_tells_apart():
         "other, plus 0.07043 (epsilon 1, delta 0.07043)."
     )
     assert holds_as_advantage(found.sentence, RESPONSE)
-    # Every report of this mechanism is three times likelier from one secret than from the other.
-    stronger = "No report is more than 2.719 times likelier, apart from reports that together have a probability "
+    # Every report of this mechanism is three times as likely from one secret as from the other.
+    stronger = "No report is more than 2.719 times as likely, except for reports that together have a probability "
     assert not holds_for_probable_reports(f"{stronger}of at most 0.07043 (", RESPONSE, RARE)
 
 

@@ -67,7 +67,7 @@ def pair(first: Rows, second: Rows) -> tuple[Floats, Floats]:
         p, q = np.broadcast_arrays(p, q)
     except ValueError:
         raise InputError(
-            f"arrays of distributions of shapes {p.shape} and {q.shape} do not go together.",
+            f"arrays of distributions of shapes {p.shape} and {q.shape} cannot be broadcast.",
             "pass as many first as second distributions, or one of either.",
         ) from None
     return p, q

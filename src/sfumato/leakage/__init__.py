@@ -1,4 +1,4 @@
-"""Leakage: how much a report tells about the secret, as the chance of a right guess, as gain and in bits."""
+"""Leakage: what a report reveals about the secret, as the chance of a right guess, as gain and in bits."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""Additive capacities: the most that a report adds to the worth of a guess, under any gain or a given one."""
+"""Additive capacities: the most that a report adds to the worth of a guess, for any gain or a given one."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class AdditiveCapacity(CompactRepr):
 
     Attributes:
         value: The capacity, between bounds that hold up to rounding, or up to the solver's tolerance where the
-            function says so. Lower bound and value are what ``prior`` and ``gain`` attain.
-        prior: The prior; the worst one that was found where it was not given.
-        gain: Array (guesses, secrets); the worst one where it was not given.
+            function says so. ``prior`` and ``gain`` attain the lower bound and the value.
+        prior: The given prior, or the worst one found.
+        gain: Array (guesses, secrets): the given gain, or the worst one.
     """
 
     value: Bracket
@@ -47,23 +47,23 @@ def additive_capacity(
 ) -> AdditiveCapacity:
     """Return the largest additive leakage under any gain of a class, for one prior or for all.
 
-    Gains can be scaled, so a class must bound them. What lies in an interval of length one is
+    Gains can be scaled, so a class must bound them. An interval of length one holds
 
     - ``vulnerability``: V itself, over all beliefs:  1 - sum over o of min over s of p(o|s), for the s that
       can occur. It depends on the prior only by which secrets that leaves.
-    - ``guess``: what each guess is worth, over the secrets:  sum over s of prior(s) TV(p(.|s), p),
+    - ``guess``: the worth of each guess, over the secrets:  sum over s of prior(s) TV(p(.|s), p),
       with p the distribution of the report.
     - ``gain``: every gain, in [0, 1]:  min over q of sum over s of prior(s) TV(p(.|s), q).
 
     Each class holds the next, so the capacities fall in this order. Over all priors the first is the sum over all
     secrets; the last is the radius min over q of max over s of TV(p(.|s), q), a linear program, whose bounds are
-    proved over the integers. For the one between, no formula and no convex program is known to us:
-    it lies between the two.
+    proved over the integers. For the one between, no formula and no convex program is known to us: it lies between
+    the two.
 
     Args:
         mechanism: The mechanism.
-        prior: What the adversary believes, and what is true; any prior if it is left out.
-        bounded: What is bounded.
+        prior: The adversary's belief and the truth; any prior if it is left out.
+        bounded: The bounded quantity.
 
     Raises:
         InputError: If the prior does not fit the mechanism, or is missing where guesses are bounded, or
@@ -119,7 +119,7 @@ def _of_vulnerability(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
 
 
 def _of_guesses(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
-    """Return the capacity of guesses that span one: guess o bets on what makes o likelier."""
+    """Return the capacity of guesses of span one: guess o bets on the secrets that make o more probable."""
     joint = mechanism.joint(prior)
     p = prior.probabilities[:, None]
     more = joint - p * joint.sum(axis=0)
@@ -129,9 +129,9 @@ def _of_guesses(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
 
 
 def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
-    """Return the capacity of gains in [0, 1]: guess o bets a share t of the prior on what makes o likeliest.
+    """Return the capacity of gains in [0, 1]: guess o bets a share t of the prior on the best secrets for o.
 
-    The best t is where the last likelihoods that are bet on, over all o, sum to one: the q of the formula.
+    At the best t the last likelihoods that are bet on, over all o, sum to one: the q of the formula.
     """
     mechanism.joint(prior)
     possible = np.flatnonzero(prior.probabilities)
@@ -165,7 +165,7 @@ def _last(chosen: np.typing.NDArray[np.bool_]) -> np.typing.NDArray[np.intp]:
 
 
 def _of_sum_one(below: Floats, above: Floats) -> Floats:
-    """Return the vector between two, one of sum at most 1 and one of at least 1, whose sum is 1."""
+    """Return the mixture of sum 1 of two vectors, one of sum at most 1 and one of at least 1."""
     low, high = below.sum(), above.sum()
     mixture: Floats = below + (above - below) * ((1 - low) / (high - low)) if high > low else below / low
     return mixture
@@ -177,18 +177,18 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
 
     max over priors of  V(after) - V(before)
 
-    This maximum is NP-hard to find, even for the identity as gain, the Bayes vulnerability. A mixed-integer
-    program finds it: each report chooses its guess, and each choice leaves a linear program over the priors.
-    Stopped early, it still bounds it: below by the prior found, whose leakage is computed anew; above by the
-    solver's bound, which holds to about 1e-6 of the gain's range, or by the range times the capacity under any
-    gain, where that is less. With the identity as gain, twenty secrets and reports took about fifteen seconds.
+    This maximum is NP-hard, even for the identity as gain, the Bayes vulnerability. A mixed-integer program finds
+    it: each report chooses its guess, and each choice leaves a linear program over the priors. If stopped early,
+    it still gives bounds: below by the leakage of the best prior found, computed separately; above by the solver's
+    bound, which holds to about 1e-6 of the gain's range, or by the range times the capacity under any gain, if
+    lower. With the identity as gain, twenty secrets and reports took about fifteen seconds.
 
-    Under the identity some prior that is even on a set of secrets attains it. With gain = -d the prior makes
-    the report worth most in distance.
+    Under the identity some prior that is even on a set of secrets attains it. With gain = -d the prior makes the
+    report worth most in distance.
 
     Args:
         mechanism: The mechanism.
-        gain: Array (guesses, secrets): what guess g is worth when the secret is s; any unit, any sign.
+        gain: Array (guesses, secrets): the worth of guess g when the secret is s; any unit, any sign.
         time_limit: Seconds after which the bounds found so far are returned.
 
     Returns:
@@ -244,9 +244,9 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
 def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | None, float]:
     """Return the best prior found, if any, and an upper bound of the capacity.
 
-    Variables are the prior pi(s), the vulnerability t before, and for each report o and guess g: whether it is
-    made, b(o, g), and what pi and t are where it is, q(o, g, s) and u(o, g), or else 0. This is the convex hull of
-    the choices of each report. The matrix is (n, m), the gain (k, n) with entries in [0, 1].
+    Variables are the prior pi(s), the vulnerability t before, and for each report o and guess g whether it is
+    made, b(o, g), and the pi and t where it is, q(o, g, s) and u(o, g), or else 0. This is the convex hull of the
+    choices of each report. The matrix is (n, m), the gain (k, n) with entries in [0, 1].
     """
     (n, m), k = matrix.shape, len(gain)
     each = m * k

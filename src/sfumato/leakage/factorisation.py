@@ -1,4 +1,4 @@
-"""Factorisation and refinement: whether one mechanism is another one with its reports or secrets processed."""
+"""Factorisation and refinement: whether one mechanism is another one with processed reports or secrets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
 
 
 def _check_same_secrets(mechanism: Mechanism, other: Mechanism) -> None:
-    """Refuse two mechanisms whose rows are about other secrets; labels of different kinds are left alone."""
+    """Raise InputError for two mechanisms on different secrets; labels of different kinds may differ."""
     n, secrets = len(mechanism.secrets), len(other.secrets)
     if n != secrets:
         raise InputError(f"the mechanisms have {n:,} and {secrets:,} secrets.", "compare two on the same secrets.")
@@ -57,17 +57,16 @@ def _solution(name: str, cost: Floats, **program: Any) -> Any:
 
 
 def _whole(gains: Floats) -> Whole:
-    """Return gains as integers, in units of 1 / `_SCALE`; each is rounded down."""
+    """Return gains as integers, in units of 1 / `_SCALE`, rounded down."""
     integers: Whole = np.array([int(value) for value in np.floor(gains * _SCALE).ravel().tolist()], dtype=object)
     return integers.reshape(gains.shape)
 
 
 def _separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Fraction:
-    """Return how much more a mechanism is worth than another one, exactly.
+    """Return the exact difference in worth between mechanisms p and q, for integers w (guesses, secrets).
 
-    sum over o of max over z of sum over s of p(o|s) w(z, s) - the same of q
-
-    for mechanisms p and q, and integers w (guesses, secrets): the prior of s times what guess z is worth there.
+    It is the sum over o of max over z of sum over s of p(o|s) w(z, s), less the same of q; w is the prior times
+    the gain.
     """
     own = int((weighted @ mechanism.weights.astype(object)).max(axis=0).sum())
     best = int((weighted @ other.weights.astype(object)).max(axis=0).sum())
@@ -75,7 +74,7 @@ def _separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Frac
 
 
 class Nearest(CompactRepr):
-    """The channel that comes nearest to a mechanism, with the total variation that is left."""
+    """The channel nearest to a mechanism, with the remaining total variation."""
 
     __slots__ = ()
 
@@ -83,11 +82,11 @@ class Nearest(CompactRepr):
 
     @property
     def exact(self) -> bool:
-        """Whether it makes the mechanism to the last of its integers."""
+        """Whether it makes the mechanism exactly, in its integers."""
         return self.distance.upper == 0
 
     def __bool__(self) -> bool:
-        """Whether it makes the mechanism within 1e-9 in total variation, which is proved."""
+        """Whether it provably makes the mechanism within 1e-9 in total variation."""
         return self.distance.upper <= _CLOSE
 
 
@@ -96,10 +95,10 @@ class Factorisation(Nearest):
     """The processing of one mechanism that comes nearest to another one, with both witnesses.
 
     Attributes:
-        processing: The mechanism from the other's observables to the mechanism's: the one that comes nearest.
-        distance: The total variation that is left, between bounds that are proved over the integers: above by
-            the processing, below by the gain. The value is the upper bound.
-        prior: Under which the gain separates the two; the given one, or the worst.
+        processing: The nearest mechanism from the other's observables to the mechanism's.
+        distance: The remaining total variation, between bounds that are proved over the integers: above by the
+            processing, below by the gain. The value is the upper bound.
+        prior: The prior for the gain: the given one, or the worst.
         gain: Array (guesses, secrets), entries in [0, 1]: under it and the prior the mechanism is worth more than
             the other one by at least the lower bound; all 0 where that is 0.
     """
@@ -122,9 +121,9 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
     max over the prior and gains in [0, 1] of  V(mechanism) - V(other):
 
     the most that the mechanism can leak more. It is 0 exactly where the mechanism refines the other one. Both
-    sides are computed again over the integers, so that the bounds are proved whatever the solver did.
-    A mechanism is rounded to its integers, so one that was multiplied out in floats is made
-    within about 1e-15, and not exactly.
+    sides are computed again over the integers, so the bounds are proved even if the solver was wrong. A mechanism
+    is rounded to its integers, so one that was multiplied out in floats is made within about 1e-15, and not
+    exactly.
 
     Args:
         mechanism: The mechanism, on n secrets.
@@ -174,9 +173,9 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
 
 
 def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
-    """Return the nearest processing, array (given, wanted), and the prices of what it misses, (secrets, wanted).
+    """Return the nearest processing, array (given, wanted), and the prices of the missing mass, (secrets, wanted).
 
-    Variables are the processing R(y, z), what is missing e(s, z) >= a - b R and, without a prior, the largest sum.
+    Variables are the processing R(y, z), the missing e(s, z) >= a - b R and, without a prior, the largest sum.
     """
     (n, wanted), given = a.shape, b.shape[1]
     made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
@@ -212,7 +211,7 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
 
 
 def _left(mechanism: Mechanism, other: Mechanism, processing: Mechanism, prior: Prior | None) -> float:
-    """Return the total variation that a processing leaves, computed exactly and rounded up."""
+    """Return the remaining total variation of a processing, computed exactly and rounded up."""
     made = other.weights.astype(object) @ processing.weights.astype(object)
     bits = other.bits + processing.bits
     missing = mechanism.weights.astype(object) * 2 ** (bits - mechanism.bits) - made
@@ -226,7 +225,7 @@ def _left(mechanism: Mechanism, other: Mechanism, processing: Mechanism, prior: 
 def _gain_bound(mechanism: Mechanism, other: Mechanism, weighted: Whole, prior: Prior | None) -> float:
     """Return the least distance that gains prove, computed exactly and rounded down.
 
-    ``weighted`` are integers (guesses, secrets) of at least 0, the prior times the gain in units of 1 / `_SCALE`.
+    ``weighted`` are non-negative integers (guesses, secrets), the prior times the gain in units of 1 / `_SCALE`.
     With a prior they are at most it; without one, their maximum over guesses is the prior.
     """
     total = _SCALE if prior is not None else int(weighted.max(axis=0).sum())
@@ -238,8 +237,8 @@ class LeftFactorisation(Nearest):
     """The mixtures of one mechanism's rows that come nearest to another one's, with both witnesses.
 
     Attributes:
-        mixing: The mechanism from the mechanism's secrets to the other's: the one that comes nearest.
-        distance: The total variation that is left for the worst secret, between bounds that are proved over the
+        mixing: The nearest mechanism from the mechanism's secrets to the other's.
+        distance: The remaining total variation for the worst secret, between bounds that are proved over the
             integers: above by the mixing, below by the score. The value is the upper bound.
         secret: The position of the secret for which the score proves the lower bound.
         score: Array (observables,), entries in [0, 1]: its mean over the reports of that secret exceeds its mean
@@ -258,12 +257,8 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
 
     min over X of  max over s of  TV(mechanism(.|s), (X other)(.|s))
 
-    The rows of the mechanism are then mixtures of the other's rows. Where `factorise` processes the report, this
+    The rows of the mechanism are then mixtures of the other's rows. `factorise` processes the report; this
     processes the secret, before the other mechanism sees it.
-
-    Args:
-        mechanism: The mechanism.
-        other: Another mechanism with as many observables.
 
     Raises:
         InputError: If the numbers of observables differ, or the program is too large.
@@ -302,7 +297,7 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
 
 
 def _nearest(row: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return the mixture of the rows of an array that comes nearest to a row, and the prices of what it misses."""
+    """Return the mixture of the rows of an array nearest to a row, and the prices of the missing mass."""
     given, wanted = b.shape
     solution = _solution(
         "mixing",
@@ -330,15 +325,14 @@ class Refinement(CompactRepr):
     """Whether a mechanism refines another one, with the witness.
 
     Attributes:
-        holds: Whether it does: True with a processing whose error is below 1e-9, which is numerical; False with a
-            gain that separates them, which is proved; None where neither was found.
-        processing: Array (observables of the other, observables of the mechanism), rows that sum to one: the one
-            that comes nearest.
-        error: The largest difference between what the processing makes of the other and the mechanism.
+        holds: True with a processing whose error is below 1e-9, which is numerical; False with a gain that
+            separates them, which is proved; None where neither was found.
+        processing: Array (observables of the other, observables of the mechanism), rows that sum to one: the
+            nearest processing.
+        error: The largest difference between the processed other mechanism and the mechanism.
         gain: Array (guesses, secrets), entries in [-1, 1], under which the mechanism leaks more with an even
             prior; None where it refines.
-        advantage: How much more it is worth under that gain, computed exactly and rounded down; 0 where there is
-            none.
+        advantage: The additional worth under that gain, computed exactly and rounded down, or 0.
     """
 
     holds: bool | None
@@ -367,12 +361,8 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
 
         max over |G| <= 1 of  <G, mechanism> - sum over y of max over z of sum over s of other(y|s) G(s, z)
 
-    is the dual of the least error of a processing, so one linear program gives both. The gain is then
-    checked over the integers of both mechanisms, so that a False is proved.
-
-    Args:
-        mechanism: The mechanism, on n secrets.
-        other: Another mechanism on as many secrets.
+    is the dual of the least error of a processing, so one linear program gives both. The gain is then checked over
+    the integers of both mechanisms, so that a False is proved.
 
     Raises:
         InputError: If the secrets differ in number or order, or the program is too large.
@@ -419,9 +409,9 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
 
 
 def _separating(mechanism: Mechanism, other: Mechanism, gain: Floats) -> tuple[Floats, float] | None:
-    """Return a gain scaled to [-1, 1], and how much more the mechanism is worth under it with an even prior.
+    """Return a gain scaled to [-1, 1], and the mechanism's additional worth under it with an even prior.
 
-    None where that is not more than nothing.
+    None where that is not above 0.
     """
     largest = float(np.abs(gain).max())
     if not largest > 0:
@@ -436,8 +426,7 @@ class RefinementMetric(CompactRepr):
     """The most that a mechanism leaks more than another one, with the gain that shows it.
 
     Attributes:
-        value: From 0 to 1, between bounds that hold up to rounding. Lower bound and value are what the gain
-            attains.
+        value: From 0 to 1, between bounds that hold up to rounding; the gain attains lower bound and value.
         gain: Array (guesses, secrets), entries of at most 1; the last guess is worth 0 at every secret, so that
             the vulnerability lies in [0, 1].
     """
@@ -452,14 +441,14 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
 
     max over g of  V(mechanism) - V(other)  =  1 - max of  sum over s, z of prior(s) (other R)(z|s)
 
-    over R >= 0 whose rows sum to at most one and with other R <= mechanism where the prior is positive: what no
-    processing of the other mechanism can cover. It is 0 where the mechanism refines the other one, and the
+    over R >= 0 whose rows sum to at most one and with other R <= mechanism where the prior is positive: the mass
+    that no processing of the other mechanism can cover. It is 0 where the mechanism refines the other one, and the
     additive capacity where the other one says nothing. `factorise` gives the same for gains in [0, 1].
 
     Args:
         mechanism: The mechanism, on n secrets.
         other: Another mechanism on as many secrets.
-        prior: What the adversary believes, and what is true.
+        prior: The adversary's belief and the truth.
 
     Raises:
         InputError: If the secrets differ in number or order, the prior does not fit, or the program is too large.

@@ -1,7 +1,6 @@
 """The concave program of likelihood on the simplex, by a primal-dual interior-point method.
 
-Two questions are this program: the distribution under which reports are likeliest, and the
-distribution of reports that tells least of a secret for its loss.
+It finds the maximum-likelihood distribution of the secret, and the reports that reveal least for their loss.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ _FEW: Final = 3  # times as many rows as columns: the smaller system is then fas
 class InteriorPoint(NamedTuple):
     """One point on the way to the largest F(x) = sum over o of f(o) ln (x matrix)(o) + b . x.
 
-    ``x`` (n,) is positive with sum one, ``prices`` (n,) say about by how much F falls per unit of each
-    entry, ``gradient`` is F'(x), and ``step`` counts the Newton steps.
+    ``x`` (n,) is positive with sum one, ``prices`` (n,) are about the fall of F per unit of each entry,
+    ``gradient`` is F'(x), and ``step`` counts the Newton steps.
     """
 
     x: Floats
@@ -34,7 +33,7 @@ class InteriorPoint(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """No distribution has a larger F by more than this, by concavity: max F' minus x . F'."""
+        """A bound, by concavity, of how much larger F can be at any distribution: max F' minus x . F'."""
         return float(self.gradient.max() - self.x @ self.gradient)
 
 
@@ -50,12 +49,11 @@ class Maximum(NamedTuple):
 def interior_points(
     matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, tolerance: float
 ) -> Iterator[InteriorPoint]:
-    """Give the points of Newton's method for the largest F on the simplex, from the start on.
+    """Yield the points of Newton's method for the largest F on the simplex, from the start on.
 
     F(x) = sum over o of f(o) ln (x matrix)(o) + b . x
 
-    The caller judges the points by a bound of its own, and takes as many as it needs. The
-    points end where the equations can no longer be solved in doubles.
+    The caller stops by its own bound. The points end where the equations can no longer be solved in doubles.
 
     Args:
         matrix: Array (n, columns), at least 0; each column has a positive entry.
@@ -96,10 +94,9 @@ def interior_points(
 
 
 def maximise(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, tolerance: float) -> Maximum:
-    """Return where F is largest; see `interior_points` for F and the arguments.
+    """Return where F is largest, by the best point; see `interior_points` for F and the arguments.
 
-    The gap is computed from the point alone, so it holds whatever the steps were. The best
-    point met is returned.
+    The gap is computed from the point alone, so it holds for any steps.
     """
     points = interior_points(matrix, frequencies, slope, start, tolerance)
     best = last = next(points)
@@ -114,7 +111,7 @@ def maximise(matrix: Floats, frequencies: Floats, slope: Floats, start: Floats, 
 
 
 def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
-    """Return (F F' + D)^-1 right; of few columns by the smaller system I + F' D^-1 F (Woodbury)."""
+    """Return (F F' + D)^-1 right; for few columns by the smaller system I + F' D^-1 F (Woodbury)."""
     from scipy.linalg import cho_factor, cho_solve
 
     solved: Floats
@@ -134,6 +131,6 @@ def _solve(factor: Floats, diagonal: Floats, right: Floats) -> Floats:
 
 
 def _room(value: Floats, direction: Floats) -> float:
-    """Return how far one may go, at most 1, for the value to stay positive."""
+    """Return the longest step, at most 1, that leaves the value positive."""
     down = direction < 0
     return float(min(1.0, _BACK * np.min(-value[down] / direction[down], initial=np.inf)))

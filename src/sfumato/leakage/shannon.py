@@ -1,4 +1,4 @@
-"""Shannon's measures in bits: information in a report, remaining entropy, and capacity."""
+"""Shannon measures in bits: information in a report, remaining entropy, and capacity."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LEAST: Final = 1e-260  # with weights of at least 2**-126, every observable sta
 
 @checked
 def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
-    """Return how much a report tells about the secret on average, in bits.
+    """Return the average information of a report about the secret, in bits.
 
     I(S; O) = sum over s, o of prior(s) p(o|s) log2(p(o|s) / p(o))
 
-    It is a sum of terms that are never negative, so weak leakage keeps its digits.
+    All terms of the sum are non-negative, so weak leakage keeps its digits.
 
     Raises:
         InputError: If the prior does not fit the mechanism.
@@ -39,7 +39,7 @@ def mutual_information_bits(mechanism: Mechanism, prior: Prior) -> float:
 
 @checked
 def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
-    """Return what remains unknown of the secret after the report, in bits.
+    """Return the remaining entropy of the secret after the report, in bits.
 
     H(S|O) = - sum over s, o of prior(s) p(o|s) log2 p(s|o)
 
@@ -47,8 +47,7 @@ def conditional_entropy_bits(mechanism: Mechanism, prior: Prior) -> float:
         InputError: If the prior does not fit the mechanism.
 
     Source:
-        Cover and Thomas, section 2.2; Oya, Troncoso and Perez-Gonzalez, CCS 2017, use it
-        as a measure of location privacy.
+        Cover and Thomas, section 2.2; a measure of location privacy in Oya, Troncoso and Perez-Gonzalez, CCS 2017.
     """
     joint, posterior = mechanism.joint(prior), mechanism.posterior(prior).T
     possible = posterior > 0
@@ -60,8 +59,7 @@ def joint_information_bits(joint: Floats) -> float:
 
     I(X; Z) = sum over x, z of p(x, z) log2(p(x, z) / (p(x) p(z)))
 
-    Args:
-        joint: Array (x, z), with sum one; from counts, it is the plug-in estimate, on average too large.
+    The array (x, z) has sum one; from counts, it gives the plug-in estimate, on average too large.
 
     Source:
         Cover and Thomas, section 2.3.
@@ -79,13 +77,9 @@ def joint_information_bits(joint: Floats) -> float:
 
 
 def divergences_bits(rows: Floats, reference: Floats) -> Floats:
-    """Return the Kullback-Leibler divergence of each row from one distribution, array (rows,).
+    """Return the KL divergence of each row (k, m) from a reference (m,), positive where a row is; array (k,).
 
     It is summed as p ln(p / q) - p + q, whose terms are never negative.
-
-    Args:
-        rows: Array (k, m) of distributions.
-        reference: Array (m,), positive wherever a row is.
     """
     reached = reference > 0
     p, q = rows[:, reached], reference[reached]
@@ -109,12 +103,12 @@ class ShannonCapacity:
     """The Shannon capacity of a mechanism, between bounds that hold up to rounding.
 
     Attributes:
-        bits: The capacity in bits. Lower bound and value are the mutual information that
-            ``prior`` attains; the upper bound is the largest divergence of p(.|s) from the
-            distribution of the report under ``prior``, which no prior exceeds.
+        bits: The capacity in bits. Lower bound and value are the mutual information under ``prior``; the upper
+            bound is the largest divergence of p(.|s) from the distribution of the report under ``prior``, which no
+            prior exceeds.
         prior: The best prior found.
-        iterations: How many steps were taken.
-        converged: Whether the bracket is as narrow as was asked.
+        iterations: The number of steps.
+        converged: Whether the bracket is as narrow as requested.
     """
 
     bits: Bracket
@@ -136,8 +130,8 @@ def min_entropy_capacity_bits(mechanism: Mechanism) -> float:
 
     log2 of the sum over o of max over s of p(o|s)
 
-    The uniform prior attains it. It bounds the leakage under every non-negative gain,
-    and is also known as maximal leakage.
+    The uniform prior attains it. It bounds the leakage under every non-negative gain, and is also known as maximal
+    leakage.
 
     Source:
         Braun, Chatzikokolakis and Palamidessi, MFPS 2009; Issa, Wagner and Kamath, 2020.
@@ -158,8 +152,8 @@ def shannon_capacity(
     Args:
         mechanism: The mechanism.
         tolerance_bits: The width of the bracket at which to stop.
-        max_iterations: The number of steps at which to stop anyway; the answer then
-            says that it has not converged, and its bracket still holds.
+        max_iterations: The limit of steps. The answer then says that it has not converged, and its bracket still
+            holds.
 
     Raises:
         InputError: If the tolerance is not positive or there is no step to take.

@@ -1,4 +1,4 @@
-"""Notions of privacy: the value of each definition for a mechanism, with the witness that attains it."""
+"""Notions of privacy: the least value of each definition for a mechanism, with a witness."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""Couplings of two distributions, what they cost, and the relations they lift."""
+"""Couplings of two distributions, their costs, and lifted relations."""
 
 from lazy_loader import attach_stub
 

@@ -257,7 +257,7 @@ def coin(epsilon):
 
 
 def leaky(epsilon, delta):
-    """Randomised response that tells the truth outright with probability delta."""
+    """Randomised response that reveals the truth with probability delta."""
     kept = (1 - delta) * coin(epsilon)
     return np.column_stack([kept, [delta, 0.0], [0.0, delta]])
 

@@ -185,7 +185,7 @@ def test_refusals_say_what_is_missing():
         convert(DP, "kl-privacy", colour="red")
     with pytest.raises(InputError, match="no notion of privacy is called"):
         convert(DP, "secrecy")
-    with pytest.raises(InputError, match="promises nothing"):
+    with pytest.raises(InputError, match="guarantees nothing"):
         Claim.of(DifferentialPrivacy().measure(np.eye(2)))
     with pytest.raises(InputError, match="without the prior"):
         Claim.of(sf.DistortionPrivacy(1.0, LINE))

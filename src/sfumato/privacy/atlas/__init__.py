@@ -1,4 +1,4 @@
-"""The atlas: which notion implies which, and what the notions keep through processing and repetition."""
+"""Atlas of notions: implications, post-processing and composition."""
 
 from .claims import Claim
 from .derivations import NOTION_KEYS, SEPARATIONS, Derivation, convert, implications, table

@@ -1,4 +1,4 @@
-"""Numbers of implications about beliefs: likelihood ratios, membership, noiseless and Pufferfish privacy."""
+"""Maps of implications about beliefs: likelihood ratios, membership, noiseless and Pufferfish privacy."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ Span = tuple[float, float]
 
 
 def priors_of(context: Mapping[str, object]) -> Priors:
-    """Return the priors that a context is about; all where it names none."""
+    """Return the priors of a context, by default all."""
     priors = context.get("priors")
     return priors if isinstance(priors, Priors) else Priors.all()
 
 
 def events_of(context: Mapping[str, object]) -> Events | None:
-    """Return the facts that a context is about; None for the single secrets."""
+    """Return the facts of a context; None for the single secrets."""
     events = context.get("events")
     return events if isinstance(events, Events) else None
 
 
 def any_mass(priors: Priors) -> Priors:
-    """Return the priors among which the likelihoods of facts are the same, whatever the facts' probabilities.
+    """Return the priors with the same likelihoods of facts, at any probabilities of the facts.
 
-    Where an interval is given, facts of prior probability 0 count too; else they do not.
+    Where an interval is given, facts of prior probability 0 count too.
     """
     return priors if priors.interval is None else Priors(priors.listed, EVERY)
 
@@ -56,12 +56,12 @@ def holds_each(priors: Priors) -> bool:
 
 
 def holds_all(priors: Priors) -> bool:
-    """Return whether some prior among the listed ones holds every secret possible."""
+    """Return whether some listed prior holds every secret possible."""
     return any(bool((prior.probabilities > 0).all()) for prior in priors.listed)
 
 
 def spans(priors: Priors, events: Events | None) -> list[Span]:
-    """Return the intervals of prior probability that the facts may have."""
+    """Return the intervals of prior probability of the facts."""
     if priors.interval is not None:
         return [priors.interval]
     found = []
@@ -79,7 +79,7 @@ def opposite(span: Span) -> Span:
 
 
 def rise_of_posterior(ratio: float, span: Span) -> float:
-    """Return the epsilon of positive membership that a likelihood ratio e^ratio allows, over a span of priors."""
+    """Return the epsilon of positive membership for a likelihood ratio e^ratio, over a span of priors."""
     low, high = (exact(end) for end in span)
 
     def factor() -> Interval:
@@ -105,7 +105,7 @@ def ratio_of_rise(epsilon: float, span: Span) -> float:
 
 
 def excess(ratio: float, epsilon: float, span: Span) -> float:
-    """Return the delta of adversarial privacy at epsilon that a likelihood ratio e^ratio allows."""
+    """Return the delta of adversarial privacy at epsilon for a likelihood ratio e^ratio."""
     if epsilon >= ratio:
         return 0.0
 
@@ -129,7 +129,7 @@ def excess(ratio: float, epsilon: float, span: Span) -> float:
 
 
 def least_epsilon(ratio: float, delta: float, span: Span) -> float:
-    """Return an epsilon of adversarial privacy at delta that a likelihood ratio e^ratio allows."""
+    """Return an epsilon of adversarial privacy at delta for a likelihood ratio e^ratio."""
     if delta == 0 or ratio == 0:
         return ratio
     if excess(ratio, 0.0, span) <= delta:
@@ -176,7 +176,7 @@ def dp_to_ratio(claim: Claim, goal: Goal) -> Changes:
 def ratio_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return the smaller of rise and fall."""
     if priors_of(claim.context).listed or not every_secret(claim):
-        return Refusal("a promise against every prior about every single secret is needed")
+        return Refusal("a claim against every prior about every single secret is needed")
     epsilon = min(claim["rise"], claim["fall"])
     return _UNBOUNDED if math.isinf(epsilon) else {"epsilon": epsilon}
 
@@ -328,7 +328,7 @@ def pufferfish_to_noiseless(claim: Claim, _goal: Goal) -> Changes:
 def distribution_to_pufferfish(claim: Claim, goal: Goal) -> Changes:
     """Return the goal's priors and rivals, of a claim about all distributions."""
     if claim.context["family"] is not None or not covers("relation", claim.context["relation"], None):
-        return Refusal("a promise about all distributions of secrets is needed")
+        return Refusal("a claim about all distributions of secrets is needed")
     return {"priors": goal.context("priors"), "rivals": goal.context("rivals")}
 
 
@@ -384,5 +384,5 @@ def dp_to_causal(claim: Claim, goal: Goal) -> Changes:
 def causal_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return the pairs that interventions make."""
     if priors_of(claim.context).listed:
-        return Refusal("a promise against every prior is needed")
+        return Refusal("a claim against every prior is needed")
     return {"relation": _intervention_pairs(claim.context["interventions"])}

@@ -1,4 +1,4 @@
-"""Claims: that a mechanism satisfies a notion at given values."""
+"""Claims that a mechanism satisfies a notion at given values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..vocabulary import VOCABULARY, described, kinds
 
 
 def divergence_name(divergence: object) -> str:
-    """Return the name of a divergence that was given by name or as an object."""
+    """Return the name of a divergence, given by name or as an object."""
     return divergence if isinstance(divergence, str) else str(getattr(divergence, "name", divergence))
 
 
@@ -35,7 +35,7 @@ _CONTENT: Final = {
     Rivals: ("facts", "pairs"),
     TradeOff: ("null", "alternative"),
 }
-"""The arrays that make two objects say the same."""
+"""The arrays that decide whether two objects are equal."""
 
 
 def _equal(held: object, wanted: object) -> bool:
@@ -70,7 +70,7 @@ def _priors_cover(held: object, wanted: object) -> bool:
 
 
 def to_one_default(maps: object) -> bool:
-    """Return whether each map sends every secret that it takes to one default."""
+    """Return whether each map sends all its secrets to one default."""
     return all(len(np.unique(images[images >= 0])) <= 1 for images in np.atleast_2d(np.asarray(maps)))
 
 
@@ -81,7 +81,7 @@ def _maps_cover(held: object, wanted: object) -> bool:
 
 
 def _content(prior: Prior) -> tuple[Space, bytes]:
-    """Return what two equal beliefs have in common."""
+    """Return a key that is the same for equal beliefs."""
     return prior.space, (prior.probabilities + 0.0).tobytes()
 
 
@@ -121,11 +121,11 @@ _COVERS: Final[dict[str, Callable[[object, object], bool]]] = {
     "rivals": _equal,
     "curve": _equal,
 }
-"""When a promise about one context includes that about another, by the name of the context."""
+"""When a claim about one context includes that about another, by the name of the context."""
 
 
 def covers(name: str, held: object, wanted: object) -> bool:
-    """Return whether a promise about one context includes the promise about another of the same name."""
+    """Return whether a claim about one context includes the claim about another of the same name."""
     return held is wanted or (name in _COVERS and _COVERS[name](held, wanted))
 
 
@@ -136,15 +136,15 @@ _KNOWN: Final = frozenset({"possible"})
 
 
 class InfiniteNumberError(InputError):
-    """A number of a claim that is too large to promise anything."""
+    """A number of a claim that is too large to guarantee anything."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Claim:
     """The statement that a mechanism satisfies a notion of privacy at given values.
 
-    A part of the context that is left out means what it means for the notions: every pair
-    of secrets, every prior, and as facts the single secrets.
+    A part of the context that is left out has the default of the notions: every pair of secrets, every prior, and
+    the single secrets as facts.
 
     Args:
         notion: The notion's key, such as ``"differential-privacy"``.
@@ -152,7 +152,7 @@ class Claim:
 
     Attributes:
         numbers: The values, by name; each is a bound that holds.
-        context: What the claim is about, by name; what was left out is None.
+        context: Other parts, by name; those left out are None.
 
     Raises:
         InputError: If the notion is unknown, or a parameter is unknown, missing or out of range.
@@ -192,10 +192,10 @@ class Claim:
 
     @classmethod
     def of(cls, given: Claim | MetricPrivacy | DistortionPrivacy | Finding) -> Claim:
-        """Return what a guarantee or a finding claims; a finding claims its upper value.
+        """Return the claim of a guarantee or a finding; a finding claims its upper value.
 
         Raises:
-            InputError: If the finding promises nothing, or distortion privacy comes without a prior.
+            InputError: If the finding is infinite, or distortion privacy comes without a prior.
         """
         if isinstance(given, Claim):
             return given
@@ -247,7 +247,7 @@ class Claim:
 
     @property
     def sentence(self) -> str:
-        """The claim in plain words, with its numbers rounded up to six digits."""
+        """The claim in words, with its numbers rounded up to six digits."""
         word = VOCABULARY[self.notion]
         values: dict[str, str] = {name: _shown(name, value) for name, value in self.numbers.items()}
         unit = _unit(self.context)
@@ -264,7 +264,7 @@ class Claim:
     def to_notion(self) -> Notion | None:
         """Return the notion that measures the first number of the claim at its other parameters.
 
-        None if no class measures it: it is about all distributions of secrets, say.
+        None if no class measures it, such as a claim about all distributions of secrets.
         """
         numbers = dict(list(self.numbers.items())[1:])
         given: dict[str, object] = {"priors": Priors.all(), **numbers}
@@ -283,7 +283,7 @@ class Claim:
         return Claim(self.notion, **{**self.numbers, **self.context, **parameters})
 
     def meets(self, wanted: Mapping[str, object]) -> bool:
-        """Return whether the claim implies itself with the wanted parameters, by mere restriction."""
+        """Return whether the claim implies itself with the wanted parameters, by restriction alone."""
         return all(
             self._number_meets(name, float(str(value)))
             if name in self.numbers
@@ -316,7 +316,7 @@ def _of_finding(finding: Finding) -> Claim:
     parameters = {**finding.notion.stated, finding.notion.parameter: finding.upper}
     if math.isinf(finding.upper):
         raise InputError(
-            f"the finding {finding!r} promises nothing.", "an infinite value implies no promise of another notion."
+            f"the finding {finding!r} guarantees nothing.", "an infinite value implies no claim of another notion."
         )
     return Claim(finding.notion.key, **parameters)
 
@@ -332,7 +332,7 @@ def _checked(word: Description, name: str, given: object) -> float:
     if not (value >= 0 and (unbounded or math.isfinite(value))):
         raise (InfiniteNumberError if value == math.inf else InputError)(
             f"{name} of {word.title} is {given!r}, but a finite number of at least 0 is needed.",
-            "an infinite value promises nothing.",
+            "an infinite value guarantees nothing.",
         )
     if name == "delta" and value > 1:
         raise InputError(f"delta of {word.title} is {given!r}, but it is a probability.", "use at most 1.")
@@ -349,5 +349,5 @@ def _number(given: object) -> float:
 
 
 def _shown(name: str, value: float) -> str:
-    """Return six digits of a number, rounded to the side that promises no more."""
+    """Return six digits of a number, rounded to the weaker claim."""
     return at_least(value, 6) if name in _LARGER_HIDES_MORE else at_most(value, 6)

@@ -1,4 +1,4 @@
-"""Derivations: what a claim implies about another notion, and where no implication is known."""
+"""Derivations of a claim about one notion from a claim about another."""
 
 from __future__ import annotations
 
@@ -64,11 +64,7 @@ SEPARATIONS: Final[dict[tuple[str, str], str]] = {
 
 
 def implications(*, start: str | None = None, end: str | None = None) -> tuple[Edge, ...]:
-    """Return the implications from a notion, to a notion, or between two.
-
-    Args:
-        start: The key of the notion that implies; any if None.
-        end: The key of the notion that is implied; any if None.
+    """Return the implications from a notion, to a notion, or between two, by their keys.
 
     Raises:
         InputError: If a key is unknown.
@@ -87,7 +83,7 @@ def implications(*, start: str | None = None, end: str | None = None) -> tuple[E
 
 
 def table() -> str:
-    """Return the atlas as a table in Markdown, one implication per line."""
+    """Return the Markdown table of the atlas, one implication per line."""
     lines = [
         "| from | to | how the values change | if | the least? | source | proof |",
         "|---|---|---|---|---|---|---|",
@@ -114,10 +110,10 @@ class Derivation:
     """A claim that follows from another one, and why.
 
     Attributes:
-        start: The claim that was given.
+        start: The given claim.
         claim: The claim that follows.
-        edges: The implications, in order; empty if the claim was given already.
-        steps: What each implication gives, as many as there are edges.
+        edges: The implications, in order; empty if the given claim is enough.
+        steps: The claim that each implication gives.
     """
 
     start: Claim
@@ -127,7 +123,7 @@ class Derivation:
 
     @property
     def reasons(self) -> list[str]:
-        """One sentence for each implication, and for what was left out at the end."""
+        """One sentence per implication, and one for a restriction at the end."""
         found = [f"{edge.sentence} Here: {step}." for edge, step in zip(self.edges, self.steps, strict=True)]
         last = self.steps[-1] if self.steps else self.start
         if not self.claim.implies(last):
@@ -150,19 +146,18 @@ class Derivation:
 def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str, **wanted: object) -> Derivation:
     """Return the strongest claim of another notion that follows, with the chain of reasons.
 
-    Numbers are upper limits: with ``delta=1e-6`` the least epsilon at that delta is
-    sought, with ``epsilon=1`` the least delta. Where several numbers stay open, the least
-    delta comes first. All values are rounded up (a distortion down).
+    Numbers are upper limits: ``delta=1e-6`` asks for the least epsilon at that delta, ``epsilon=1`` for the least
+    delta. Where several numbers stay open, the least delta comes first. All values are rounded up (a distortion
+    down).
 
     Args:
         given: A claim, a guarantee, or a finding, which counts with its proved value.
         to: The key of the notion, such as ``"kl-privacy"``.
-        **wanted: Numbers and context of the claim that is sought, such as
-            ``relation=``, ``metric=``, ``priors=`` or ``order=``.
+        **wanted: Numbers and context of the claim, such as ``relation=``, ``metric=``, ``priors=`` or ``order=``.
 
     Raises:
-        InputError: If no chain of implications is known; the message says what would
-            help, or that a counterexample is known.
+        InputError: If no chain of implications is known; the message names missing conditions, or a known
+            counterexample.
 
     Example:
         >>> from sfumato.privacy.atlas import Claim
@@ -219,7 +214,7 @@ def _reachable(start: Claim, goal: Goal) -> tuple[list[Derivation], list[tuple[E
 
 
 def _order(chain: Derivation, goal: Goal) -> tuple[float, ...]:
-    """Return what to compare chains by: open numbers, delta first; then those with a limit; then length."""
+    """Return the sort key of chains: open numbers, delta first; then limited numbers; then length."""
     numbers = sorted(chain.claim.numbers.items(), key=lambda item: (item[0] in goal.given, item[0] != "delta"))
     sign = -1 if described(chain.claim.notion).larger_hides else 1
     return (*(sign * value for _, value in numbers), len(chain))

@@ -1,4 +1,4 @@
-"""Edges of the atlas: implications between two notions, what they refuse, and the maps of their numbers."""
+"""Edges of the atlas: implications between two notions, and maps of their numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .claims import Claim, InfiniteNumberError, covers
 
 
 class Basis(Enum):
-    """The origin of an implication; the value says it in words."""
+    """The origin of an implication; the value is its name in words."""
 
     PROVED = "proved here"
     PUBLISHED = "published"
@@ -21,7 +21,7 @@ class Basis(Enum):
 
 
 class Tightness(Enum):
-    """Whether a smaller value would be false; the value says it in words."""
+    """Whether a smaller value would be false; the value is the answer in words."""
 
     TIGHT = "attained, or approached, by a mechanism"
     LOOSE = "a smaller value is known to be true"
@@ -30,25 +30,25 @@ class Tightness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why an implication says nothing of a claim, as a clause: "delta = 0 is needed"."""
+    """The reason why an implication does not apply to a claim, as a clause: "delta = 0 is needed"."""
 
     missing: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Goal(CompactRepr):
-    """The notion that a chain should end at, and some of its numbers and its context, by name."""
+    """The notion at the end of a chain, and some of its numbers and its context, by name."""
 
     notion: str
     given: Mapping[str, object]
 
     def number(self, name: str) -> float | None:
-        """Return a number that was given."""
+        """Return a given number, or None."""
         value = self.given.get(name)
         return float(value) if isinstance(value, int | float) else None
 
     def context(self, name: str) -> object:
-        """Return a part of the context that was given, or None."""
+        """Return a given part of the context, or None."""
         return self.given.get(name)
 
     def speaks_of(self, name: str) -> bool:
@@ -58,7 +58,7 @@ class Goal(CompactRepr):
 
 
 Changes = Mapping[str, object] | Refusal
-"""The parameters of the implied claim that differ from those of the same name, or why there is no such claim."""
+"""The parameters of the implied claim that differ from those of the same name, or why there is none."""
 
 Map = Callable[[Claim, Goal], Changes]
 
@@ -68,17 +68,17 @@ class Edge(CompactRepr):
     """One implication: a claim of one notion gives a claim of another.
 
     Attributes:
-        name: Its name, which is also the heading of its proof.
+        name: Its name, and the heading of its proof.
         start: The key of the notion that implies.
-        end: The key of the notion that is implied.
-        map: From a claim and a goal to the changes; what both notions have by name stays as it is.
+        end: The key of the implied notion.
+        map: From a claim and a goal to the changes; other parameters that both notions have stay.
         rule: How the numbers change.
-        witness: What attains it, or what is known instead.
+        witness: A mechanism that attains it, or what is known instead.
         source: Paper and statement.
-        basis: Where it is known from.
+        basis: Whether it is proved here, published, or a definition.
         tightness: Whether a smaller value would be false.
-        needs: Under which conditions; empty if under all.
-        checks: What is refused before the map, each with its reason.
+        needs: Its conditions; empty if there are none.
+        checks: Checks before the map; each returns its reason to refuse a claim, or "".
     """
 
     name: str
@@ -94,7 +94,7 @@ class Edge(CompactRepr):
     checks: tuple[Callable[[Claim], str], ...] = ()
 
     def follow(self, claim: Claim, goal: Goal) -> Claim | Refusal:
-        """Return what a claim gives, or why it gives nothing: also where a number grows beyond all floats."""
+        """Return the implied claim, or why there is none, also where a number exceeds all floats."""
         for check in self.checks:
             if missing := check(claim):
                 return Refusal(missing)
@@ -110,7 +110,7 @@ class Edge(CompactRepr):
 
     @property
     def proof(self) -> str:
-        """Place of the proof, with its heading."""
+        """Path of the proof, with its heading."""
         return f"docs/proofs/atlas.md#{self.name}"
 
     @property
@@ -127,7 +127,7 @@ def same(_claim: Claim, _goal: Goal) -> Changes:
 
 
 def rename(old: str, new: str) -> Map:
-    """Return the map that gives a number or a part of the context another name."""
+    """Return the map that renames a number or a part of the context."""
     return lambda claim, _goal: {new: {**claim.numbers, **claim.context}[old]}
 
 
@@ -142,24 +142,24 @@ def number(name: str, value: Callable[[Claim], float]) -> Map:
 
 
 def pure(claim: Claim) -> str:
-    """Refuse claims with delta above 0."""
+    """Return why a claim with delta above 0 is refused, or ""."""
     return f"delta = 0 is needed, but delta is {claim['delta']:g}" if claim.numbers.get("delta", 0.0) > 0 else ""
 
 
 def symmetric(claim: Claim) -> str:
-    """Refuse claims about pairs in one order only."""
+    """Return why a claim about pairs in one order is refused, or ""."""
     relation = claim.context.get("relation")
     one_way = isinstance(relation, Relation) and not relation.symmetric
     return "a relation of pairs in both orders is needed" if one_way else ""
 
 
 def everywhere(claim: Claim) -> str:
-    """Refuse claims that are not about all pairs of secrets."""
+    """Return why a claim about some pairs of secrets is refused, or ""."""
     whole = covers("relation", claim.context["relation"], None)
-    return "" if whole else "a promise about all pairs of secrets is needed"
+    return "" if whole else "a claim about all pairs of secrets is needed"
 
 
 def lifted(claim: Claim) -> str:
-    """Refuse claims about a family instead of a lifted relation."""
+    """Return why a claim about a family instead of a lifted relation is refused, or ""."""
     whole = claim.context.get("family") is None
-    return "" if whole else "a promise about all distributions that couplings join is needed, not about one family"
+    return "" if whole else "a claim about all distributions that couplings join is needed, not about one family"

@@ -1,4 +1,4 @@
-"""Numbers of implications about pairs of secrets: steps, metrics, couplings, divergences and trade-off curves."""
+"""Maps of implications about pairs of secrets: steps, metrics, couplings, divergences and trade-off curves."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _SUMS: Final = ("hockey-stick divergence",)  # names that begin so, with an orde
 _QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
 _NAMES = "KL, reverse KL, total variation, chi-square or squared Hellinger is needed"
 _TIE: Final = 2.0**-44
-"""More than what `TradeOff` takes for one ratio, as a difference of logarithms, relative to the largest one."""
+"""More than the relative difference of logarithms at which `TradeOff` merges ratios."""
 
 
 def _some_pairs(relation: object) -> Relation | None:
-    """Return a relation that a context names; None for all pairs."""
+    """Return a relation of a context; None for all pairs."""
     return relation if isinstance(relation, Relation) else None
 
 
@@ -53,7 +53,7 @@ def groups(claim: Claim, goal: Goal) -> Changes:
 
     spent = above(total) if delta > 0 else 0.0
     if spent >= 1:
-        return Refusal(f"delta would grow to {spent:g} over {k} steps, which promises nothing")
+        return Refusal(f"delta would grow to {spent:g} over {k} steps, which guarantees nothing")
     return {"epsilon": above(lambda: k * exact(epsilon)), "delta": spent, "relation": wanted}
 
 
@@ -72,7 +72,7 @@ def weaker(claim: Claim, goal: Goal) -> Changes:
 
 
 def to_probabilistic(claim: Claim, goal: Goal) -> Changes:
-    """Return what (epsilon, delta) says of single reports, for secrets or distributions."""
+    """Return what (epsilon, delta) implies for single reports, of secrets or distributions."""
     epsilon, delta = claim["epsilon"], claim["delta"]
     if delta == 0:
         return {}
@@ -117,7 +117,7 @@ def other_metric(claim: Claim, goal: Goal) -> Changes:
     if among is None and covers("metric", held, metric):
         return Refusal("another metric must be given: metric=")
     if claim["delta"] > 0 and among is not None:
-        return Refusal("delta = 0 is needed where the promise is about some pairs only")
+        return Refusal("delta = 0 is needed where the claim is about some pairs only")
     return _per_unit(claim, reach(held, among) if claim["delta"] == 0 else held.array, metric)
 
 
@@ -128,7 +128,7 @@ def metric_to_pairs(claim: Claim, goal: Goal) -> Changes:
         return Refusal("a metric is needed")
     among = _some_pairs(relation)
     if claim["delta"] > 0 and not covers("relation", relation, wanted):
-        return Refusal("delta = 0 is needed where the promise is about some pairs only")
+        return Refusal("delta = 0 is needed where the claim is about some pairs only")
     if isinstance(wanted, Relation) and wanted.size != len(held):
         return Refusal(f"the relation must be on the metric's {len(held)} secrets")
     lengths = reach(held, among) if claim["delta"] == 0 else held.array
@@ -156,7 +156,7 @@ def to_lifting(claim: Claim, goal: Goal) -> Changes:
 def to_transport(claim: Claim, _goal: Goal) -> Changes:
     """Return the same numbers, for the Wasserstein distance of order inf."""
     if not covers("relation", claim.context["relation"], None):
-        return Refusal("a promise about all pairs is needed: convert it to metric privacy of all pairs first")
+        return Refusal("a claim about all pairs is needed: convert it to metric privacy of all pairs first")
     return {"order": math.inf}
 
 
@@ -180,7 +180,7 @@ def family_to_probabilistic(claim: Claim, goal: Goal) -> Changes:
 
 
 def _known(divergence: object, check: Callable[[Divergence], bool]) -> bool:
-    """Return whether a divergence, given by name or as an object, is known to pass a check of convexity."""
+    """Return whether a divergence, given by name or as an object, passes a check of convexity."""
     if isinstance(divergence, Divergence):
         return check(divergence)
     name = divergence_name(divergence)
@@ -378,7 +378,7 @@ def to_curve(claim: Claim, _goal: Goal) -> Changes:
 
 
 def _merged(curve: TradeOff) -> float:
-    """Return by how much the logarithms of ratios that the curve merged may differ."""
+    """Return the largest difference of the logarithms of ratios that the curve merged."""
     kept = (curve.null > 0) & (curve.alternative > 0)
     logs = np.abs(np.log(curve.null[kept]) - np.log(curve.alternative[kept]))
     return _TIE * max(1.0, float(logs.max(initial=0.0)))

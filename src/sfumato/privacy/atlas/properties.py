@@ -1,4 +1,4 @@
-"""Properties of notions: post-processing, mixtures and composition, each with a counterexample where it fails."""
+"""Properties of notions: post-processing, mixtures and composition, with counterexamples where they fail."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from .claims import Claim, covers, to_one_default
 
 
 class Property(Enum):
-    """A property that a notion may have; the value says it in words."""
+    """A property that a notion may have; the value is its statement."""
 
-    POST_PROCESSING = "whatever is done to the reports, the same value holds"
+    POST_PROCESSING = "any processing of the reports leaves the value valid"
     CONVEXITY = "a fixed coin that chooses between two mechanisms of one value makes a mechanism of this value"
     COMPOSITION = "two mechanisms that satisfy it, used on one secret, satisfy it at a value that theirs determine"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counterexample:
-    """Mechanisms that satisfy a notion, and one made from them that does not; ``says`` what happens."""
+    """Mechanisms that satisfy a notion, and one made from them that does not, with an explanation ``says``."""
 
     says: str
     notion: Notion
@@ -52,7 +52,7 @@ class Counterexample:
     after: Floats
 
     def run(self) -> tuple[tuple[Finding, ...], Finding]:
-        """Return what the notion finds of the mechanisms, and of the one made from them."""
+        """Return the findings for the mechanisms, and for the one made from them."""
         return tuple(self.notion.measure(each) for each in self.before), self.notion.measure(self.after)
 
 
@@ -78,7 +78,7 @@ def _bits(size: int) -> tuple[list[tuple[int, ...]], Space, Priors, Events]:
 
 
 def parity(key: str) -> Counterexample:
-    """Return two mechanisms that say nothing about the first of two bits by a notion, and together all."""
+    """Return two mechanisms that hide the first of two bits under a notion, but together reveal it."""
     secrets, _, priors, first = _bits(2)
     both, second = _answers(secrets, lambda word: word[0] ^ word[1]), _answers(secrets, lambda word: word[1])
     notions: dict[str, Notion] = {
@@ -163,7 +163,7 @@ def _semantic() -> SemanticPrivacy:
 
 
 def merged_by_chance() -> Counterexample:
-    """Return a mechanism of which a randomised rewriting is less semantically private."""
+    """Return a mechanism that random processing makes less semantically private."""
     first, second = 0.004 * _LEFT, np.full(4, 0.04)
     rows = np.column_stack([first, second, 1 - first - second])
     blur = np.array([[1.0, 0.0], [0.1, 0.9], [0.0, 1.0]])
@@ -208,9 +208,9 @@ class PropertyAnswer:
     Attributes:
         holds: Whether it has.
         why: The rule, the reason, or the condition.
-        source: Where it is known from; "proved here" refers to docs/proofs/properties.md.
+        source: The publication; "proved here" refers to docs/proofs/properties.md.
         make: Makes the counterexample; None where the property holds.
-        combine: From claims to what holds of all together, for composition where that is known in numbers.
+        combine: From claims to their composition, where numbers for it are known.
     """
 
     holds: bool
@@ -242,7 +242,7 @@ _DEFAULTS: Final = "against every default, or one that can make every report"
 
 
 def _add(claims: Sequence[Claim]) -> Claim:
-    """Return the claim whose numbers but the order are sums, rounded up."""
+    """Return the claim whose numbers, except the order, are sums, rounded up."""
     totals = {
         name: above(lambda name=name: sum((exact(each[name]) for each in claims), exact(0.0)))  # type: ignore[misc]
         for name in claims[0].numbers
@@ -364,7 +364,7 @@ PROPERTIES: Final[dict[str, dict[Property, PropertyAnswer]]] = {
         combine=None,
     ),
 }
-"""The table, by notion and property. Notions that are missing were not looked at."""
+"""The answers, by notion and property, for the notions that were examined."""
 
 
 def answer(notion: str, asked: Property) -> PropertyAnswer:
@@ -385,17 +385,15 @@ def answer(notion: str, asked: Property) -> PropertyAnswer:
 
 
 def compose(claims: Sequence[Claim]) -> Claim:
-    """Return what several mechanisms, each run on the same secret with randomness of its own, satisfy together.
+    """Return the joint claim of several mechanisms, each run on the same secret with its own randomness.
 
-    No mechanism reads the report of another one. For bounded range that matters: one that chooses by the first
-    report can have up to eta_1 + 2 eta_2.
-
-    Args:
-        claims: One claim for each mechanism, of one notion and about the same secrets.
+    The claims, one per mechanism, are of one notion and about the same secrets. No mechanism reads the report of
+    another one. For bounded range that matters: a mechanism chosen by the first report can have up to eta_1 + 2
+    eta_2.
 
     Raises:
-        InputError: If the notion does not compose (the message names a counterexample), the
-            claims differ in what they are about, or no rule in numbers is known here.
+        InputError: If the notion does not compose (the message names a counterexample), the claims differ in what
+            they are about, or no rule in numbers is known here.
 
     Example:
         >>> from sfumato.privacy.atlas import Claim

@@ -1,4 +1,4 @@
-"""Beliefs: what an attacker may think before and after a report."""
+"""Privacy of beliefs: what an attacker may believe before and after a report."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Attackers: the priors that they may hold, the facts that they must not learn, and notions against them."""
+"""Priors that attackers may hold, facts to protect, and notions against priors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ..rows import check_size
 class Priors:
     """A set Theta of priors against which a notion must hold.
 
-    A prior says two things about a fact: how probable it is, and how the secrets are
-    distributed where it is true and where it is false. Either may be left open.
+    A prior gives a fact a probability, and distributes the secrets where it is true and where it is false. Either
+    may be left open.
 
     Attributes:
-        listed: The priors that say how the secrets are distributed; empty if any may.
-        interval: The least and largest prior probability of the fact; None if it is
-            that of the listed priors. The ends 0 and 1 stand for limits.
+        listed: The priors that distribute the secrets; empty if any may.
+        interval: The least and largest prior probability of the fact; None if the listed priors give it. The ends
+            0 and 1 stand for limits.
 
     Example:
         >>> import sfumato as sf
@@ -60,8 +60,8 @@ class Priors:
     def between(cls, low: float, high: float, *given: Prior) -> Priors:
         """Return the priors that give each fact a probability from ``low`` to ``high``.
 
-        Given priors fix the distribution of the secrets where the fact is true and where it is false; without them
-        it may be any.
+        Given priors fix the distribution of the secrets where the fact is true and where it is false; otherwise it
+        may be any.
 
         Source:
             Tramer, Huang, Ayday and Hubaux, CCS 2015 (bounded priors).
@@ -92,17 +92,16 @@ class Priors:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Events:
-    """Facts T about the secret: sets of secrets that the true one is in or not.
+    """Facts T about the secret: sets of secrets that may contain the true one.
 
     Attributes:
         masks: Boolean array (k, n): entry [j, s] says whether fact j is true of secret s.
-        attribute: Whether the facts are the values of one attribute, of which each
-            secret has exactly one. Notions that compare two facts then compare any two
-            values; otherwise each fact is compared with its opposite.
+        attribute: Whether the facts are the values of one attribute, exactly one per secret. Notions that compare
+            two facts then compare any two values; otherwise each fact with its opposite.
 
     Raises:
-        InputError: If the array is not boolean, a fact is true of no secret or of all,
-            or an attribute does not have exactly one value per secret.
+        InputError: If the array is not boolean, a fact is true of no secret or of all, or an attribute does not
+            have exactly one value per secret.
 
     Source:
         Desfontaines, 2.2.6 ("t in D" is an event; a record's value is an attribute).
@@ -150,7 +149,7 @@ class Events:
 
     @classmethod
     def partition(cls, space: Space, values: Mapping[Hashable, Hashable]) -> Events:
-        """Return the values of an attribute, given for every label of a space."""
+        """Return the values of an attribute for every label of a space."""
         missing = [label for label in space.labels if label not in values]
         if missing:
             raise InputError(f"the attribute says nothing about {missing[0]!r}.", "give every label a value.")
@@ -184,7 +183,7 @@ class Events:
 
 
 def events_on(events: Events | None, size: int) -> Events:
-    """Return the facts, every single value if None; raise an error if they are about another number of secrets."""
+    """Return the facts, single secrets if None; raise InputError for another number of secrets."""
     if events is None:
         return Events.singletons(size)
     check_size("the facts are about", events.size, size, "state facts about the mechanism's secrets.")
@@ -192,10 +191,10 @@ def events_on(events: Events | None, size: int) -> Events:
 
 
 class AgainstPriors(Notion):
-    """A notion that must hold against every prior of a set, with its sentence in two halves.
+    """A notion against every prior of a set, with its sentence in two halves.
 
-    ``certainty`` says what some report does where no value is enough. ``limit`` says what no report does
-    otherwise; its ``{factor}`` is e to the value.
+    ``certainty`` says what some report does where no value is enough, and ``limit`` what no report does otherwise;
+    its ``{factor}`` is e to the value.
     """
 
     __slots__ = ()
@@ -206,7 +205,7 @@ class AgainstPriors(Notion):
     priors: Priors
 
     def sentence(self, value: float) -> str:
-        """Return what the value promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Under {self.priors}, {self.certainty}: no {self.parameter} is enough."
         limit = self.limit.format(factor=factor_at_most(value))

@@ -1,4 +1,4 @@
-"""Bands of posteriors: where a notion, or a mechanism, keeps the belief in a fact, for each prior."""
+"""Bands of posteriors: the limits of the belief in a fact, by prior, under a notion or a mechanism."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Band:
     - a line: P[T | o] <= e**slope p + delta.
 
     Attributes:
-        title: The notion or the mechanism that has it, with its numbers.
+        title: The notion or the mechanism, with its numbers.
         low: ln of the least likelihood ratio P[o|T] / P[o|not T].
         high: ln of the largest.
         fall: The epsilon of factors downwards.
         rise: The epsilon of factors upwards.
         slope: The epsilon of the line.
-        delta: What the line adds.
+        delta: The constant of the line.
 
     Source:
         Desfontaines, figures 2.1 and 2.8.
@@ -81,15 +81,14 @@ class Band:
 
 
 def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
-    """Return the band that a notion promises at an epsilon.
+    """Return the band of posteriors that a notion guarantees at an epsilon.
 
-    Notions that bound likelihood ratios (differential privacy between the fact and its
-    opposite, noiseless privacy and similar ones) give the narrowest band at the same epsilon.
+    Notions that bound likelihood ratios (differential privacy between the fact and its opposite, noiseless privacy
+    and similar ones) give the narrowest band at the same epsilon.
 
     Args:
-        key: The notion's key: those of likelihood ratios, ``"positive-membership"``,
-            ``"negative-membership"``, ``"membership"``, ``"aposteriori-noiseless"``,
-            ``"information"`` or ``"adversarial"``.
+        key: The notion's key: those of likelihood ratios, ``"positive-membership"``, ``"negative-membership"``,
+            ``"membership"``, ``"aposteriori-noiseless"``, ``"information"`` or ``"adversarial"``.
         epsilon: From 0 to 700.
         delta: The delta of adversarial privacy; 0 for all others.
 
@@ -126,17 +125,15 @@ def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
 
 
 def attained_band(mechanism: AnyMechanism, priors: Priors, events: Events | None = None) -> Band:
-    """Return the band that a mechanism keeps for its most exposed facts, whatever their probability.
+    """Return the band of posteriors under a mechanism, for its most exposed facts of any prior probability.
+
+    It has the extreme likelihood ratios, widened by the possible rounding.
 
     Args:
-        mechanism: The mechanism.
-        priors: How the secrets are distributed where a fact is true and where it is
-            false. Facts that a given prior holds impossible are left out; beyond that
-            the probabilities of the facts are not used.
+        mechanism: A mechanism, or its array (secrets, observables).
+        priors: The distributions of the secrets where a fact is true and where it is false. Facts that a given
+            prior holds impossible are left out; otherwise their probabilities do not count.
         events: The facts; every single secret if None.
-
-    Returns:
-        The band of the extreme likelihood ratios, widened by what rounding may hide.
     """
     matrix, secrets, _ = channel(mechanism)
     for prior in priors.listed:

@@ -1,4 +1,4 @@
-"""Membership and adversarial privacy: how much a report may raise or lower the belief in a fact, and its odds."""
+"""Membership and adversarial privacy: limits on how far a report changes the probability of a fact."""
 
 from __future__ import annotations
 
@@ -24,22 +24,13 @@ _LARGEST = 700.0  # e to this is still a float
 class EventRatio(OfFacts):
     """The least rise with P[o | T] <= e**rise P[o | not T] for all priors, facts T and reports o.
 
-    It is what membership and adversarial privacy make of a fact's probability: the odds
-    of a fact grow by at most a factor e**rise, whatever they were. Sets of reports give
-    averages of the ratios of single ones.
-
-    Attributes:
-        priors: How the secrets are distributed where the fact is true and where it is
-            false; how probable the fact is does not matter.
-        events: The facts; every single secret if None.
+    The odds of a fact grow by at most a factor e**rise, for any prior odds. Sets of reports give averages of the
+    ratios of single ones. The probabilities of facts under the priors do not count.
 
     Example:
         >>> from sfumato.privacy import Priors
         >>> EventRatio(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
         Event ratio: rise 1.09861
-
-    Source:
-        Desfontaines, 2.2.6 (the ratio rho of the formulas there).
     """
 
     description = Description(
@@ -68,15 +59,8 @@ class EventRatio(OfFacts):
 class FallOfEventRatio(OfFacts):
     """The least fall with P[o | not T] <= e**fall P[o | T] for all priors, facts T and reports o.
 
-    The odds of a fact shrink by at most a factor e**-fall. For facts whose opposites are
-    facts too it is the same number as the rise.
-
-    Attributes:
-        priors: As for `EventRatio`.
-        events: The facts; every single secret if None.
-
-    Source:
-        Desfontaines, 2.2.6.
+    The odds of a fact shrink by at most a factor e**-fall. It equals the rise of `EventRatio` for facts whose
+    opposites are facts too.
     """
 
     description = EventRatio.description
@@ -95,27 +79,19 @@ class PositiveMembershipPrivacy(OfFacts):
 
     P[T | o in S] <= e**epsilon P[T]   and   P[not T | o in S] >= e**-epsilon P[not T]
 
-    for all priors, facts T and sets S. Single reports suffice, because the posterior
-    given a set is a mean of theirs. With rho the largest P[o|T] / P[o|not T] and p the
-    prior probability of T,
+    for all priors, facts T and sets S. Single reports suffice, because the posterior given a set is a mean of
+    theirs. With rho the largest P[o|T] / P[o|not T] and p the prior probability of T,
 
     epsilon = max(ln(rho / (1 + p (rho - 1))), ln(1 + p (rho - 1))),
 
-    and over an interval of p its ends attain it. Only the upward ratio is bounded: a
-    report may still rule the fact out.
-
-    Attributes:
-        priors: The beliefs against which it must hold.
-        events: The facts; every single secret if None.
+    and over an interval of p its ends attain it. Only the upward ratio is bounded: a report may still rule the
+    fact out.
 
     Example:
         >>> from sfumato.privacy import Priors
         >>> coin = [[0.75, 0.25], [0.25, 0.75]]
         >>> PositiveMembershipPrivacy(Priors.between(0.5, 0.5)).measure(coin)
         Positive membership privacy: epsilon 0.693147
-
-    Source:
-        Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, definition 37.
     """
 
     description = Description(
@@ -145,13 +121,6 @@ class NegativeMembershipPrivacy(OfFacts):
     P[T | o in S] >= e**-epsilon P[T]   and   P[not T | o in S] <= e**epsilon P[not T]
 
     It is positive membership privacy of the facts "not T".
-
-    Attributes:
-        priors: The beliefs against which it must hold.
-        events: The facts; every single secret if None.
-
-    Source:
-        Li, Qardaji, Su, Wu and Yang, CCS 2013; Desfontaines, 2.2.6.
     """
 
     description = Description(
@@ -181,17 +150,10 @@ class MembershipPrivacy(OfFacts):
 
     Against all priors and every single secret it is differential privacy of all pairs.
 
-    Attributes:
-        priors: The beliefs against which it must hold.
-        events: The facts; every single secret if None.
-
     Example:
         >>> from sfumato.privacy import Priors
         >>> MembershipPrivacy(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
         Membership privacy: epsilon 1.09861
-
-    Source:
-        Li, Qardaji, Su, Wu and Yang, CCS 2013.
     """
 
     description = Description(
@@ -216,23 +178,15 @@ class MembershipPrivacy(OfFacts):
 @final
 @dataclass(frozen=True, slots=True)
 class AdversarialPrivacy(AgainstPriors):
-    """Adversarial privacy: the least epsilon, at a given delta.
+    """Adversarial privacy: the least epsilon at a given delta.
 
     P[T | o in S] <= e**epsilon P[T] + delta   for all priors, facts T and sets S of reports
 
-    Single reports suffice. Against all priors, with rho the largest P[o|T] / P[o|not T],
-    epsilon = 2 ln(sqrt(rho) - sqrt(delta (rho - 1))) while that is positive.
-
-    Attributes:
-        priors: The beliefs against which it must hold.
-        delta: What may be added, from 0 to 1.
-        events: The facts; every single secret if None.
+    Single reports suffice. Against all priors, with rho the largest P[o|T] / P[o|not T], epsilon = 2 ln(sqrt(rho)
+    - sqrt(delta (rho - 1))) while that is positive.
 
     Raises:
         InputError: If delta is not between 0 and 1.
-
-    Source:
-        Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38.
     """
 
     description = Description(
@@ -254,7 +208,6 @@ class AdversarialPrivacy(AgainstPriors):
         check_delta(self.delta)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, found: Odds) -> Rated:
@@ -276,7 +229,7 @@ class AdversarialPrivacy(AgainstPriors):
             return np.where(after > self.delta, np.log(after - self.delta) - log_before, 0.0)
 
     def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Under {self.priors}, some report lifts a fact from almost nothing: no epsilon is enough."
         rest = f" plus {at_most(self.delta)}" if self.delta else ""
@@ -289,28 +242,20 @@ class AdversarialPrivacy(AgainstPriors):
 @final
 @dataclass(frozen=True, slots=True)
 class DeltaOfAdversarialPrivacy(AgainstPriors):
-    """Adversarial privacy: the least delta, at a given epsilon.
+    """Adversarial privacy: the least delta at a given epsilon from 0 to 700.
 
     delta = max over priors, facts T and reports o of P[T | o] - e**epsilon P[T], at least 0
 
-    Against all priors it is (sqrt(rho) - sqrt(e**epsilon))**2 / (rho - 1) where rho, the
-    largest P[o|T] / P[o|not T], exceeds e**epsilon.
-
-    Attributes:
-        priors: The beliefs against which it must hold.
-        epsilon: At least 0.
-        events: The facts; every single secret if None.
+    Against all priors it is (sqrt(rho) - sqrt(e**epsilon))**2 / (rho - 1) where rho, the largest P[o|T] / P[o|not
+    T], exceeds e**epsilon.
 
     Raises:
-        InputError: If epsilon is not a number from 0 to 700.
+        InputError: If epsilon is out of range.
 
     Example:
         >>> response = [[5 / 6, 1 / 6], [1 / 6, 5 / 6]]
         >>> DeltaOfAdversarialPrivacy(Priors.all(), 0.5).measure(response)
         Adversarial privacy: delta 0.226596
-
-    Source:
-        Rastogi, Hay, Miklau and Suciu, PODS 2009; Desfontaines, definition 38.
     """
 
     description = AdversarialPrivacy.description
@@ -328,7 +273,6 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
             )
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least delta, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.events, self._rate)
 
     def _rate(self, found: Odds) -> Rated:
@@ -338,7 +282,7 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
         return Rated(value, value + 2 * error, best.p, found.high_at, np.ones(len(value), dtype=np.bool_))
 
     def sentence(self, value: float) -> str:
-        """Return what the delta promises."""
+        """Return the guarantee at a value, in words."""
         return (
             f"Under {self.priors}, no report makes a fact more probable than {factor_at_most(self.epsilon)} times "
             f"what it was plus {at_most(value)} (delta {at_most(value)})."
@@ -357,10 +301,7 @@ def _peak_of_ratio(log_ratio: Floats, delta: float) -> Floats:
 
 
 def _peak_of_difference(log_ratio: Floats, epsilon: float) -> Floats:
-    """Return the p at which posterior - e**epsilon p, which is concave, is largest.
-
-    p = (sqrt(rho e**-epsilon) - 1) / (rho - 1)
-    """
+    """Return the p = (sqrt(rho e**-epsilon) - 1) / (rho - 1) of the largest posterior - e**epsilon p."""
     with np.errstate(divide="ignore", invalid="ignore"):
         peak = np.exp(-(log_ratio + epsilon) / 2) * np.expm1((epsilon - log_ratio) / 2) / np.expm1(-log_ratio)
     return np.where(log_ratio > epsilon, peak, 0.0)

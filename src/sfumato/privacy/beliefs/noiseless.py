@@ -1,4 +1,4 @@
-"""Privacy by the secret's own randomness: in likelihoods, in posteriors, in odds, and of the secret itself."""
+"""Privacy by the randomness of the secret: in likelihoods, in posteriors and in odds."""
 
 from __future__ import annotations
 
@@ -17,17 +17,10 @@ class NoiselessPrivacy(AgainstPriors):
 
     p(o | a) = sum over s with value a of prior(s) p(o | s) / prior(a)
 
-    The randomness of the secret counts like noise, so even a deterministic mechanism
-    may satisfy it against attackers who know little. It is Pufferfish privacy with the
-    values of the attribute as rivals.
-
-    Attributes:
-        priors: The beliefs; how probable the values are does not matter.
-        events: The attribute; the secret itself if None. Facts that are not an attribute
-            are each compared with their opposite.
-
-    Source:
-        Bhaskar, Bhowmick, Goyal, Laxman and Thakurta, ASIACRYPT 2011; Desfontaines, definition 33.
+    The randomness of the secret counts like noise, so even a deterministic mechanism may satisfy it against
+    attackers who know little. It is Pufferfish privacy with the values of the attribute as rivals; the
+    probabilities of the values do not count. Facts that are not an attribute are each compared with their
+    opposite.
     """
 
     description = Description(
@@ -49,7 +42,6 @@ class NoiselessPrivacy(AgainstPriors):
 
     @final
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the values, the prior and the report that attain it."""
         events = events_on(self.events, len(channel(mechanism).matrix))
         return compare_rivals(self, mechanism, *events.rivals)
 
@@ -59,18 +51,9 @@ class NoiselessPrivacy(AgainstPriors):
 class AposterioriNoiselessPrivacy(OfFacts):
     """A-posteriori noiseless privacy: e**-epsilon <= P[a | o in S] / P[a] <= e**epsilon.
 
-    For a fixed prior it asks of the values of an attribute what membership privacy asks
-    of them as facts, and is the same number: the probabilities of the other values sum
-    to that of the opposite fact. Noiseless privacy implies it with the same epsilon;
-    it implies noiseless privacy with twice its epsilon.
-
-    Attributes:
-        priors: The beliefs against which it must hold.
-        events: The attribute, or facts that are each looked at with their opposite;
-            the secret itself if None.
-
-    Source:
-        Bhaskar et al., ASIACRYPT 2011; Desfontaines, definition 39.
+    For a fixed prior it is membership privacy of the values of an attribute, because the probabilities of the
+    other values sum to that of the opposite fact. Noiseless privacy implies it with the same epsilon; it implies
+    noiseless privacy with twice its epsilon. Facts that are not an attribute count with their opposites.
     """
 
     description = Description(
@@ -94,11 +77,8 @@ class InferentialPrivacy(NoiselessPrivacy):
 
     P[a | o] / P[a' | o] <= e**epsilon P[a] / P[a']
 
-    By Bayes' rule the quotient of the odds is p(o | a) / p(o | a'), so this is noiseless
-    privacy in other words and the same number.
-
-    Source:
-        Ghosh and Kleinberg, ITCS 2017; Desfontaines, 2.2.6.
+    By Bayes' rule the quotient of the odds is p(o | a) / p(o | a'), so this is noiseless privacy and the same
+    number.
     """
 
     description = Description(
@@ -118,13 +98,9 @@ class InferentialPrivacy(NoiselessPrivacy):
 @final
 @dataclass(frozen=True, slots=True)
 class IdentityPrivacy(NoiselessPrivacy):
-    """Identity privacy: no one learns much about which of two values is the true one.
+    """Identity privacy: a report changes the odds of two values by at most e**epsilon.
 
-    It is known as a Bayesian form of noiseless privacy, and is measured as such: the
-    quotient of posterior and prior odds of two values is at most e**epsilon.
-
-    Source:
-        Desfontaines, 2.2.6 (identity DP).
+    It is known as a Bayesian form of noiseless privacy, and is measured as such.
     """
 
     description = Description(
@@ -151,21 +127,14 @@ class InformationPrivacy(AgainstPriors):
 
     epsilon = max over s and o of |ln(p(o|s) / p(o))|
 
-    It is a-posteriori noiseless privacy of the secret itself, and so bounds every fact
-    about it, not only single values. With a prior that holds every secret possible it
-    implies differential privacy of all pairs with twice its epsilon.
-
-    Attributes:
-        priors: The beliefs against which it must hold.
+    It is a-posteriori noiseless privacy of the secret itself, and so bounds every fact about it. With a prior that
+    holds every secret possible it implies differential privacy of all pairs with twice its epsilon.
 
     Example:
         >>> import sfumato as sf
         >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
         >>> InformationPrivacy(Priors.of(sf.Prior.uniform(coin.secrets))).measure(coin)
         Information privacy: epsilon 0.693147
-
-    Source:
-        du Pin Calmon and Fawaz, Allerton 2012; Desfontaines, definition 41.
     """
 
     description = Description(
@@ -182,5 +151,4 @@ class InformationPrivacy(AgainstPriors):
     priors: Priors
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the secret, the prior and the report that attain it."""
         return worst(self, mechanism, None, both)

@@ -1,4 +1,4 @@
-"""Likelihoods and odds of facts, under one prior or under any, and the fact that a report moves most."""
+"""Likelihoods and odds of facts, under one prior or any, and the fact that a report changes most."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _BLOCK = 2**22  # numbers held at a time
 
 
 class Likelihoods(NamedTuple):
-    """P[o | fact] of k facts between ``low`` and ``high``, arrays (k, m); the same where a prior is given.
+    """P[o | fact] of k facts between ``low`` and ``high``, arrays (k, m); equal where a prior is given.
 
-    ``mass`` is the prior probability of each fact, NaN where any may be held; ``possible`` says which facts the
-    prior holds possible.
+    ``mass`` is the prior probability of each fact, NaN under any prior; ``possible`` says which facts the prior
+    holds possible.
     """
 
     low: Floats
@@ -36,9 +36,9 @@ class Likelihoods(NamedTuple):
 
 
 def scenarios(priors: Priors, matrix: Floats) -> tuple[Prior | None, ...]:
-    """Return the priors to be looked at one by one; None stands for any.
+    """Return the priors to compare under, None for any.
 
-    Refuses a prior on another number of secrets, and probabilities too small for doubles.
+    Raises InputError for a prior on another number of secrets, and for probabilities too small for doubles.
     """
     smallest = float(matrix[matrix > 0].min())
     for prior in priors.listed:
@@ -53,7 +53,7 @@ def scenarios(priors: Priors, matrix: Floats) -> tuple[Prior | None, ...]:
 
 
 def terms(prior: Prior | None) -> int:
-    """Return how many terms the rounding of each likelihood counts: those of the sum and of its divisor."""
+    """Return the number of roundings in each likelihood: the terms of the sum and of its divisor."""
     return 1 if prior is None else 2 * len(prior.support)
 
 
@@ -62,8 +62,8 @@ def likelihoods(
 ) -> Likelihoods:
     """Return the likelihoods of each fact, masks (k, n), under a prior; None for any.
 
-    With ``filled`` a fact of prior probability 0 may gain some, as where an interval of its probability is given.
-    It is refused if it is true of several secrets.
+    With ``filled``, for an interval of probabilities, a fact of prior probability 0 counts if it is true of one
+    secret, and is refused if it is true of several.
     """
     if prior is None:
         return _free(matrix, masks)
@@ -96,7 +96,7 @@ def _under(
 
 
 def _free(matrix: Floats, masks: NDArray[np.bool_]) -> Likelihoods:
-    """Return the range over all distributions on each fact: point masses attain its ends."""
+    """Return the range over all distributions on each fact; point masses attain its ends."""
     k, m = len(masks), matrix.shape[1]
     low, high = np.zeros((k, m)), np.zeros((k, m))
     possible = np.count_nonzero(masks, axis=1) > 0
@@ -118,9 +118,8 @@ def compare_rivals(
 ) -> Finding:
     """Return the largest ln(P[o | fact] / P[o | rival]), with the facts, the prior and the report.
 
-    The probability of facts, array (k, n), does not matter; ``rivals`` is symmetric, array (k, k). Facts that a
-    prior holds impossible are not compared under it. Where the prior may be any, point masses attain the extremes,
-    because rivals share no secret.
+    Facts are an array (k, n), and ``rivals`` is symmetric, array (k, k). Facts that a prior holds impossible are
+    not compared under it. Under any prior point masses attain the extremes, because rivals share no secret.
     """
     matrix, priors = channel(mechanism).matrix, notion.priors
     filled = priors.interval is not None
@@ -184,9 +183,9 @@ class Chance(NamedTuple):
 class Odds(NamedTuple):
     """Extremes of the likelihood ratios rho_o = P[o | T] / P[o | not T] of k facts T, arrays (k,).
 
-    ``high`` and ``low`` are the largest and least ln rho_o, 0 where nothing can be learned; ``high_at`` and
-    ``low_at`` are the reports that have them. ``least`` and ``most`` bound the prior probability of each fact.
-    Each likelihood adds up ``terms`` products. ``prior`` is None where any may be held.
+    ``high`` and ``low`` are the largest and least ln rho_o, 0 where nothing can be learned, at the reports
+    ``high_at`` and ``low_at``. ``least`` and ``most`` bound the prior probability of each fact. Each likelihood
+    adds ``terms`` products. ``prior`` is None for any.
     """
 
     high: Floats
@@ -200,7 +199,7 @@ class Odds(NamedTuple):
 
     @property
     def opposite(self) -> Odds:
-        """The same of the facts "not T"."""
+        """The odds of the facts "not T"."""
         return self._replace(
             high=-self.low,
             low=-self.high,
@@ -252,10 +251,10 @@ _LARGEST_EXPONENT = 700.0
 
 
 class Rated(NamedTuple):
-    """A quantity of each fact, arrays (k,): as computed, and not less than the truth.
+    """A quantity of each fact and an upper bound of its true value, arrays (k,).
 
     ``p`` is the prior probability of the fact at which the value is attained or approached, ``output`` the report,
-    and ``raised`` whether the report makes the fact more probable (else less).
+    and ``raised`` whether the report makes the fact more probable.
     """
 
     value: Floats
@@ -266,7 +265,7 @@ class Rated(NamedTuple):
 
     @property
     def opposite(self) -> Rated:
-        """The same, said of the facts "not T"."""
+        """The same for the facts "not T"."""
         return self._replace(p=1 - self.p, raised=~self.raised)
 
 
@@ -294,7 +293,7 @@ def posterior(chance: Chance, log_ratio: Floats) -> Floats:
 def upward(found: Odds) -> Rated:
     """Return max over priors of max(ln(posterior / p), ln((1 - p) / (1 - posterior))).
 
-    The first falls with p, the second grows: the ends of the interval attain them.
+    The first falls with p, the second grows, so the ends of the interval attain them.
     """
     first, second = gain(found.least, found.high), lost_doubt(found.most, found.high)
     value = np.maximum(first, second)
@@ -304,7 +303,7 @@ def upward(found: Odds) -> Rated:
 
 
 def downward(found: Odds) -> Rated:
-    """Return the same of the opposite facts: by how much a report makes each less probable."""
+    """Return `upward` for the opposite facts."""
     return upward(found.opposite).opposite
 
 
@@ -317,7 +316,7 @@ def both(found: Odds) -> Rated:
 
 
 def rise(found: Odds) -> Rated:
-    """Return the largest ln rho, at least 0, whatever the prior probability."""
+    """Return the largest ln rho, at least 0, at any prior probability."""
     value: Floats = np.maximum(found.high, 0.0)
     upper = value + log_errors(value, found.terms)
     p = (found.least.p + found.most.p) / 2
@@ -325,14 +324,14 @@ def rise(found: Odds) -> Rated:
 
 
 def fall(found: Odds) -> Rated:
-    """Return the same of the opposite facts."""
+    """Return `rise` for the opposite facts."""
     return rise(found.opposite).opposite
 
 
 def worst(
     notion: AgainstPriors, mechanism: AnyMechanism, events: Events | None, rate: Callable[[Odds], Rated]
 ) -> Finding:
-    """Return the largest rate over all priors and facts, at least 0, with who attains it."""
+    """Return the largest rate over all priors and facts, at least 0, with its witness."""
     matrix, secrets, _ = channel(mechanism)
     masks = events_on(events, len(matrix)).masks
     value, upper = 0.0, 0.0
@@ -371,19 +370,13 @@ def _attained(
 
 @dataclass(frozen=True, slots=True)
 class OfFacts(AgainstPriors):
-    """A notion that rates how far a report moves each fact, under any of its priors.
-
-    Attributes:
-        priors: The beliefs against which it must hold.
-        events: The facts; every single secret if None.
-    """
+    """A notion that rates how far a report changes each fact, under any of its priors."""
 
     priors: Priors
     events: Events | None = None
 
     @final
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest rate, with the fact, the prior and the report that attain it."""
         return worst(self, mechanism, self.events, self._rate)
 
     @staticmethod

@@ -29,7 +29,7 @@ class Rivals(CompactRepr):
     """Facts about the secret and which pairs of them must look alike.
 
     Attributes:
-        facts: Boolean array (k, n): of which secrets each fact is true.
+        facts: Boolean array (k, n): whether each fact is true of each secret.
         pairs: Boolean array (k, k), symmetric: which facts are compared.
 
     Raises:
@@ -61,7 +61,7 @@ class Rivals(CompactRepr):
 
     @classmethod
     def of_pairs(cls, space: Space, pairs: Iterable[tuple[Iterable[Hashable], Iterable[Hashable]]]) -> Rivals:
-        """Return the rivals of given pairs of sets of labels; each pair counts in both orders."""
+        """Return the rivals of pairs of sets of labels; each pair counts in both orders."""
         groups = [space.positions(group) for pair in pairs for group in pair]
         facts = np.zeros((len(groups), len(space)), dtype=np.bool_)
         for fact, group in zip(facts, groups, strict=True):
@@ -75,26 +75,24 @@ class Rivals(CompactRepr):
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CausalPrivacy(AgainstPriors, CompactRepr):
-    """Causal privacy: setting a record to one value or another hardly changes the reports.
+    """Causal privacy: setting a record to another value changes the reports by at most a factor e**epsilon.
 
     P[o | do(record = t)] <= e**epsilon P[o | do(record = t')],
     P[o | do(record = t)] = sum over s of prior(s) p(o | s with the record set to t)
 
-    Noiseless privacy conditions on the record's value, and so also sees what other
-    records have to do with it; here the record is changed after the data were
-    generated, and correlations do not count. Against all priors it is differential
-    privacy of the pairs of secrets that the interventions make. Where the secret is the
-    record itself, setting it leaves nothing to be uncertain about, and the same holds
-    for every prior.
+    Noiseless privacy conditions on the record's value, and so includes its correlations with other records; here
+    the record is changed after the data were generated, and correlations do not count. Against all priors it is
+    differential privacy of the pairs of secrets that the interventions make; where the secret is the record
+    itself, this holds for every prior.
 
     Attributes:
         priors: Given priors, or all.
-        interventions: For each record, array (values, n) of positions: entry [t, s] is
-            the secret that s becomes when the record is set to value t.
+        interventions: For each record, array (values, n) of positions: entry [t, s] is the secret that s becomes
+            when the record is set to value t.
 
     Raises:
-        InputError: If an intervention is not an array of positions of one number of
-            secrets, or the priors are an interval.
+        InputError: If an intervention is not an array of positions of one number of secrets, or the priors are an
+            interval.
 
     Source:
         Desfontaines, definition 34; Tschantz, Sen and Datta, S&P 2020.
@@ -159,7 +157,6 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
         return cls(priors, interventions)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the report and the prior or, for all priors, the pair of secrets."""
         matrix = channel(mechanism).matrix
         size, hint = self.interventions[0].shape[1], "use interventions on the mechanism's secrets."
         check_size("the interventions are on", size, len(matrix), hint)
@@ -183,7 +180,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
 
     @property
     def relation(self) -> Relation:
-        """The pairs of secrets that come from one secret by setting a record to two values."""
+        """The pairs of secrets that setting a record to two values makes from one secret."""
         return intervention_pairs(self.interventions)
 
 
@@ -192,15 +189,14 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
 class Pufferfish(AgainstPriors):
     """Pufferfish privacy: p(o | fact, prior) <= e**epsilon p(o | rival, prior).
 
-    It is distribution privacy of the priors conditioned on the facts; a pair in which
-    the prior holds a fact impossible is not compared. With the values of an attribute
-    as rivals it is attribute privacy (and noiseless privacy), with all single secrets
-    and all priors it is differential privacy of all pairs.
+    It is distribution privacy of the priors conditioned on the facts; a pair in which the prior holds a fact
+    impossible is not compared. With the values of an attribute as rivals it is attribute privacy (and noiseless
+    privacy), with all single secrets and all priors it is differential privacy of all pairs.
 
     Attributes:
         priors: The beliefs (the "data generating distributions").
-        rivals: The facts (the "discriminative pairs"): given pairs, the values of an
-            attribute, or facts against their opposites; every two secrets if None.
+        rivals: The facts (the "discriminative pairs"): given pairs, the values of an attribute, or facts against
+            their opposites; every two secrets if None.
 
     Example:
         >>> import sfumato as sf
@@ -209,9 +205,6 @@ class Pufferfish(AgainstPriors):
         >>> given = Priors.of(sf.Prior(space, [0.5, 0.25, 0.25]))
         >>> Pufferfish(given, rivals).measure([[0.5, 0.5], [0.25, 0.75], [0.25, 0.75]])
         Pufferfish privacy: epsilon 0.693147
-
-    Source:
-        Kifer and Machanavajjhala, TODS 2014; Desfontaines, definition 35.
     """
 
     description = Description(
@@ -230,7 +223,6 @@ class Pufferfish(AgainstPriors):
     rivals: Rivals | Events | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the facts, the prior and the report that attain it."""
         if not isinstance(self.rivals, Rivals):
             events = events_on(self.rivals, len(channel(mechanism).matrix))
             return compare_rivals(self, mechanism, *events.rivals)
@@ -240,7 +232,7 @@ class Pufferfish(AgainstPriors):
 
 
 def intervention_pairs(interventions: Sequence[NDArray[np.intp]]) -> Relation:
-    """Return the pairs of secrets that come from one secret by setting a record to two values."""
+    """Return the pairs of secrets that setting a record to two values makes from one secret."""
     size = interventions[0].shape[1]
     array = np.zeros((size, size), dtype=np.bool_)
     for intervention in interventions:

@@ -1,4 +1,4 @@
-"""Semantic privacy: beliefs change about as much whether or not a person's record was used."""
+"""Semantic privacy: limits on how much the use of a person's record changes beliefs."""
 
 from __future__ import annotations
 
@@ -25,27 +25,25 @@ MOST_OUTPUTS = 20
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SemanticPrivacy(Notion, CompactRepr):
-    """Semantic privacy: any belief after the true report is near that after a report without the person's record.
+    """Semantic privacy: beliefs after the true report are near those after a report without the person's record.
 
     |P[X | M(s) in S] - P[X | M(N(s)) in S]| <= epsilon
 
-    for all priors, all sets X of secrets, all sets S of reports that are possible in both
-    cases, and each map N that takes one record out of a secret or replaces it. With
-    r(s) = p(S|s) / p(S|N(s)) and R the ratio of the largest to the least r,
+    for all priors, all sets X of secrets, all sets S of reports that are possible in both cases, and each map N
+    that takes one record out of a secret or replaces it. With r(s) = p(S|s) / p(S|N(s)) and R the ratio of the
+    largest to the least r,
 
     epsilon = max over N and S of tanh(ln(R) / 4).
 
-    In the local model one record is the secret itself, and N sends every secret to one
-    default. A report of the default says nothing, so that the second belief is the prior.
-    By default every secret in turn is the default: the worst one makes epsilon the tanh
-    of a quarter of the epsilon of differential privacy of all pairs. One default, given
-    by `replacing`, is measured exactly too, at any number of observables. For other maps
-    all sets of up to 20 used observables are tried; for more, use `bound`, or the weaker
-    notion of single reports.
+    In the local model one record is the secret itself, and N sends every secret to one default. A report of the
+    default says nothing, so the second belief is the prior. By default every secret in turn is the default: the
+    worst one makes epsilon the tanh of a quarter of the epsilon of differential privacy of all pairs. One default
+    (`replacing`) is measured exactly too, at any number of observables. For other maps all sets of up to 20 used
+    observables are tried; for more, use `bound`, or the weaker notion of single reports.
 
     Attributes:
-        maps: Array (k, n) of positions: maps[i, s] is N_i(s), or -1 if no prior is to
-            hold s possible. None stands for the n maps to one default each.
+        maps: Array (k, n) of positions: maps[i, s] is N_i(s), or -1 if no prior may hold s possible. None stands
+            for the n maps to one default each.
         sets: Whether S ranges over sets of reports; else over single ones.
 
     Raises:
@@ -57,18 +55,14 @@ class SemanticPrivacy(Notion, CompactRepr):
         >>> leaks = [[1.0, 0.0], [0.5, 0.5]]
         >>> SemanticPrivacy().measure(leaks), SemanticPrivacy.replacing(2, default=0).measure(leaks)
         (Semantic privacy: epsilon 1, Semantic privacy: epsilon 0.171573)
-
-    Source:
-        Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40.
     """
 
     description = Description(
         "semantic",
         "semantic privacy",
-        question="How much does it matter to anyone's beliefs that a person's record was used?",
+        question="How much can the use of a person's record change anyone's beliefs?",
         promise=(
-            "whatever was reported, beliefs differ by at most {epsilon} from those after a report without the "
-            "record"
+            "after any report, beliefs differ by at most {epsilon} from those after a report without the record"
         ),
         source="Ganta, Kasiviswanathan and Smith, KDD 2008; Desfontaines, definition 40",
         context=("maps", "possible"),
@@ -90,7 +84,7 @@ class SemanticPrivacy(Notion, CompactRepr):
 
     @classmethod
     def replacing(cls, size: int, default: int, *, sets: bool = True) -> SemanticPrivacy:
-        """Return the notion whose one map replaces each of ``size`` secrets by a default."""
+        """Return the notion of the map that replaces each of ``size`` secrets by a default."""
         return cls(np.full((1, size), default), sets)
 
     @classmethod
@@ -107,7 +101,6 @@ class SemanticPrivacy(Notion, CompactRepr):
         return cls(np.array(rows, dtype=np.intp).reshape(len(rows), len(space)), sets)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the prior, the secret and the set of reports that attain it."""
         matrix, used = self._used(mechanism)
         best = _Best(0.0, None, used[:0])
         if self.maps is None:
@@ -148,8 +141,8 @@ class SemanticPrivacy(Notion, CompactRepr):
     def bound(self, mechanism: AnyMechanism) -> float:
         """Return an upper bound of the least epsilon over sets, for any number of observables.
 
-        tanh((D + D') / 4), where D and D' bound |ln p(o|s) / p(o|N(s))| upwards and
-        downwards over all s and o: at most tanh(epsilon / 2) for differential privacy.
+        It is tanh((D + D') / 4), where D and D' bound |ln p(o|s) / p(o|N(s))| upwards and downwards over all s and
+        o: at most tanh(epsilon / 2) for differential privacy.
         """
         matrix, used = self._used(mechanism)
         if self.maps is None:
@@ -165,19 +158,19 @@ class SemanticPrivacy(Notion, CompactRepr):
 
     @property
     def unclaimed(self) -> str:
-        """Claims are about sets of reports."""
+        """The reason why single reports make no claim."""
         return "" if self.sets else "is about single reports"
 
     def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
+        """Return the guarantee at a value, in words."""
         if self.maps is None:
             return (
-                f"Whatever someone believed before, a report changes the probability of any statement by at most "
+                f"For any prior belief, a report changes the probability of any statement by at most "
                 f"{at_most(value)}."
             )
         what = "any set of reports" if self.sets else "any single report"
         return (
-            f"Whatever someone believed before, {what} changes the probability of any statement by at most "
+            f"For any prior belief, {what} changes the probability of any statement by at most "
             f"{at_most(value)} more or less than it would without the person's own record."
         )
 
@@ -195,7 +188,7 @@ class _Best(NamedTuple):
 
 
 def _any_default(matrix: Floats, used: NDArray[np.intp]) -> _Best:
-    """Return the largest ln R over all defaults: that of one report, which its likeliest secret can make."""
+    """Return the largest ln R over all defaults, by one report with its most probable secret as default."""
     columns = matrix[:, used]
     top, bottom = columns.max(axis=0), columns.min(axis=0)
     with np.errstate(divide="ignore", over="ignore"):
@@ -254,8 +247,8 @@ def worst_set(rows: Floats, possible: NDArray[np.bool_]) -> tuple[float, NDArray
     """Return the largest ln p(S|s) / p(S|t) over two rows and a set S with a ``possible`` column, and S.
 
     No column is zero everywhere in the mechanism. The best S takes the columns whose ratio p(o|s) / p(o|t) is
-    above a threshold, and one that the default makes, if none of them is. All thresholds are tried, by sums of
-    numbers that are not negative. The proof is in docs/proofs/bayesian-notions.md.
+    above a threshold, and one possible column if none of them is. All thresholds are tried, by sums of
+    non-negative numbers (proof in docs/proofs/bayesian-notions.md).
     """
     best, chosen = 1.0, np.flatnonzero(possible)[:1]
     for s, row in enumerate(rows):
@@ -300,7 +293,7 @@ _BLOCK = 2**22  # numbers per block
 def subset_sums(columns: Floats) -> Iterator[tuple[int, Floats]]:
     """Yield the sums of every subset of columns in blocks: the first subset and sums, array (subsets, n).
 
-    A subset is an integer whose bit j says whether column j belongs to it. Every sum is built by additions only.
+    Bit j of a subset says whether it contains column j. Sums are built by additions only.
     """
     n, m = columns.shape
     inner = min(m, max(0, (_BLOCK // max(1, n)).bit_length() - 1))

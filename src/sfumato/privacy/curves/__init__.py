@@ -1,4 +1,4 @@
-"""Trade-off curves: how well tests tell two secrets apart, and what many reports reveal together."""
+"""Trade-off curves: how well tests distinguish two secrets, and composition of many reports."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Trade-off functions: the least type II error at each type I error; of given functions and Laplace noise."""
+"""Trade-off functions: the least type II error at each type I error, with custom and Laplace curves."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Curve(ABC):
 
     @abstractmethod
     def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:
-        """Return the least type II errors and their complements, two arrays of the same shape.
+        """Return the least type II errors and their complements, two arrays of the shape of the alphas.
 
-        The alphas have any shape; the confidences are 1 - alpha, computed without cancellation.
+        The confidences are 1 - alpha, computed without cancellation.
         """
 
     @property
     def precision(self) -> float:
-        """By how much a value may be off, beyond what a few roundings explain."""
+        """The error of a value beyond a few roundings."""
         return 0.0
 
     @final
@@ -54,7 +54,7 @@ class Curve(ABC):
 
     @final
     def gaps(self, tests: Errors) -> Floats:
-        """Return f minus the type II errors of tests, array of their shape: by how much each beats the curve."""
+        """Return f minus the type II errors of tests, array of their shape: positive where a test beats f."""
         beta, power = self.errors(tests.alphas, tests.confidences)
         return np.where(tests.powers < tests.betas, tests.powers - power, beta - tests.betas)
 
@@ -67,16 +67,15 @@ _CHECKED: Final = np.unique(np.concatenate([_EVEN, _NEAR, 1 - _NEAR]))
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FunctionTradeOff(Curve):
-    """A trade-off function of your own: any convex, falling f with f(a) <= 1 - a.
+    """A custom trade-off function: any convex, falling f with f(a) <= 1 - a.
 
-    A mechanism is compared with it at the vertices of the mechanism's own curve, where f is
-    called: nothing is sampled. That f is convex is checked at about a thousand points;
-    in between you must know it. Of a curve that is known at some points only, use
-    `TradeOff.through` to ask for it, or `TradeOff.below` to promise it.
+    A mechanism is compared with f at the vertices of the mechanism's own curve, without sampling. Convexity is
+    checked at about a thousand points; in between you must know it. For a curve known at some points only, use
+    `TradeOff.through` to require it, or `TradeOff.below` to guarantee it.
 
     Attributes:
         function: f, from an array of type I errors to one of type II errors.
-        precision: By how much a value of f may be off.
+        precision: The largest error of a value of f.
 
     Raises:
         InputError: If f is not a trade-off function at some checked point.
@@ -84,9 +83,6 @@ class FunctionTradeOff(Curve):
     Example:
         >>> FunctionTradeOff(lambda a: (1 - a) ** 2)(0.5)
         array(0.25)
-
-    Source:
-        Dong, Roth and Su, "Gaussian differential privacy", 2022, proposition 2.2.
     """
 
     function: Callable[[Floats], ArrayLike]
@@ -114,7 +110,7 @@ class FunctionTradeOff(Curve):
         if at is not None:
             raise InputError(
                 f"the curve is not convex at {x[at + 1]:g}, but every trade-off function is.",
-                "sample it and use TradeOff.below(alphas, betas), the curve that is certain to be kept.",
+                "sample it and use TradeOff.below(alphas, betas), a curve that is certain to hold.",
             )
 
     def __repr__(self) -> str:
@@ -156,8 +152,7 @@ class LaplaceTradeOff(Curve):
            e**-epsilon / (4 a)         from there to 1/2,
            e**-epsilon (1 - a)         above.
 
-    It is above that of all mechanisms of epsilon-differential privacy: Laplace noise
-    promises more than its epsilon.
+    It is above the curve of epsilon-differential privacy, so Laplace noise guarantees more than its epsilon.
 
     Attributes:
         epsilon: The shift in scales of the noise, at least 0; ``inf`` hides nothing.
@@ -191,7 +186,7 @@ class LaplaceTradeOff(Curve):
         return beta, np.where(low, grown, 1 - beta)
 
     def delta(self, epsilon: float) -> float:
-        """Return the least delta that goes with an epsilon of at least 0, rounded up.
+        """Return the least delta at an epsilon of at least 0, rounded up.
 
         delta = 1 - e**((epsilon - shift) / 2) below the shift, and 0 from there on.
 

@@ -27,14 +27,8 @@ _SAFE = 1e-290  # a quotient of larger probabilities neither overflows nor vanis
 class Errors(NamedTuple):
     """Error rates of the likelihood-ratio tests, arrays (..., m + 1), by rising type I error.
 
-    Each rate and its complement are sums of their own from their own end: neither is one
-    minus the other, so that small ones keep their digits.
-
-    Attributes:
-        alphas: Type I errors: the mass of p where the test rejects p.
-        confidences: Their complements: the mass of p where it does not.
-        betas: Type II errors: the mass of q where it does not reject p.
-        powers: Their complements: the mass of q where it does.
+    ``alphas`` (type I) and ``powers`` are the masses of p and q where the test rejects p, ``confidences`` and
+    ``betas`` (type II) those where it does not. Each is summed from its own end, so small ones keep their digits.
     """
 
     alphas: Floats
@@ -52,7 +46,7 @@ def errors(p: Floats, q: Floats) -> Errors:
 
 
 def in_order(null: Floats, alternative: Floats) -> Errors:
-    """Return the error rates where the outputs already stand in falling order of q/p."""
+    """Return the error rates of outputs in falling order of q/p."""
     return Errors(_front(null), _rest(null), _rest(alternative), _front(alternative))
 
 
@@ -71,7 +65,7 @@ def rejection_set(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:
 
 
 def witness_of_test(rows: Floats, pair: NDArray[np.intp], found: Errors, vertex: int) -> Witness:
-    """Return the witness of a test, one of the vertices of the error rates, arrays (m + 1,), of two rows."""
+    """Return the witness of the test at one vertex of the error rates, arrays (m + 1,), of two rows."""
     first, second = (int(position) for position in pair)
     return Witness(
         (first, second),
@@ -81,7 +75,7 @@ def witness_of_test(rows: Floats, pair: NDArray[np.intp], found: Errors, vertex:
 
 
 def _keys(p: Floats, q: Floats) -> Floats:
-    """Return what rises where q/p falls; where both are zero any place will do."""
+    """Return keys that rise as q/p falls."""
     if min(np.min(p, initial=1.0, where=p > 0), np.min(q, initial=1.0, where=q > 0)) < _SAFE:
         return log_ratios(p, q)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -104,7 +98,7 @@ _Point = tuple[float, float, float, float]
 
 
 def envelope(points: Errors) -> Errors:
-    """Return the vertices of the lower convex envelope of points (k,), among which those of a whole curve are."""
+    """Return the vertices of the lower convex envelope of points (k,), which include those of a whole curve."""
     order = np.lexsort((points.betas, -points.confidences, points.alphas))
     hull: list[_Point] = []
     for here in zip(*(values[order].tolist() for values in points), strict=True):
@@ -119,7 +113,7 @@ def envelope(points: Errors) -> Errors:
 
 
 def steps(points: Errors) -> tuple[Floats, Floats]:
-    """Return the masses (k - 1,) between consecutive points: of the null and of the alternative."""
+    """Return the masses (k - 1,) between consecutive points, of the null and of the alternative."""
     null = _differences(points.alphas[:-1], points.alphas[1:], points.confidences[:-1], points.confidences[1:])
     other = _differences(points.powers[:-1], points.powers[1:], points.betas[:-1], points.betas[1:])
     return null, other
@@ -162,8 +156,8 @@ def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     worst = int(above.argmax())
     if above[worst] > _SAME:
         raise InputError(
-            f"the points are not convex: that at {x[worst]:g} lies {above[worst]:.3g} above a line of others.",
-            "use TradeOff.below(alphas, betas) for the curve that is certain to be kept.",
+            f"the points are not convex: at {x[worst]:g} one is {above[worst]:.3g} above a line of others.",
+            "use TradeOff.below(alphas, betas) for a curve that is certain to hold.",
         )
     return hull
 
@@ -172,7 +166,7 @@ def below(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     """Return the vertices of a curve below all trade-off functions that reach the points.
 
     After a point no such function falls faster than from (0, 1) to it, and before a point none is flatter than
-    from it to (1, 0). The proof is in docs/proofs/trade-off.md.
+    from it to (1, 0) (docs/proofs/trade-off.md).
     """
     x, y = _checked(alphas, betas)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -218,19 +212,19 @@ Corners = list[Corner]
 """The corners of a convex falling curve by rising type I error, the last at (1, 0)."""
 
 Enclosure = tuple[Corners, Corners]
-"""A curve that is nowhere above and one that is nowhere below; the same where all corners are fractions."""
+"""A lower and an upper curve, the same where all corners are fractions."""
 
 MakeCorners = Callable[[], Enclosure | None]
-"""A call that returns the corners; None where they are too many."""
+"""A function that returns the corners; None where they are too many."""
 
 _MOST: Final = 1 << 14  # tests that are compared in fractions: a tenth of a second
 _END: Final = (Fraction(1), Fraction(0))
 
 
 def of_points(alphas: Sequence[float] | Floats, betas: Sequence[float] | Floats) -> Enclosure | None:
-    """Return the corners of the largest convex curve below points and (1, 0); floats count as what they are.
+    """Return the corners of the largest convex curve below points and (1, 0), floats as exact fractions.
 
-    A type II error above 1 - alpha counts as that.
+    A type II error above 1 - alpha counts as 1 - alpha.
     """
     if len(alphas) > _MOST:
         return None
@@ -240,7 +234,7 @@ def of_points(alphas: Sequence[float] | Floats, betas: Sequence[float] | Floats)
 
 
 def of_rows(p: Floats, q: Floats) -> Enclosure | None:
-    """Return the corners of the trade-off function of two rows; each counts as divided by its exact sum."""
+    """Return the corners of the trade-off function of two rows, each divided by its exact sum."""
     if len(p) > _MOST:
         return None
     rows = [[Fraction(mass) for mass in row.tolist()] for row in (p, q)]

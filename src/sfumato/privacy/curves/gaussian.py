@@ -1,4 +1,4 @@
-"""Gaussian differential privacy: as hard to tell apart as two shifted normal distributions."""
+"""Gaussian differential privacy: two secrets as hard to distinguish as two shifted normal distributions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .curve import Curve
 from .errors_of_tests import Errors, blocks, errors, witness_of_test
 
 LARGEST: Final = 38.5
-"""No float above 0 has a quantile further out."""
+"""The largest quantile of any float above 0."""
 
 QUANTILE_ERROR: Final = 16 * UNIT
-"""The largest relative error of scipy's quantile; a test holds it against interval arithmetic."""
+"""The largest relative error of scipy's quantile; a test compares it with interval arithmetic."""
 
 
 def quantile(probability: Floats, complement: Floats) -> Floats:
-    """Return the normal quantile, to a small relative error near 0 and 1; the complement has no cancellation."""
+    """Return the normal quantile, to a small relative error near 0 and 1, given p and 1 - p."""
     z = ndtri(np.minimum(probability, complement))
     return np.asarray(np.where(probability <= complement, z, -z))
 
@@ -41,9 +41,7 @@ _LEAST = 1e-300  # below it exponentials lose their digits
 @final
 @dataclass(frozen=True, slots=True)
 class GaussianTradeOff(Curve):
-    """The trade-off function of N(0, 1) against N(mu, 1).
-
-    G(a) = Phi(Phi^-1(1 - a) - mu)
+    """The trade-off function of N(0, 1) against N(mu, 1): G(a) = Phi(Phi^-1(1 - a) - mu).
 
     Attributes:
         mu: At least 0; ``inf`` hides nothing.
@@ -67,7 +65,7 @@ class GaussianTradeOff(Curve):
 
     @classmethod
     def of_epsilon(cls, epsilon: float) -> Self:
-        """Return the least mu that every mechanism of epsilon-differential privacy has.
+        """Return the least mu that every mechanism of epsilon-differential privacy satisfies.
 
         mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response.
 
@@ -90,7 +88,7 @@ class GaussianTradeOff(Curve):
         return np.asarray(ndtr(z)), np.asarray(ndtr(-z))
 
     def delta(self, epsilon: float) -> float:
-        """Return the least delta that goes with an epsilon of at least 0, rounded up.
+        """Return the least delta at an epsilon of at least 0, rounded up.
 
         delta = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
 
@@ -110,7 +108,7 @@ class GaussianTradeOff(Curve):
         return min(1.0, math.nextafter(delta, 1.0))
 
     def epsilon(self, delta: float) -> float:
-        """Return an epsilon of at least 0 that goes with a delta: the least one, rounded up.
+        """Return the least epsilon of at least 0 at a delta, rounded up.
 
         Raises:
             InputError: If delta is not between 0 and 1.
@@ -134,12 +132,9 @@ class GaussianPrivacy(Notion):
 
     T(p(.|s), p(.|s')) >= G_mu    for all related s, s'
 
-    where T is the trade-off function. G_mu is convex and T linear between its vertices,
-    so that mu = max over vertices (a, b) of Phi^-1(1 - a) - Phi^-1(b). It is ``inf`` where
-    some observable is possible for one secret only.
-
-    Attributes:
-        relation: The pairs that count; all pairs by default. Both orders give the same mu.
+    where T is the trade-off function. G_mu is convex and T linear between its vertices, so mu = max over vertices
+    (a, b) of Phi^-1(1 - a) - Phi^-1(b). It is ``inf`` where some observable is possible for one secret only. Both
+    orders of a pair give the same mu.
 
     Example:
         >>> round(GaussianPrivacy().measure([[0.75, 0.25], [0.25, 0.75]]).value, 6)
@@ -152,7 +147,7 @@ class GaussianPrivacy(Notion):
         ("mu",),
         question="Which shift of a normal distribution is as easy to detect as the secret?",
         promise=(
-            "telling {about} apart is at least as hard as telling two normal distributions apart whose "
+            "distinguishing {about} is at least as hard as distinguishing two normal distributions whose "
             "means differ by {mu} standard deviations"
         ),
         source="Dong, Roth and Su, 2022, definition 2.7",
@@ -163,7 +158,6 @@ class GaussianPrivacy(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least mu, with the pair and the test that need it."""
         rows, related = related_rows(mechanism, self.relation)
         unordered = np.triu(related | related.T)
         alone = _distinguishing_report(rows > 0, unordered)
@@ -179,31 +173,31 @@ class GaussianPrivacy(Notion):
         return Finding(self, value, rounding, witness)
 
     def sentence(self, value: float) -> str:
-        """Return what a mechanism of this mu promises."""
+        """Return the guarantee at a value, in words."""
         related = "secrets" if self.relation is None else self.relation.name
         if math.isinf(value):
-            return f"Some report tells some two {related} apart for certain."
+            return f"Some report distinguishes some two {related} with certainty."
         return (
-            f"To tell from one report which of two {related} it came from is at least as hard as to tell from one "
-            f"draw whether a normal distribution of deviation 1 was shifted by {at_most(value)}."
+            f"Identifying the source of a report among two {related} is at least as hard as detecting from one "
+            f"draw a shift of a standard normal distribution by {at_most(value)}."
         )
 
 
 @dataclass(slots=True)
 class _Largest:
-    """The largest mu of the pairs that were shown, and the test that needs it."""
+    """The largest mu of the pairs so far, and the test that needs it."""
 
     rows: Floats
     value: float = 0.0
     witness: Witness = field(default_factory=lambda: Witness(note="all related secrets have the same row"))
 
     def of_pairs(self, pairs: NDArray[np.intp]) -> Floats:
-        """Return the mu of listed pairs, array (k,); they do not count."""
+        """Return the mu of listed pairs, array (k,), without raising the largest."""
         parts = [_shifts(errors(p, q)).max(axis=1) for _, p, q in blocks(self.rows, pairs)]
         return np.asarray(np.maximum(np.concatenate([np.zeros(0), *parts]), 0.0))
 
     def raise_to(self, pairs: NDArray[np.intp]) -> None:
-        """Let pairs count."""
+        """Raise the largest mu by some pairs."""
         for block, p, q in blocks(self.rows, pairs):
             found = errors(p, q)
             shifts = _shifts(found)
@@ -223,7 +217,7 @@ def _shifts(found: Errors) -> Floats:
 
 
 def _distinguishing_report(support: NDArray[np.bool_], mask: Mask) -> Witness | None:
-    """Return a pair of rows with different supports and an output of one of them, if there is one."""
+    """Return a pair of rows with different supports and an output of one of them, or None."""
     _, groups = np.unique(support, axis=0, return_inverse=True)
     groups = groups.ravel()
     for first in np.flatnonzero(mask.any(axis=1)):
@@ -241,12 +235,12 @@ _SLACK: Final = 1e-7  # far more than floating point takes away; rows may sum to
 
 
 class Net(NamedTuple):
-    """Few rows, such that every row is near one of them.
+    """A few centres, such that every row is near one of them.
 
-    The mu of Gaussian privacy obeys the triangle inequality, so mu(s, t) is at most the mu of the centres of s and
-    t, plus that of s and its centre, plus that of t and its centre. ``centre`` and ``radius`` are the number of
-    the centre of each row and its mu, arrays (n,); ``between`` is the mu of the centres, array (k, k), infinite
-    for rows that are possible for different outputs.
+    The mu of Gaussian privacy obeys the triangle inequality: mu(s, t) is at most the mu of the centres of s and t,
+    plus that of s and its centre, plus that of t and its centre. ``centre`` and ``radius`` are the centre of each
+    row and its mu, arrays (n,). ``between`` is the mu of the centres, array (k, k), infinite for rows that are
+    possible for different outputs.
     """
 
     centre: NDArray[np.intp]
@@ -260,7 +254,7 @@ class Net(NamedTuple):
 
 
 def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
-    """Return a net of rows: again and again the row joins that is farthest from all centres.
+    """Return a net of rows: the row farthest from all centres joins repeatedly.
 
     ``shifts`` gives the mu of pairs of rows with the same possible outputs. The triangle inequality is in the
     proof of Dong, Roth and Su, 2022, theorem 2.14.

@@ -1,4 +1,4 @@
-"""Privacy loss distributions on a lattice: bounds, on both sides, of what many mechanisms reveal together."""
+"""Privacy loss distributions on a lattice: two-sided bounds of the composition of many mechanisms."""
 
 from __future__ import annotations
 
@@ -26,29 +26,28 @@ _TAIL = 1e-16  # mass that a composition may leave outside its lattice
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LossDistribution:
-    """The privacy loss ln(p/q) under p, on a lattice, with everything that was rounded.
+    """The privacy loss ln(p/q) under p, on a lattice, with bounds of all rounding.
 
     delta(e) = mass at infinity + sum over losses l > e of mass(l) (1 - e**(e - l))
 
-    is the privacy profile of p against q. The mass of a loss between two points of the
-    lattice is split over them so that its mass under q stays the same too. That only adds to what an
-    observer learns, so deltas of the lattice are upper bounds, for compositions too; how
-    much the splits can have added is bounded in turn, which gives lower bounds. Both count
-    what floating point, the Fourier transform and the ends of the lattice may have lost.
+    is the privacy profile of p against q. The mass of a loss between two points of the lattice is split over them
+    so that its mass under q stays the same too. A split only adds to what an observer learns, so deltas of the
+    lattice are upper bounds, for compositions too. A bound of what the splits added gives lower bounds. Both count
+    the errors of floating point, the Fourier transform and the ends of the lattice.
 
     Args:
-        p: The distribution that is to look like the other one, array (m,).
+        p: The distribution that must look like the other one, array (m,).
         q: The other one.
-        spacing: The distance of the points of the lattice, in nats. The gap between the bounds falls
-            with its square and grows with the number of compositions.
+        spacing: The distance of the points of the lattice, in nats. The gap between the bounds falls with its
+            square and grows with the number of compositions.
 
     Attributes:
         masses: Array (k,), the masses at the losses ``spacing * (first + i)``.
         first: The position of the first point.
         infinite: The mass of an infinite loss: of p where q is zero.
-        splits: How many splits a loss has gone through.
-        shift: By how much rounding may have moved a loss, in nats.
-        lost: How much mass may be at the wrong place, in all.
+        splits: The number of splits of a loss.
+        shift: The largest rounding of a loss, in nats.
+        lost: The total mass that may be at the wrong place.
 
     Raises:
         InputError: If p or q is not a distribution, or the lattice would be too large.
@@ -60,9 +59,8 @@ class LossDistribution:
         (0.868248, 0.868248)
 
     Source:
-        Koskela, Jälkö and Honkela, 2020 (Fourier accountant); Doroshenko, Ghazi, Kamath, Kumar
-        and Manurangsi, "Connect the dots", 2022 (the split). Lower bounds and proofs:
-        docs/proofs/trade-off.md.
+        Koskela, Jälkö and Honkela, 2020 (Fourier accountant); Doroshenko, Ghazi, Kamath, Kumar and Manurangsi,
+        "Connect the dots", 2022 (the split). Lower bounds and proofs: docs/proofs/trade-off.md.
     """
 
     spacing: float
@@ -94,16 +92,16 @@ class LossDistribution:
 
     @classmethod
     def of(cls, curve: TradeOff, spacing: float = 1e-4) -> Self:
-        """Return the loss of the alternative against the null hypothesis of a trade-off function.
+        """Return the loss of the alternative against the null hypothesis of a trade-off function; spacing in nats.
 
         Its upper bounds hold for every pair whose trade-off function lies above the curve. ``curve.inverse`` gives
-        the other order. The spacing is in nats.
+        the other order.
         """
         return cls(curve.alternative, curve.null, spacing)
 
     @classmethod
     def composed(cls, parts: Iterable[tuple[LossDistribution, int]]) -> LossDistribution:
-        """Return the loss of independent draws: of each distribution, as many as its count says.
+        """Return the loss of independent draws, for each distribution as many as its count.
 
         Raises:
             InputError: If there is none, spacings differ, a count is below 1, or the lattice would be too large.
@@ -139,19 +137,19 @@ class LossDistribution:
         return self.spacing * np.arange(self.first, self.first + len(self.masses), dtype=np.float64)
 
     def delta_upper(self, epsilon: float) -> float:
-        """Return a delta that is large enough for an epsilon, proved: at most 1."""
+        """Return a proved upper bound of delta at an epsilon, at most 1."""
         return min(1.0, self._delta(epsilon - self.shift) + self.lost)
 
     def delta_lower(self, epsilon: float) -> float:
-        """Return a delta that is not more than enough for an epsilon, proved: at least 0."""
+        """Return a proved lower bound of delta at an epsilon, at least 0."""
         at = epsilon + self.shift
         added = excess_of_splits(self.masses, self.losses, self.spacing, self.splits, self.lost, at)
         return max(0.0, self._delta(at) - added - self.lost)
 
     def epsilon_upper(self, delta: float) -> float:
-        """Return an epsilon of at least 0 that is large enough for a delta, proved.
+        """Return a proved upper bound of the least epsilon of at least 0 at a delta.
 
-        It is ``inf`` where delta is no more than the mass of infinite losses and what was lost.
+        It is ``inf`` where delta is no more than the mass of infinite losses and the lost mass.
 
         Raises:
             InputError: If delta is not between 0 and 1.
@@ -165,7 +163,7 @@ class LossDistribution:
         return bisect(lambda at: self.delta_upper(at) <= delta, fails=0.0, holds=end, relative=1e-14).holds
 
     def epsilon_lower(self, delta: float) -> float:
-        """Return an epsilon that is not more than enough for a delta, proved: at least 0.
+        """Return a proved lower bound of the least epsilon at a delta, at least 0.
 
         Raises:
             InputError: If delta is not between 0 and 1.
@@ -204,7 +202,7 @@ def _check_delta(delta: float) -> None:
 
 
 def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:
-    """Return the first point and the size of a lattice that all but a tiny mass of the sum lies on."""
+    """Return the first point and the size of a lattice that holds all but a tiny mass of the sum."""
     spacing = parts[0][0].spacing
     seen: list[tuple[NDArray[np.intp], Floats, int]] = []
     for part, count in parts:
@@ -230,7 +228,7 @@ def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:
 
 
 LARGEST: Final = 2**25
-"""Points of a lattice that are held at once."""
+"""Most points of a lattice."""
 
 _REACHES = (3.0, 4.5, 6.0, 8.0, 10.0, 14.0)  # in deviations of the moves
 _EDGE = 12.0  # deviations beyond which a loss hardly counts
@@ -261,10 +259,9 @@ def excess_of_splits(
 ) -> float:
     """Return a bound of what the splits have added to delta at an epsilon.
 
-    The moves of a loss are independent, each within an interval of one spacing, so that their sum is sub-Gaussian
-    of deviation s = spacing sqrt(splits) / 2. A move adds something only where it crosses epsilon, which few
-    losses are near enough to do. The masses are those after the splits, of rising losses; ``lost`` may be at the
-    wrong place.
+    The moves of a loss are independent, each within an interval of one spacing, so their sum is sub-Gaussian of
+    deviation s = spacing sqrt(splits) / 2. A move adds something only where it crosses epsilon, so few losses are
+    near enough. The masses are those after the splits, of rising losses; ``lost`` may be at the wrong place.
     """
     if splits == 0:
         return 0.0
@@ -327,5 +324,5 @@ def _folded(masses: Floats, length: int) -> Floats:
 
 
 def _mean(half: Floats, length: int) -> float:
-    """Return at least the mean over all frequencies of what is known for half of them."""
+    """Return an upper bound of the mean over all frequencies, from half of them."""
     return 2 * float(np.sum(half)) / length

@@ -47,10 +47,9 @@ class TradeOff(Curve):
 
     T(p, q)(a) = least type II error, 1 - q[R], over tests R with type I error p[R] <= a
 
-    where a test may toss a coin. T is convex and falling, T(a) <= 1 - a, and it bends at
-    the tests of likelihood ratios only. A test hides the pair where T is near 1 - a. Every trade-off
-    function with finitely many vertices is that of the pair (``null``, ``alternative``)
-    kept here, which holds one output per bend.
+    where a test may be randomised. T is convex and falling, T(a) <= 1 - a, and bends only at the likelihood-ratio
+    tests. The pair is hidden where T is near 1 - a. Every trade-off function with finitely many vertices is that
+    of a pair (``null``, ``alternative``), with one output per bend.
 
     Args:
         p: The null hypothesis, a distribution, array (m,).
@@ -60,12 +59,11 @@ class TradeOff(Curve):
         null: Array (k,), the masses of p where the ratio q/p is the same, by falling ratio.
         alternative: Array (k,), the masses of q there.
         alphas: Array (v,), the type I errors of the vertices, rising from 0.
-        confidences: Array (v,), their complements 1 - alpha, summed from the other end.
+        confidences: Array (v,), 1 - alpha, summed from the other end.
         betas: Array (v,), the least type II errors there, falling to 0.
-        powers: Array (v,), their complements 1 - beta, summed from the other end.
-        promise: The epsilon and delta that the curve stands for, where it is that of a promise; else None.
-        corners: Returns the corners of the curve in fractions, of which the other attributes are rounded; None
-            where they are too many. Floats count as the binary fractions that they are.
+        powers: Array (v,), 1 - beta, summed from the other end.
+        promise: The (epsilon, delta) of a curve made by `of_epsilon`; else None.
+        corners: Returns the exact corners of the curve in fractions; None where they are too many.
 
     Raises:
         InputError: If an argument is not a distribution, or their lengths differ.
@@ -76,8 +74,8 @@ class TradeOff(Curve):
         [(0.0, 1.0), (0.25, 0.25), (0.5, 0.16666666666666666), (1.0, 0.0)]
 
     Source:
-        Dong, Roth and Su, "Gaussian differential privacy", 2022, definition 2.1; the
-        vertices, the envelope and the duality are proved in docs/proofs/trade-off.md.
+        Dong, Roth and Su, "Gaussian differential privacy", 2022, definition 2.1; the vertices, the envelope and
+        the duality are proved in docs/proofs/trade-off.md.
     """
 
     null: Floats
@@ -101,7 +99,7 @@ class TradeOff(Curve):
 
     @classmethod
     def of(cls, mechanism: AnyMechanism, relation: Relation | None = None) -> Self:
-        """Return the largest trade-off function that a mechanism keeps: it is f-DP for this f.
+        """Return the largest trade-off function f for which a mechanism is f-DP.
 
         It is the lower convex envelope of the trade-off functions of all related pairs, by default all.
 
@@ -119,7 +117,7 @@ class TradeOff(Curve):
 
     @classmethod
     def lowest(cls, curves: Iterable[Self]) -> Self:
-        """Return the largest trade-off function that lies below all given ones.
+        """Return the largest trade-off function below all of the curves.
 
         Raises:
             InputError: If there is none.
@@ -136,8 +134,8 @@ class TradeOff(Curve):
     def through(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
         """Return the polygon through points of a trade-off function: it lies nowhere below it.
 
-        Use it to ask for a curve that is known at some points: a mechanism that keeps the polygon keeps the curve.
-        Both arrays are (k,), and the alphas rise.
+        Use it to require a curve that is known at some points: a mechanism that satisfies the polygon satisfies
+        the curve. Both arrays are (k,), and the alphas rise.
 
         Raises:
             InputError: If the points do not lie on one trade-off function.
@@ -147,7 +145,7 @@ class TradeOff(Curve):
 
     @classmethod
     def of_vertices(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
-        """Return the trade-off function with given vertices.
+        """Return the trade-off function with these vertices.
 
         Both arrays are (v,). The alphas rise from 0 to 1, the same twice where the curve falls at once; the betas
         fall from at most 1 to 0.
@@ -173,8 +171,8 @@ class TradeOff(Curve):
     def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
         """Return a curve that lies nowhere above any trade-off function that reaches some points.
 
-        Use it to promise what is known at some points only: whatever keeps type II errors of at least ``betas``
-        there keeps this curve everywhere. The points need not be convex; both arrays are (k,), alphas rising.
+        Use it to guarantee a curve known at some points only: type II errors of at least ``betas`` there imply
+        this curve everywhere. The points need not be convex; both arrays are (k,), alphas rising.
 
         Raises:
             InputError: If the arrays are not the errors of tests.
@@ -184,7 +182,7 @@ class TradeOff(Curve):
 
     @classmethod
     def of_epsilon(cls, epsilon: float, delta: float = 0.0) -> Self:
-        """Return f_(epsilon, delta), which says the same as (epsilon, delta)-differential privacy.
+        """Return f_(epsilon, delta), which is equivalent to (epsilon, delta)-differential privacy.
 
         f(a) = max(0, 1 - delta - e**epsilon a, e**-epsilon (1 - delta - a))
 
@@ -211,7 +209,7 @@ class TradeOff(Curve):
 
     @property
     def precision(self) -> float:
-        """By how much a value may be off since nearly equal ratios are merged."""
+        """The error of a value from merging nearly equal ratios."""
         logs = log_ratios(self.null, self.alternative)
         return 4 * _TIE * float(np.max(np.abs(logs), initial=1.0, where=np.isfinite(logs)))
 
@@ -229,7 +227,7 @@ class TradeOff(Curve):
     def profile(self) -> Profile:
         """The privacy profile of q against p: its delta(e) is the largest 1 - T(a) - e**e a.
 
-        The other order is the profile of ``inverse``.
+        ``inverse.profile`` is that of the other order.
         """
         return Profile(self.alternative, self.null)
 
@@ -240,7 +238,7 @@ class TradeOff(Curve):
 
     @property
     def area(self) -> float:
-        """The area below the curve: 1/2 where the pair is equal, 0 where it is told apart for certain."""
+        """The area below the curve: 1/2 where the pair is equal, 0 where one test identifies it for certain."""
         return float(np.sum(np.diff(self.alphas) * (self.betas[:-1] + self.betas[1:])) / 2)
 
     def shortfall(self, other: Self) -> tuple[float, float]:
@@ -274,7 +272,7 @@ def _at(vertices: Errors, alpha: Floats, confidence: Floats) -> tuple[Floats, Fl
 
 
 def _lowered(best: Errors, points: Errors) -> Errors:
-    """Return the envelope of a convex curve and of points, most of which need not be looked at."""
+    """Return the envelope of a convex curve and of points, most of which are above it."""
     flat = Errors(*(values.ravel() for values in points))
     beta, power = _at(best, flat.alphas, flat.confidences)
     # Sums of so many terms are known no better.
@@ -308,16 +306,13 @@ _LARGEST = 4_000_000  # products of outputs that are held at once
 
 
 def product(curves: Iterable[TradeOff]) -> TradeOff:
-    """Return the trade-off function of independent draws, one of each pair.
+    """Return the trade-off function of independent draws, one of each pair; no curve gives 1 - a, perfect privacy.
 
     T(p1, q1) x T(p2, q2) x ... = T(p1 x p2 x ..., q1 x q2 x ...)
 
-    All products of outputs are formed, and those of equal likelihood ratio merged. If
-    every curve is kept by a mechanism, the product is kept by their composition, also
-    where later mechanisms are chosen after seeing earlier outputs.
-
-    Args:
-        curves: Trade-off functions; none gives 1 - a, which hides perfectly.
+    All products of outputs are formed, and those of equal likelihood ratio merged. If a mechanism satisfies each
+    curve, their composition satisfies the product, also where later mechanisms are chosen after seeing earlier
+    outputs.
 
     Raises:
         InputError: If the product has more than 4 million outputs.
@@ -330,10 +325,6 @@ def product(curves: Iterable[TradeOff]) -> TradeOff:
 
 def power(curve: TradeOff, count: int) -> TradeOff:
     """Return the trade-off function of ``count`` independent draws of the same pair.
-
-    Args:
-        curve: The trade-off function of one draw.
-        count: At least 0.
 
     Raises:
         InputError: If count is negative, or the product has more than 4 million outputs.
@@ -373,22 +364,18 @@ def _times(first: TradeOff, second: TradeOff) -> TradeOff:
 class TestingRegion:
     """The pairs (false alarm, missed detection) that some test attains.
 
-    A false alarm is to reject the null hypothesis p though it holds; a missed detection
-    is not to reject it though the alternative q holds. The region of all tests, those
-    that toss coins included, is convex; with (a, b) it holds (1 - a, 1 - b), by the test
-    that says the opposite. Its lower edge is the trade-off function.
-
-    Attributes:
-        lower: The trade-off function at its lower edge.
+    A false alarm rejects a true null hypothesis p; a missed detection accepts it where the alternative q holds.
+    The region of all tests, randomised ones included, is convex; with (a, b) it holds (1 - a, 1 - b), by the
+    opposite test. Its lower edge is the trade-off function ``lower``.
 
     Example:
         >>> TestingRegion.of_epsilon(1.0).contains(0.1, 0.1)
         False
 
     Source:
-        Kairouz, Oh and Viswanath, "The composition theorem for differential privacy",
-        2017, section 2; Wasserman and Zhou, 2010. The inclusion of both orders replaces
-        what Desfontaines, 2.2.6, prints as one equality: docs/proofs/trade-off.md.
+        Kairouz, Oh and Viswanath, "The composition theorem for differential privacy", 2017, section 2; Wasserman
+        and Zhou, 2010. The inclusion of both orders replaces one equality in Desfontaines, 2.2.6:
+        docs/proofs/trade-off.md.
     """
 
     __test__ = False  # for pytest: the name is a noun, not a test
@@ -401,8 +388,8 @@ class TestingRegion:
 
         1 - a <= e**epsilon b + delta and 1 - b <= e**epsilon a + delta, and the same for (1 - a, 1 - b)
 
-        A mechanism has the guarantee where its region lies ``within`` this one. That a + b >= 2 (1 - delta) / (1 +
-        e**epsilon) follows from it, but not the reverse.
+        A mechanism has the guarantee where its region lies ``within`` this one. It implies a + b >= 2 (1 - delta)
+        / (1 + e**epsilon), but not the reverse.
 
         Raises:
             InputError: If epsilon is negative or NaN, or delta not between 0 and 1.
@@ -432,7 +419,7 @@ class TestingRegion:
 
     @property
     def area(self) -> float:
-        """The area of the region: 0 where the pair is equal, 1 where it is told apart for certain."""
+        """The area of the region: 0 where the pair is equal, 1 where one test identifies it for certain."""
         return 1 - 2 * self.lower.area
 
     def contains(self, false_alarm: float, missed_detection: float, tolerance: float = 0.0) -> bool:
@@ -452,6 +439,6 @@ class TestingRegion:
     def within(self, other: TestingRegion, tolerance: float = 1e-12) -> bool:
         """Return whether every test of this region lies in another one, such as that of a guarantee.
 
-        A missed detection may be too small by a tolerance: the rounding of the rows.
+        A missed detection may be too small by a tolerance, for the rounding of the rows.
         """
         return self.lower.shortfall(other.lower)[0] <= tolerance

@@ -1,4 +1,4 @@
-"""f-differential privacy: related rows are at least as hard to tell apart as a given curve says."""
+"""f-differential privacy: related rows at least as hard to distinguish as a given curve says."""
 
 from __future__ import annotations
 
@@ -30,20 +30,16 @@ class TradeOffPrivacy(Notion):
 
     T(p(.|s), p(.|s'))(a) >= f(a) - slack    for all related s, s' and all a
 
-    The mechanism is f-DP where the least slack is 0. It is found at a vertex of T, since
-    f is convex and T is linear between its vertices.
-
-    Attributes:
-        curve: The curve f.
-        relation: The ordered pairs that count; all pairs by default.
+    The mechanism is f-DP where the least slack is 0. A vertex of T attains it, since f is convex and T linear
+    between its vertices.
     """
 
     description = Description(
         "trade-off",
         "trade-off privacy",
         (),
-        question="By how much do tests tell secrets apart better than a given curve allows?",
-        promise="every test that tells {about} apart errs at least as much as the curve says",
+        question="By how much do tests distinguish secrets better than a given curve allows?",
+        promise="the errors of every test that distinguishes {about} are at least those of the curve",
         source="Dong, Roth and Su, 2022, definition 2.3; Desfontaines, definition 36",
         context=("curve", "relation"),
         required=("curve",),
@@ -54,7 +50,6 @@ class TradeOffPrivacy(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least slack, with the pair and the test that need it."""
         rows = channel(mechanism).matrix
         top, witness = -math.inf, Witness(note=_NO_TEST)
         # A relative error of alpha moves a convex f <= 1 by no more than that.
@@ -81,8 +76,8 @@ class TradeOffPrivacy(Notion):
     def _exact(self, mechanism: AnyMechanism, near: Pairs) -> Finding | None:
         """Return the least slack in fractions, of the pairs that come within rounding of the curve, or beyond.
 
-        None of a curve without corners, or where it would take too long. The curve of an epsilon and a delta is
-        kept where that promise is, in both orders of each pair.
+        None for a curve without corners, or where it would take too long. The curve of an epsilon and a delta
+        holds where that guarantee holds in both orders of each pair.
         """
         if not isinstance(self.curve, TradeOff):
             return None
@@ -108,10 +103,10 @@ class TradeOffPrivacy(Notion):
         return Finding(self, value, float_above(above[0] - Fraction(value)), witness)
 
     def sentence(self, value: float) -> str:
-        """Return what a mechanism of this slack promises."""
+        """Return the guarantee at a value, in words."""
         return (
-            f"Any test of which of two {self._related} a report came from errs at least as often as "
-            f"the curve says, up to {at_most(value)}."
+            f"Any test of which of two {self._related} a report came from has errors of at least "
+            f"those of the curve, up to {at_most(value)}."
         )
 
     @property
@@ -126,7 +121,7 @@ def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -
     """Return the largest f(a) - T(p, q)(a) of a trade-off function f, at least 0, and a pair that attains it.
 
     f is the largest of the lines c - k a through its edges. Below such a line T(p, q) falls by at most c - 1 + sum
-    over o of max(0, q(o) - k p(o)), which a test attains: no test needs to be sorted. Rows of an array count as
+    over o of max(0, q(o) - k p(o)), which a test attains, so no test needs to be sorted. Rows of an array are
     divided by their exact sums. None where these are not 1 up to rounding, or it would take too long.
     """
     rows = integer_rows(mechanism)

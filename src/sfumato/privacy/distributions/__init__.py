@@ -1,4 +1,4 @@
-"""Distribution privacy: what a report may tell about the distribution that the secret came from."""
+"""Distribution privacy: what a report may reveal about the distribution of the secret."""
 
 from typing import Final
 

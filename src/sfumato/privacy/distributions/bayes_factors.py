@@ -25,11 +25,10 @@ class BayesFactors:
     BF(o) = [p(lam|o) / p(mu|o)] / [p(lam) / p(mu)] = A#(lam)[o] / A#(mu)[o]
 
     Attributes:
-        logs: Array (m,), the logarithms of the factors; NaN for reports that neither
-            distribution gives.
+        logs: Array (m,), the logarithms of the factors; NaN for reports that neither distribution gives.
         first: Array (m,), the probabilities A#(lam) of the reports.
         second: Array (m,), the probabilities A#(mu).
-        rounding: Array (m,), how far each logarithm may be off.
+        rounding: Array (m,), the error of each logarithm.
 
     Source:
         Kawamoto and Murakami, section III-E.
@@ -56,13 +55,11 @@ class BayesFactors:
 
     @property
     def epsilon_upper(self) -> float:
-        """An epsilon that bounds every factor by e**epsilon, in both directions, for certain."""
+        """A certain upper bound of |ln factor| over all reports."""
         return float(np.nanmax(np.abs(self.logs) + self.rounding))
 
     def posterior_odds(self, prior_odds: float) -> tuple[float, float]:
-        """Return the least and the largest odds after a report, as floating point computes them.
-
-        The prior odds are p(lam) / p(mu), and may be ``inf``.
+        """Return the least and the largest odds after a report, in floating point, from prior odds p(lam) / p(mu).
 
         Raises:
             InputError: If the odds are negative or NaN.
@@ -80,8 +77,8 @@ class BayesFactors:
     def beyond(self, epsilon: float) -> tuple[float, float]:
         """Return the probabilities, under either distribution, of reports whose factor is beyond e**epsilon.
 
-        A factor below e**-epsilon is beyond it too. With probability 1 minus this, the odds change by a factor of
-        at most e**epsilon: the larger one is the least delta of probabilistic distribution privacy.
+        A factor below e**-epsilon is beyond it too. The larger probability is the least delta of probabilistic
+        distribution privacy: otherwise the odds change by a factor of at most e**epsilon.
 
         Raises:
             InputError: If epsilon is negative or NaN.

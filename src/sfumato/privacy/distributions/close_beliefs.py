@@ -1,4 +1,4 @@
-"""Close beliefs: what a report can tell attackers whose beliefs are slightly wrong, in the worst case.
+"""Guarantees of distribution privacy against attackers with slightly wrong beliefs.
 
 All proofs are in docs/proofs/distribution-privacy.md.
 """
@@ -37,14 +37,14 @@ class WorstBeliefs:
     """The pair of beliefs within a distance of the true distributions that a report separates most.
 
     Attributes:
-        epsilon: The least epsilon that is enough for all beliefs within the distance. The value is what the
-            beliefs found need, as floats have it; both bounds are proved.
+        epsilon: The least epsilon that is enough for all beliefs within the distance: the floating-point value for
+            the two beliefs, between proved bounds.
         pair: Positions of the true distributions in the family.
         first: Array (n,), the belief in place of the first.
         second: Array (n,), the belief in place of the second.
         outputs: The reports that separate them.
         radius: The total variation within which beliefs lie.
-        delta: The delta that was allowed.
+        delta: The allowed delta.
         closed: Whether the two bounds meet up to rounding; if not, the search was cut short.
     """
 
@@ -62,14 +62,14 @@ class WorstBeliefs:
 
 
 def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
-    """Return what remains promised against attackers who believe in slightly wrong distributions.
+    """Return the remaining guarantee against attackers who believe in slightly wrong distributions.
 
     If (b0, l0), (l0, l1) and (l1, b1) are pairs of the family, then
     A#(b0)[R] <= e**(3 epsilon) A#(b1)[R] + delta (1 + e**epsilon + e**(2 epsilon)).
 
-    For metric distribution privacy the exponent is epsilon times the sum of the three
-    distances. Where the believed distributions are known, measuring them says more;
-    `worst_beliefs` bounds all beliefs within a total variation.
+    For metric distribution privacy the exponent is epsilon times the sum of the three distances. Measuring the
+    believed distributions is tighter where they are known; `worst_beliefs` bounds all beliefs within a total
+    variation.
 
     Args:
         promise: Distribution privacy, or metric distribution privacy, of a family.
@@ -87,7 +87,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     """
     notion = promise.notion
     if not isinstance(notion, DistributionPrivacy | MetricDistributionPrivacy):
-        raise InputError(f"a promise of {notion.title} was given.", "pass a promise of distribution privacy.")
+        raise InputError(f"a guarantee of {notion.title} was given.", "pass a guarantee of distribution privacy.")
     family = notion.family
     path = [family.position(name) for name in beliefs]
     compared = {(int(i), int(j)) for i, j in family.pairs}
@@ -121,16 +121,15 @@ def worst_beliefs(
     max over the pairs (lam, mu) and over b0, b1 with TV(b0, lam) <= radius, TV(b1, mu) <= radius
     of the (approximate) max divergence of A#(b0) and A#(b1)
 
-    For delta = 0 a single report decides, and for each report the two beliefs are
-    fractional knapsacks. For delta > 0 a set of reports decides, which branch and bound
-    finds; cut short, the answer is an interval.
+    For delta = 0 a single report decides, and for each report the two beliefs are fractional knapsacks. For delta
+    > 0 branch and bound searches the sets of reports; cut short, the answer is an interval.
 
     Args:
         mechanism: A mechanism, or its array (secrets, observables).
         family: The true distributions, and which ordered pairs count.
         radius: The total variation, from 0 to 1.
         delta: From 0 to 1.
-        most_nodes: Where each search of branch and bound is cut short.
+        most_nodes: The limit of nodes in each branch and bound.
 
     Raises:
         InputError: If the radius or delta is not between 0 and 1, or sizes do not fit.
@@ -143,8 +142,7 @@ def worst_beliefs(
         (0.788457, (1, 0), array([0.4, 0.6]))
 
     Source:
-        Kawamoto and Murakami, section III-F, who bound it by three steps; the exact value is
-        derived here.
+        Kawamoto and Murakami, section III-F, bound it by three steps; the exact value is derived here.
     """
     listing = listed(mechanism)
     check_delta(delta)
@@ -171,7 +169,7 @@ def worst_beliefs(
 
 
 def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> tuple[tuple[Floats, Floats], float]:
-    """Return the worst beliefs for the max divergence, and a bound of it that rounding cannot pass."""
+    """Return the worst beliefs for the max divergence, and a proved bound of it."""
     best, upper, beliefs = -math.inf, 0.0, (first.centre, second.centre)
     error = 0.0 if first.radius == 0 else 8 * (len(matrix) + 4) * UNIT
     relative = 4 * (len(matrix) + 4) * UNIT
@@ -193,7 +191,7 @@ def _by_single_reports(matrix: Floats, first: Ball, second: Ball) -> tuple[tuple
 def _by_sets(
     matrix: Floats, first: Ball, second: Ball, delta: float, most: float, most_nodes: int
 ) -> tuple[tuple[Floats, Floats], float]:
-    """Return the worst beliefs for a delta, and a proved bound of the epsilon; ``most`` is one."""
+    """Return the worst beliefs for a delta, and a proved bound of the epsilon, at most ``most``."""
     epsilon, beliefs = 0.0, (first.centre, second.centre)
     # At the epsilon that they need, the beliefs found exceed delta by rounding: the search must not end with them.
     beyond = delta + 1e-13
@@ -247,7 +245,7 @@ class Ball:
     def highest(self, scores: Floats) -> Floats:
         """Return the distribution of the ball with the largest expected score, array (n,).
 
-        A fractional knapsack: mass tau leaves the values of least score and goes to one of the largest.
+        A fractional knapsack: a mass of the radius moves from the values of least score to one of the largest.
         """
         order = np.argsort(scores, kind="stable")
         mass = self.centre[order]
@@ -269,9 +267,8 @@ def largest_excess(
 ) -> _Search:
     """Return the largest of max over R of A#(l0)[R] - e**epsilon A#(l1)[R], for l0 and l1 in two balls.
 
-    The search ends when a value above ``enough`` is found, when the bound is at most ``enough`` or is attained up
-    to rounding, or after ``most_nodes`` sets of decided reports. Epsilon is at most 600: its exponential is a
-    float.
+    The search ends with a value above ``enough``, with a bound at most ``enough`` or attained up to rounding, or
+    after ``most_nodes`` sets of decided reports. Epsilon is at most 600, so that its exponential is a float.
     """
     search = _Search(matrix, first, second, epsilon)
     undecided = np.full(matrix.shape[1], -1, dtype=np.int8)
@@ -291,7 +288,7 @@ def largest_excess(
 
 
 class _Search:
-    """The balls, what each report can differ by at most and at least, the best pair so far, and a proved bound."""
+    """State of branch and bound: balls, bounds of each report's difference, best pair, and proved bound."""
 
     def __init__(self, matrix: Floats, first: Ball, second: Ball, epsilon: float) -> None:
         self.matrix, self.balls, self.factor = matrix, (first, second), math.exp(epsilon)
@@ -324,12 +321,12 @@ class _Search:
         return gained - self.factor * lost + lifted + self.error
 
     def rounding(self, gained: float, lost: float, top: float) -> float:
-        """Return the most by which gained - factor * lost may be off, for scores of at most top."""
+        """Return the largest error of gained - factor * lost, for scores of at most top."""
         moved = self.moved[0] + self.factor * self.moved[1]
         return self.relative * (gained + self.factor * lost) + moved * top
 
     def settled(self, enough: float) -> float:
-        """Return the bound at which nothing is left to search."""
+        """Return the bound at which the search is finished."""
         return max(enough, self.value + 4 * self.error)
 
     def doubtful(self, decided: NDArray[np.int8]) -> int:
@@ -337,7 +334,7 @@ class _Search:
         return int(np.argmax(np.where((decided < 0) & self.open, self.raised, -1.0)))
 
     def improve(self, one: Floats, two: Floats) -> None:
-        """Try a pair, then the best pair for its best set of reports, and so on while it gets better."""
+        """Try a pair, then the best pair for its best set of reports, repeatedly while it improves."""
         while True:
             p, q = one @ self.matrix, two @ self.matrix
             value = float(np.maximum(p - self.factor * q, 0.0).sum())

@@ -1,4 +1,4 @@
-"""Distribution privacy: the reports of two populations, or of two values of an attribute, look alike."""
+"""Distribution privacy: the reports of two distributions of the secret look alike."""
 
 from __future__ import annotations
 
@@ -44,12 +44,8 @@ class DistributionPrivacy(OfFamily):
 
     A#(lam)[R] <= e**epsilon A#(mu)[R] + delta for every pair (lam, mu) and set R of reports
 
-    where A#(lam) is the distribution of the report when the secret is drawn from lam. It
-    hides which distribution the secret comes from, such as which group a person belongs to.
-
-    Args:
-        family: The distributions, and which pairs must look alike.
-        delta: From 0 to 1.
+    where A#(lam) is the distribution of the report when the secret is drawn from lam. It hides the distribution of
+    the secret, such as a person's group.
 
     Raises:
         InputError: If delta is not between 0 and 1.
@@ -59,9 +55,6 @@ class DistributionPrivacy(OfFamily):
         >>> truth, coin = np.eye(3), np.full((3, 2), 0.5)
         >>> DistributionPrivacy(groups).measure(truth), DistributionPrivacy(groups).measure(coin)
         (Distribution privacy: epsilon inf, Distribution privacy: epsilon 0)
-
-    Source:
-        Kawamoto and Murakami, definition 11.
     """
 
     description = Description(
@@ -100,7 +93,6 @@ class DistributionPrivacy(OfFamily):
         return type(self)(self.family, min(1.0, add(self.delta, other.delta))), add(first, second)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, the pair that needs it, and the set of reports that shows it."""
         rows = reports_of(mechanism, self.family.distributions)
         values, uppers = epsilons(rows, self.family.pairs, self.delta, self.family.size)
         worst = int(np.argmax(values))
@@ -116,9 +108,9 @@ class DistributionPrivacy(OfFamily):
         return Finding.between(self, found, witness)
 
     def sentence(self, value: float) -> str:
-        """Return what this epsilon promises, in words."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
-            return f"Some reports tell {self.family} apart for certain: no epsilon is enough."
+            return f"Some reports distinguish {self.family} with certainty: no epsilon is enough."
         if self.delta:
             return (
                 f"Between {self.family}, the probability of any set of reports under one is at most "
@@ -130,32 +122,25 @@ class DistributionPrivacy(OfFamily):
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProbabilisticDistributionPrivacy(OfFamily):
-    """Probabilistic distribution privacy (PDistP): the odds stay bounded apart from rare reports.
+    """Probabilistic distribution privacy (PDistP): the odds are bounded except at rare reports.
 
-    For each pair there is a set V of reports with A#(lam)[V] <= delta and A#(mu)[V] <= delta,
-    outside which the two probabilities are within a factor e**epsilon of each other.
+    For each pair there is a set V of reports with A#(lam)[V] <= delta and A#(mu)[V] <= delta, outside which the
+    two probabilities are within a factor e**epsilon of each other.
 
-    The least V for an epsilon is the set of reports whose log ratio exceeds it; so the
-    least epsilon is one of the log ratios, found by sorting them.
-
-    Args:
-        family: The distributions, and which pairs must look alike.
-        delta: From 0 to 1.
+    The least V for an epsilon is the set of reports with a larger log ratio, so the least epsilon is one of the
+    log ratios.
 
     Raises:
         InputError: If delta is not between 0 and 1.
-
-    Source:
-        Kawamoto and Murakami, definition 13.
     """
 
     description = Description(
         "probabilistic-distribution-privacy",
         "probabilistic distribution privacy",
         ("epsilon", "delta"),
-        question="The same as distribution privacy, apart from reports with a total probability of delta.",
+        question="The same as distribution privacy, except for reports with a total probability of delta.",
         promise=(
-            "apart from reports that together have a probability of at most {delta}, no report is more than "
+            "except for reports that together have a probability of at most {delta}, no report is more than "
             "e^{epsilon} times as likely under one of two distributions that a coupling of {about} joins as under "
             "the other"
         ),
@@ -176,11 +161,11 @@ class ProbabilisticDistributionPrivacy(OfFamily):
 
     @property
     def ground(self) -> None:
-        """Nothing: a promise is about the pairs of its family alone."""
+        """None: a promise is about the pairs of its family alone."""
         return
 
     def check_processing(self) -> None:
-        """Refuse post-processing, which can break the notion."""
+        """Raise InputError, since post-processing can break the notion."""
         raise InputError(
             "probabilistic distribution privacy was given, and post-processing can break it: reports that were "
             "set aside may be merged with others.",
@@ -188,7 +173,6 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         )
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the pair that needs it and the reports V that were set aside."""
         family = self.family
         rows = reports_of(mechanism, family.distributions)
         slack = mass_error(self.delta, rows.shape[1], family.size)
@@ -214,14 +198,14 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         return Finding.between(self, bounds, witness)
 
     def sentence(self, value: float) -> str:
-        """Return what this epsilon promises, in words."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return (
-                f"Reports that tell {self.family} apart for certain have a probability above "
+                f"Reports that distinguish {self.family} with certainty have a probability above "
                 f"{at_least(self.delta)}: no epsilon is enough."
             )
         return (
-            f"Apart from reports that together have a probability of at most {at_most(self.delta)}, a report "
+            f"Except for reports that together have a probability of at most {at_most(self.delta)}, a report "
             f"changes the odds between {self.family} by a factor of at most {factor_at_most(value)}."
         )
 
@@ -236,16 +220,11 @@ class MetricDistributionPrivacy(ByDistance):
     Args:
         family: The distributions, and which pairs count.
         distance: Between the distributions: a `FamilyDistance`, such as
-            ``FamilyDistance.wasserstein(family, metric)``, a metric on the k names, or an
-            array (k, k).
+            ``FamilyDistance.wasserstein(family, metric)``, a metric on the k names, or an array (k, k).
         delta: From 0 to 1.
 
     Raises:
-        InputError: If delta is not between 0 and 1, or the distance is between another
-            number of distributions.
-
-    Source:
-        Kawamoto and Murakami, definition 12.
+        InputError: If delta is not between 0 and 1, or the distance is between another number of distributions.
     """
 
     description = Description(
@@ -299,10 +278,6 @@ class MetricDistributionPrivacy(ByDistance):
         return type(self)(self.family, self.distance, min(1.0, add(self.delta, other.delta))), add(first, second)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon per unit of distance, with the pair and the reports that need it.
-
-        A pair at distance 0 needs equal reports, which is decided in fractions.
-        """
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
         values, uppers = epsilons(rows, pairs, self.delta, family.size)
@@ -328,9 +303,9 @@ class MetricDistributionPrivacy(ByDistance):
         return Finding.between(self, found, witness)
 
     def _decided(self, mechanism: AnyMechanism, same: NDArray[np.intp]) -> tuple[Bracket, int] | None:
-        """Return the least epsilon in fractions, but for pairs with the same reports, and which pair attains it.
+        """Return the least epsilon in fractions, without the pairs with the same reports, and its pair.
 
-        It is None where that would take too long, or rounding leaves open whether a distance is 0.
+        None where it would take too long, or rounding leaves open whether a distance is 0.
         """
         far, near = (distances.copy() for distances in self.between)
         far[same] = near[same] = math.inf
@@ -344,7 +319,7 @@ class MetricDistributionPrivacy(ByDistance):
         return Bracket(found[0].lower, found[0].lower, most[0].upper), found[1]
 
     def sentence(self, value: float) -> str:
-        """Return what this epsilon promises, in words."""
+        """Return the guarantee at a value, in words."""
         per, in_unit = (
             f" per {self.distance.unit or 'unit'}",
             f" in {self.distance.unit}" * bool(self.distance.unit),

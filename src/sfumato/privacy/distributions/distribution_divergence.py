@@ -1,4 +1,4 @@
-"""Distribution privacy measured by a divergence of the reports instead of their worst ratio."""
+"""Distribution privacy by a divergence of the reports."""
 
 from __future__ import annotations
 
@@ -47,12 +47,7 @@ from .family_reports import (
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DivergenceDistributionPrivacy(OfFamily):
-    """Distribution privacy for a divergence: D(A#(lam) || A#(mu)) <= epsilon for every pair.
-
-    Args:
-        family: The distributions, and which pairs must look alike; each ordered pair
-            counts for itself.
-        divergence: D, such as ``sfumato.divergences.KL``.
+    """Distribution privacy for a divergence: D(A#(lam) || A#(mu)) <= epsilon for every ordered pair of a family.
 
     Example:
         >>> from sfumato.divergences import TOTAL_VARIATION
@@ -98,11 +93,10 @@ class DivergenceDistributionPrivacy(OfFamily):
         return self, add(first, second)
 
     def check_processing(self) -> None:
-        """Refuse a divergence that is not known to fall under post-processing."""
+        """Raise InputError for a divergence that is not known to fall under post-processing."""
         _check_processing(self.divergence)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence of the pairs, with the pair."""
         rows = reports_of(mechanism, self.family.distributions)
         values = pairwise_divergences(self.divergence, rows, self.family.pairs)
         errors = _errors(self.divergence, values, rows, self.family)
@@ -112,7 +106,7 @@ class DivergenceDistributionPrivacy(OfFamily):
         return Finding.between(self, bounds, pair_witness(self.family, worst))
 
     def sentence(self, value: float) -> str:
-        """Return what this epsilon promises, in words."""
+        """Return the guarantee at a value, in words."""
         return f"Between the reports of {self.family} the {self.divergence.name} is at most {at_most(value)}."
 
 
@@ -121,17 +115,10 @@ class DivergenceDistributionPrivacy(OfFamily):
 class DivergenceMetricDistributionPrivacy(ByDistance):
     """Distribution privacy for a divergence and a distance: D(A#(lam) || A#(mu)) <= epsilon d(lam, mu).
 
-    Args:
-        family: The distributions, and which pairs count.
-        divergence: D.
-        distance: Between the distributions: a `FamilyDistance`, a metric on the k names,
-            or an array (k, k).
+    The distance is a `FamilyDistance`, a metric on the k names of the family, or an array (k, k).
 
     Raises:
         InputError: If the distance is between another number of distributions.
-
-    Source:
-        Kawamoto and Murakami, definition 17.
     """
 
     description = Description(
@@ -187,14 +174,10 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         return self, add(first, second)
 
     def check_processing(self) -> None:
-        """Refuse a divergence that is not known to fall under post-processing."""
+        """Raise InputError for a divergence that is not known to fall under post-processing."""
         _check_processing(self.divergence)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence per unit of distance, with the pair.
-
-        A pair at distance 0 needs equal reports, which is decided in fractions.
-        """
         family, pairs = self.family, self.family.pairs
         rows = reports_of(mechanism, family.distributions)
         values = pairwise_divergences(self.divergence, rows, pairs)
@@ -210,7 +193,7 @@ class DivergenceMetricDistributionPrivacy(ByDistance):
         return Finding.between(self, bounds, pair_witness(family, worst))
 
     def sentence(self, value: float) -> str:
-        """Return what this epsilon promises, in words."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Some pair of {self.family} has no finite {self.divergence.name} per unit of distance."
         if self.vacuous:
@@ -230,7 +213,7 @@ def _check_sum(a: Divergence, b: Divergence) -> None:
     adds = a in _ADDING or isinstance(a, Renyi) or a == MaxDivergence()
     if a != b or not adds:
         raise InputError(
-            f"promises of the {a.name} and the {b.name} do not add up.",
+            f"guarantees of the {a.name} and the {b.name} do not add up.",
             "those of KL, reverse KL, total variation, squared Hellinger, Rényi and max divergence do; or "
             f"{RECOMPUTE}",
         )
@@ -267,9 +250,9 @@ _STEP = 2.0**-10
 
 
 def divergence_error(divergence: Divergence, value: float, p: Floats, q: Floats, terms: int) -> float:
-    """Return the most by which a computed divergence may be off; ``inf`` where that is not known.
+    """Return the largest error of a computed divergence; ``inf`` where it is not known.
 
-    The entries of p and q, arrays (m,), add up ``terms`` products each. An approximate max divergence is refused.
+    The entries of p and q, arrays (m,), add ``terms`` products each. An approximate max divergence is refused.
     """
     if np.isinf(value):
         return 0.0
@@ -296,7 +279,7 @@ def divergence_error(divergence: Divergence, value: float, p: Floats, q: Floats,
 
 
 def _of_generator(divergence: FDivergence, p: Floats, q: Floats, entry: float) -> float:
-    """Bound the change of sum q f(p/q): convex, so a small step rises no faster than a large one."""
+    """Return a bound of the change of sum q f(p/q): by convexity a small step rises no faster than a large one."""
     both = (p > 0) & (q > 0)
     a, b = p[both], q[both]
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Families of distributions that must not be told apart, and the distances between their distributions."""
+"""Families of distributions that must look alike, and the distances between their distributions."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Family:
         pairs: Ordered pairs of names that count; by default all.
 
     Attributes:
-        names: The k names; numbers from 0, as text, where none were given.
+        names: The k names; numbers from 0, as text, for a sequence.
         distributions: Array (k, n).
         pairs: Array (c, 2) of positions, without pairs of a distribution with itself.
         lifted_from: The relation Phi on secrets whose lifting chose the pairs, or None.
-        outside: Array (c,), the mass that the coupling of each pair leaves outside Phi: 0
-            up to the rounding of the distributions.
+        outside: Array (c,), the mass that the coupling of each pair leaves outside Phi: 0 up to the rounding of
+            the distributions.
 
     Raises:
-        InputError: If there are fewer than two distributions, one is not a distribution, their lengths
-            differ, or a name of a pair is unknown.
+        InputError: If there are fewer than two distributions, one is not a distribution, their lengths differ, or
+            a name of a pair is unknown.
 
     Example:
         >>> Family({"north": [0.5, 0.5, 0.0], "south": [0.0, 0.5, 0.5]})
@@ -78,15 +78,10 @@ class Family:
 
     @classmethod
     def lifted(cls, distributions: Distributions, relation: Relation, *, tolerance: float = _ROUNDING) -> Family:
-        """Return the family whose pairs are in the lifting of a relation, each with its coupling.
+        """Return the family whose pairs are in the lifting of a relation Phi on the secrets, with couplings.
 
-        A secret always counts as related to itself: no mechanism tells it from itself.
-
-        Args:
-            distributions: The distributions.
-            relation: Phi, on the secrets.
-            tolerance: Mass outside Phi that is taken for rounding; it stays visible in
-                ``outside``, and guarantees add it to their delta.
+        A secret always counts as related to itself. Mass outside Phi up to the tolerance counts as rounding; it
+        stays visible in ``outside``, and guarantees add it to their delta.
 
         Raises:
             InputError: If no pair is in the lifting, or the relation is on other secrets.
@@ -211,7 +206,7 @@ class Family:
         return _position(self.names, name)
 
     def coupling(self, pair: int) -> Coupling:
-        """Return the coupling that puts a pair, by its position, in the lifting: its support is in the relation.
+        """Return the coupling, within the relation, that puts a pair (by its position) in the lifting.
 
         Raises:
             InputError: If the family was not lifted from a relation.
@@ -303,13 +298,12 @@ class FamilyDistance:
     """Distances between the distributions of a family.
 
     Args:
-        array: Array (k, k) of distances; ``inf`` marks pairs that need no protection
-            from each other.
+        array: Array (k, k) of distances; ``inf`` marks pairs that need no protection from each other.
         unit: The unit, such as ``"km"``.
-        name: What the distance is called in texts.
+        name: The name of the distance in texts.
 
     Attributes:
-        array: Array (k, k), an upper bound of each distance, attained up to rounding.
+        array: An upper bound of each distance, attained up to rounding.
         lower: Array (k, k), a lower bound; the same up to rounding.
         ignored: Array (k, k), the mass that a Wasserstein distance left out as rounding.
         ground: The metric on the secrets of a Wasserstein distance, or None.
@@ -352,14 +346,14 @@ class FamilyDistance:
     def wasserstein(
         cls, family: Family, ground: Metric, p: float = float("inf"), *, tolerance: float = 1e-12
     ) -> FamilyDistance:
-        """Return the Wasserstein distances of the family's pairs.
+        """Return the Wasserstein distances of the family's pairs; pairs that do not count are at distance ``inf``.
 
         Args:
-            family: The distributions. Pairs that count in neither order are put at distance ``inf``.
+            family: The distributions and pairs.
             ground: The metric on the secrets.
             p: The order; 1 is the earth mover's distance, ``inf`` the largest step.
-            tolerance: Mass that may be left out as the rounding of the distributions; it
-                stays visible in ``ignored``. 0 measures exactly the given floats.
+            tolerance: Mass that may be left out as rounding of the distributions, shown in ``ignored``; 0 measures
+                exactly the given floats.
         """
         size = len(family)
         values, lower, ignored = (np.full((size, size), start) for start in (np.inf, np.inf, 0.0))
@@ -392,7 +386,7 @@ class FamilyDistance:
 
 
 def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -> FamilyDistance:
-    """Return the distance for a family, made of an array or a metric on its names where one is given."""
+    """Return the distance for a family, from an array or a metric on its names where necessary."""
     if isinstance(distance, Metric):
         found = FamilyDistance(distance.array, distance.unit, name=distance.name)
     else:

@@ -1,4 +1,4 @@
-"""Notions about the pairs of a family, and how far apart the reports of each pair are."""
+"""Notions about the pairs of a family, and comparisons of the reports of each pair."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RECOMPUTE: Final = "measure the notion on product_channel(first, second), which 
 
 
 class OfFamily(Notion):
-    """A notion about the pairs of a family, and what its promises become together and under post-processing."""
+    """A notion about the pairs of a family, with its composition and post-processing."""
 
     __slots__ = ()
 
@@ -42,13 +42,13 @@ class OfFamily(Notion):
 
     @property
     def ground(self) -> NDArray[Any] | None:
-        """The relation or the distances of the secrets of which the pairs are a lifting; None if they are not."""
+        """The relation or distances of the secrets from which the pairs are lifted, or None."""
         return None if self.family.lifted_from is None else self.family.lifted_from.array
 
     def of_lifting(self) -> Self | None:
         """Return the notion for the whole lifting, if the family compares all point masses that it must.
 
-        What couplings leave out is added to its delta. None where a promise is about the pairs alone.
+        The mass that couplings leave out is added to its delta. None where a promise is about the pairs alone.
         """
         return None
 
@@ -65,7 +65,7 @@ class OfFamily(Notion):
         """Raise InputError for a notion about other pairs."""
         if not self.family.same_pairs_as(other.family):
             raise InputError(
-                f"the promises are about different families: {self.family!r} and {other.family!r}.",
+                f"the guarantees are about different families: {self.family!r} and {other.family!r}.",
                 "measure both on the same family.",
             )
 
@@ -83,7 +83,7 @@ class OfFamily(Notion):
 def not_composing(a: Notion, b: Notion) -> InputError:
     """Return the error that two notions are not known to compose."""
     return InputError(
-        f"promises of {a.title} and of {b.title} were given, which are not known to compose.",
+        f"guarantees of {a.title} and of {b.title} were given, which are not known to compose.",
         f"use two of the same kind, such as distribution privacy; or {RECOMPUTE}",
     )
 
@@ -122,7 +122,7 @@ class ByDistance(OfFamily):
         a, b = self.distance, other.distance
         if a.unit != b.unit or not np.array_equal(a.array, b.array):
             raise InputError(
-                f"the promises are about different distances: {a.name} and {b.name}.",
+                f"the guarantees are about different distances: {a.name} and {b.name}.",
                 "use the same distance for both.",
             )
 
@@ -141,7 +141,7 @@ class ByDistance(OfFamily):
     @final
     @property
     def unprotected(self) -> str:
-        """Sentence on the pairs that it says nothing of, at an infinite distance."""
+        """Sentence on the pairs at an infinite distance, which the value does not cover."""
         if np.isfinite(self.between[0]).all():
             return ""
         return NO_PAIR.format("distributions") if self.vacuous else FAR_PAIRS
@@ -188,7 +188,7 @@ def with_mass(delta: float, more: float) -> float:
 def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
     """Return the distribution of the report under each distribution of the secret, array (k, m).
 
-    Refuses other sizes, and probabilities of reports too small for floats.
+    Raises InputError for other sizes, and for probabilities of reports too small for floats.
     """
     matrix = channel(mechanism).matrix
     hint = "use distributions on the mechanism's secrets."
@@ -211,7 +211,7 @@ def pairwise_divergences(divergence: Divergence, rows: Floats, pairs: NDArray[np
 
 
 def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) -> tuple[Floats, Floats]:
-    """Return for each pair of sums of ``terms`` products the least epsilon and one that suffices for certain."""
+    """Return for each pair of sums of ``terms`` products the least epsilon and a certain upper bound of it."""
     value = np.maximum(pairwise_divergences(MaxDivergence(delta), rows, pairs), 0.0)
     if delta == 0:
         return value, np.array([v + log_error(v, terms) for v in value])
@@ -232,7 +232,7 @@ def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) ->
 
 
 def _deltas_above(rows: Floats, pairs: NDArray[np.intp], at: Floats, terms: int) -> Floats:
-    """Return for each pair a delta that suffices for certain at its own epsilon, array (c,)."""
+    """Return for each pair a certain upper bound of delta at its own epsilon, array (c,)."""
     step, excesses = max(1, _BLOCK // rows.shape[1]), []
     for start in range(0, len(pairs), step):
         first, second = pairs[start : start + step].T
@@ -283,7 +283,7 @@ def decide_in_fractions(
 
 
 def _lifted(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
-    """Return the reports of distributions (k, n) as integers, and the integer that stands for probability 1."""
+    """Return the reports of distributions (k, n) as integers, and the integer for probability 1."""
     ratios = [[mass.as_integer_ratio() for mass in row] for row in distributions.tolist()]
     under = max(denominator for row in ratios for _, denominator in row)  # powers of two
     masses = np.array([[top * (under // each) for top, each in row] for row in ratios], dtype=object)
@@ -293,12 +293,12 @@ def _lifted(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
 
 
 def is_open(found: Bracket) -> bool:
-    """Return whether rounding leaves it open if any epsilon is enough, or if 0 is."""
+    """Return whether rounding leaves open if any epsilon is enough, or if 0 is."""
     return (math.isinf(found.upper) and not math.isinf(found.lower)) or found.lower <= 0 < found.upper < _TINY
 
 
 def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
-    """Return an epsilon that does not suffice for certain, or 0: a lower bound of the least one."""
+    """Return a certain lower bound of the least epsilon, at least 0."""
     if delta == 0:
         value = float(MaxDivergence()(p, q))
         return max(0.0, value - log_error(value, terms))

@@ -1,4 +1,4 @@
-"""Pre-processing: what a mechanism promises about the input of a transformation, by its stability.
+"""Guarantees of a mechanism for the input of a transformation before it, by the transformation's stability.
 
 All proofs are in docs/proofs/distribution-privacy.md.
 """
@@ -32,13 +32,11 @@ class Stability:
     """The number of steps by which a transformation can take two related distributions apart.
 
     Attributes:
-        steps: c, the largest number of steps from the first image of a pair to the second;
-            ``inf`` if no steps lead there.
+        steps: c, the largest number of steps from the first image of a pair to the second; ``inf`` if no steps
+            lead there.
         pair: Positions of the pair in the source family that needs them.
-        missed: The mass that the couplings of the steps leave out as rounding; it counts
-            as delta.
-        slack: How far the logarithms of probabilities of the two computed images may be
-            off together; it counts as epsilon.
+        missed: The mass that the couplings of the steps leave out as rounding; it counts as delta.
+        slack: The joint error of the logarithms of probabilities of the two images; it counts as epsilon.
     """
 
     steps: float
@@ -50,9 +48,9 @@ class Stability:
 def stability(source: Family, transform: AnyMechanism, target: Family, *, everywhere: bool = False) -> Stability:
     """Return how far a transformation takes the pairs of a family apart, in steps of another family.
 
-    A step leads from lam to mu where (lam, mu) is a pair of the target. With
-    ``everywhere`` a step is any pair in the lifting of the target's relation, and the
-    least number of steps is the W_inf distance for hops in that relation.
+    A step leads from lam to mu where (lam, mu) is a pair of the target. With ``everywhere`` a step is any pair in
+    the lifting of the target's relation, and the least number of steps is the W_inf distance for hops in that
+    relation.
 
     Args:
         source: Pairs of distributions of the transformation's input.
@@ -61,8 +59,8 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
         everywhere: Whether all pairs in the target's lifting are steps.
 
     Raises:
-        InputError: If sizes do not fit; if the target was not lifted and everywhere is
-            wanted; or if otherwise an image is not a member of the target.
+        InputError: If sizes do not fit; if everywhere is True and the target was not lifted; or if it is False and
+            an image is not a member of the target.
 
     Example:
         >>> near = Relation(np.abs(np.subtract.outer(range(3), range(3))) == 1, "neighbours")
@@ -96,11 +94,11 @@ def stability(source: Family, transform: AnyMechanism, target: Family, *, everyw
 
 
 def images_of(source: Family, transform: AnyMechanism, size: int) -> Floats:
-    """Return the distributions behind a transformation of so many outputs, array (k, size)."""
+    """Return the images of a family under a transformation with ``size`` outputs, array (k, size)."""
     images = reports_of(transform, source.distributions)
     if images.shape[1] != size:
         raise InputError(
-            f"the transformation has {images.shape[1]} outputs, but the promise is about {size} secrets.",
+            f"the transformation has {images.shape[1]} outputs, but the guarantee is about {size} secrets.",
             "its outputs must be the mechanism's secrets.",
         )
     return images
@@ -117,7 +115,7 @@ def members_of(source: Family, images: Floats, target: Family) -> tuple[NDArray[
             raise InputError(
                 f"the image of {name} is not a distribution of the family; the nearest one, "
                 f"{target.names[nearest]}, differs by a mass of {np.abs(image - member).sum() / 2:.3g}.",
-                "add it to the family, or use a promise that is known for a whole lifting.",
+                "add it to the family, or use a guarantee that is known for a whole lifting.",
             )
         members.append(nearest)
         largest = max(largest, gap)
@@ -131,13 +129,12 @@ _SOURCE: Final = "Kawamoto and Murakami, table III"
 def pre_processed(
     promise: Promise, source: Family, transform: AnyMechanism, distance: FamilyDistance | None = None
 ) -> Promise:
-    """Return what a mechanism promises about the input of a transformation that comes before it.
+    """Return the guarantee of a mechanism for the input of a transformation that comes before it.
 
     (epsilon, delta)-DistP and a c-stable T give (c epsilon, delta (1 + e**epsilon + ... + e**((c-1) epsilon)))
     (epsilon, delta, d)-XDistP and a (c, d)-stable T give (c epsilon, delta, d)-XDistP
 
-    The stability c is computed for the pairs of the source. What rounding can have changed
-    in the images is added to epsilon.
+    The stability c is computed for the pairs of the source. The rounding of the images is added to epsilon.
 
     Args:
         promise: Distribution privacy, or metric distribution privacy, of the mechanism.
@@ -146,8 +143,8 @@ def pre_processed(
         distance: For metric distribution privacy: between the distributions of the source.
 
     Raises:
-        InputError: If the promise is of another kind, sizes do not fit, an image is not
-            covered by the promise, or no number of steps joins the images of a pair.
+        InputError: If the promise is of another kind, sizes do not fit, an image is not covered by the promise, or
+            no number of steps joins the images of a pair.
 
     Source:
         Kawamoto and Murakami, table III; the delta is smaller than the published one.
@@ -157,7 +154,7 @@ def pre_processed(
         return _stretched(promise, notion, source, transform, distance)
     if not isinstance(notion, DistributionPrivacy) or distance is not None:
         raise InputError(
-            f"a promise of {notion.title} was given {'with' if distance is not None else 'without'} a distance.",
+            f"a guarantee of {notion.title} was given {'with' if distance is not None else 'without'} a distance.",
             "pass distribution privacy, or metric distribution privacy and a distance on the source.",
         )
     found = stability(source, transform, notion.family, everywhere=known_everywhere(promise) is not None)
@@ -180,10 +177,7 @@ def pre_processed(
 
 
 def after_steps(delta: float, exponents: Sequence[float], missed: float = 0.0, slack: float = 0.0) -> float:
-    """Return (delta (1 + e**e1 + e**(e1 + e2) + ...) + missed) e**slack, rounded up and at most 1.
-
-    ``missed`` is mass that counts once, ``slack`` what rounding may have added to the logarithms.
-    """
+    """Return (delta (1 + e**e1 + e**(e1 + e2) + ...) + missed) e**slack, rounded up and at most 1."""
 
     def total() -> Interval:
         so_far, value = exact(0.0), exact(missed)
@@ -244,7 +238,7 @@ def _per_unit(value: Interval, length: Interval, slack: Interval, unit: Interval
 def _apart(
     promise: Promise, notion: MetricDistributionPrivacy, source: Family, images: Floats
 ) -> tuple[Floats, float, float]:
-    """Return the distances of the images of each pair, the mass missed, and the rounding of the images."""
+    """Return the distances of the images of each pair, the missed mass, and the rounding of the images."""
     slack = 2 * log_error(0.0, source.size)
     first, second = source.pairs[:, 0], source.pairs[:, 1]
     ground = notion.distance.ground

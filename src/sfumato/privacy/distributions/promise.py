@@ -1,4 +1,4 @@
-"""Promises about distributions of secrets: from privacy of single secrets, of several reports, after processing.
+"""Guarantees for distributions of secrets: from privacy of single secrets, by composition and post-processing.
 
 All proofs are in docs/proofs/distribution-privacy.md.
 """
@@ -46,10 +46,10 @@ class Reason:
     """The reason why a promise holds.
 
     Attributes:
-        theorem: What the step is called.
-        form: What it says, with its numbers.
-        source: Where it was published.
-        proof: Where the project proves it; empty for a measurement.
+        theorem: The name of the step.
+        form: Its statement, with its numbers.
+        source: The publication.
+        proof: The project's proof; empty for a measurement.
     """
 
     theorem: str
@@ -64,14 +64,14 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Promise:
-    """A mechanism satisfies a notion at a value, for the reasons given.
+    """A guarantee: a mechanism satisfies a notion at a value, for the reasons given.
 
     Attributes:
         notion: The notion, with its family, delta, distance or divergence.
         value: The value of its parameter, rounded to the safe side.
         reasons: The steps that led here, in order.
-        everywhere: Whether it is known for all pairs of distributions in the lifting (or
-            at finite distance), not only for those of the family.
+        everywhere: Whether it is known for all pairs of distributions in the lifting (or at finite distance), not
+            only for those of the family.
 
     Raises:
         InputError: If the value is negative, NaN or infinite.
@@ -85,13 +85,13 @@ class Promise:
     def __post_init__(self) -> None:
         if not (self.value >= 0 and math.isfinite(self.value)):
             raise InputError(
-                f"a promise of {self.notion.parameter} {self.value} was made.",
-                "an infinite value promises nothing; a finite one of at least 0 is needed.",
+                f"a guarantee of {self.notion.parameter} {self.value} was made.",
+                "an infinite value guarantees nothing; a finite one of at least 0 is needed.",
             )
 
     @classmethod
     def measured(cls, finding: Finding) -> Promise:
-        """Return what a finding proves: its value, rounded up.
+        """Return the guarantee of a finding: its value, rounded up.
 
         Raises:
             InputError: If the finding is infinite.
@@ -105,7 +105,7 @@ class Promise:
 
     @property
     def sentence(self) -> str:
-        """The promise in plain words."""
+        """The guarantee in words."""
         return self.notion.sentence(self.value)
 
     def __repr__(self) -> str:
@@ -117,7 +117,7 @@ _SOURCE = "Kawamoto and Murakami, section V"
 
 
 def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0.0) -> Promise:
-    """Return what differential privacy for a relation gives the family that was lifted from it.
+    """Return the guarantee that differential privacy for a relation gives the family lifted from it.
 
     (epsilon, delta)-DP for Phi implies (epsilon, delta)-DistP for the lifting of Phi
 
@@ -126,7 +126,7 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
     Args:
         epsilon: At least 0, for ``family.lifted_from``.
         family: Made by `Family.lifted`, `Family.optimally_lifted` or `Family.of_points`.
-        delta: From 0 to 1. What the couplings leave outside the relation is added to it.
+        delta: From 0 to 1. The mass that couplings leave outside the relation is added to it.
 
     Raises:
         InputError: If the family was not lifted from a relation.
@@ -154,14 +154,9 @@ def lifted_differential_privacy(epsilon: float, family: Family, delta: float = 0
 
 
 def lifted_metric_privacy(guarantee: MetricPrivacy, family: Family, delta: float = 0.0) -> Promise:
-    """Return what metric privacy gives a family: the same epsilon for the largest step of a coupling.
+    """Return the guarantee that metric privacy at a delta gives any family on the same secrets.
 
     (epsilon, delta, d)-XDP implies (epsilon, delta, W_inf,d)-XDistP
-
-    Args:
-        guarantee: Metric privacy of the mechanism.
-        family: Any family on the same secrets.
-        delta: From 0 to 1.
 
     Raises:
         InputError: If the metric is on other secrets.
@@ -186,22 +181,22 @@ def lifted_metric_privacy(guarantee: MetricPrivacy, family: Family, delta: float
 def lifted_divergence_privacy(
     epsilon: float, divergence: Divergence, family: Family, metric: Metric | None = None
 ) -> Promise:
-    """Return what divergence privacy of single secrets gives a family.
+    """Return the guarantee that divergence privacy of single secrets gives a family.
 
     (epsilon, D)-DP for Phi implies (epsilon, D)-DistP for the lifting of Phi
     (epsilon, d, D)-XDP implies (epsilon, W_1,d, D)-XDistP
 
     Args:
         epsilon: At least 0; per unit of the metric, if one is given.
-        divergence: D. With a metric it must be jointly convex, as f-divergences are;
-            without one quasi-convexity is enough, which Renyi and max divergences have.
+        divergence: D. With a metric it must be jointly convex, as f-divergences are; without one quasi-convexity
+            is enough, which Rényi and max divergences have.
         family: Lifted from a relation, or any family if a metric is given.
         metric: d.
 
     Raises:
-        InputError: If the divergence is not known to be convex enough; if the family was
-            not lifted from a relation and no metric is given; or if couplings leave mass
-            outside the relation, which a divergence without bound cannot forgive.
+        InputError: If the divergence is not known to be convex enough; if the family was not lifted from a
+            relation and no metric is given; or if couplings leave mass outside the relation and the divergence has
+            no bound.
 
     Source:
         Kawamoto and Murakami, section V.
@@ -242,24 +237,19 @@ def lifted_divergence_privacy(
 
 
 def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
-    """Return the differential privacy that distribution privacy of point masses is.
+    """Return the differential privacy, for a relation, that distribution privacy of point masses is.
 
-    Args:
-        promise: Distribution privacy, known for the whole lifting of a relation, or for a
-            family that contains the point masses of every related pair.
-        relation: The pairs of secrets wanted.
+    The promise must hold for the whole lifting of a relation, or for the point masses of every related pair.
 
     Raises:
-        InputError: If the promise says nothing of some pair.
+        InputError: If the promise does not cover some pair.
 
     Source:
         Kawamoto and Murakami, section V (converse).
     """
     notion = promise.notion
     if not isinstance(notion, DistributionPrivacy):
-        raise InputError(
-            f"a promise of {notion.title} was given.", "pass one of distribution privacy for a family."
-        )
+        raise InputError(f"a guarantee of {notion.title} was given.", "pass distribution privacy for a family.")
     family = notion.family
     if relation.size != family.size:
         raise InputError(
@@ -270,7 +260,7 @@ def privacy_of_points(promise: Promise, relation: Relation) -> Promise:
     missing = family.missing_points(Relation(relation.array & ~np.asarray(known)))
     if missing is not None:
         raise InputError(
-            f"the promise says nothing of the point masses of secrets {missing[0]} and {missing[1]}.",
+            f"the guarantee does not cover the point masses of secrets {missing[0]} and {missing[1]}.",
             "privacy of some distributions does not protect single secrets; use Family.of_points(relation).",
         )
     reason = Reason(
@@ -294,7 +284,7 @@ def _needs(holds: bool, divergence: Divergence, what: str, hint: str) -> None:
 
 
 def _largest(divergence: Divergence, outside: float) -> float:
-    """Return the largest value that a divergence can take, for mass outside the relation."""
+    """Return the largest value of a divergence, for mass outside the relation."""
     if divergence in (TOTAL_VARIATION, HELLINGER) or isinstance(divergence, HockeyStick):
         return 1.0
     bound = divergence.at_zero + divergence.slope if isinstance(divergence, FDivergence) else math.inf
@@ -317,23 +307,19 @@ _POINTS: Final = Reason(
 
 
 def same_input(first: Promise, second: Promise) -> Promise:
-    """Return what two reports about one secret promise together; the second may read the first report.
+    """Return the joint guarantee of two reports about one secret; the second may read the first report.
 
-    (epsilon, delta) add up: for distribution privacy of a whole lifting, for metric
-    distribution privacy with W_inf, and for divergences that add. The second promise
-    must hold for each report of the first mechanism that the second may be told.
+    (epsilon, delta) add up: for distribution privacy of a whole lifting, for metric distribution privacy with
+    W_inf, and for divergences that add. The second promise must hold for each report of the first mechanism that
+    its mechanism may read.
 
-    For an arbitrary set of pairs this is false, and refused: two reports that each hide
-    a pair of distributions perfectly can reveal it together. The promise must be known of
-    every pair in the lifting, as it is when it covers the point masses.
-
-    Args:
-        first: About the first mechanism.
-        second: About the second one, for the same family, and the same distance or divergence.
+    For an arbitrary set of pairs this is false, and refused: two reports that each hide a pair of distributions
+    perfectly can reveal it together. The promise must be known for every pair in the lifting, as it is when it
+    covers the point masses.
 
     Raises:
-        InputError: If a promise is not known for a whole lifting, the promises are not
-            about the same relation and pairs, or their notion does not compose.
+        InputError: If a promise is not known for a whole lifting, the promises are not about the same relation,
+            pairs, distance and divergence, or their notion does not compose.
 
     Source:
         Kawamoto and Murakami, table III, without its factor on delta.
@@ -345,8 +331,8 @@ def same_input(first: Promise, second: Promise) -> Promise:
             raise InputError(
                 f"{promise!r} is known for the pairs of its family only. Reports about the same secret can reveal "
                 "together what each one hides: of the secrets 00, 01, 10, 11, one report per bit hides equal bits "
-                "from unequal bits, and both reports tell them apart.",
-                f"{RECOMPUTE} Promises that come from single secrets (lifted_differential_privacy and its like) "
+                "from unequal bits, and both reports distinguish them.",
+                f"{RECOMPUTE} Guarantees that come from single secrets (lifted_differential_privacy and its like) "
                 "do compose.",
             )
         known.append(whole)
@@ -357,10 +343,9 @@ def same_input(first: Promise, second: Promise) -> Promise:
 
 
 def independent_inputs(first: Promise, second: Promise) -> Promise:
-    """Return what two reports about two independent secrets of the same distribution promise together.
+    """Return the joint guarantee of two reports about two independent secrets of the same distribution.
 
-    Both secrets are drawn from lam, or both from mu, independently. (epsilon, delta) add up for any pairs of
-    distributions.
+    Both secrets are drawn from lam, or both from mu. (epsilon, delta) add up for any pairs of distributions.
 
     Raises:
         InputError: If the promises are about different pairs, distances or divergences, or do not compose.
@@ -376,12 +361,11 @@ def independent_inputs(first: Promise, second: Promise) -> Promise:
 
 
 def post_processed(promise: Promise) -> Promise:
-    """Return what remains promised when reports pass through any further step that does not see the secret.
-
-    It is everything that was promised. Post-processing can break probabilistic distribution privacy.
+    """Return the same guarantee after any further processing of reports that does not see the secret.
 
     Raises:
-        InputError: If the promise is about no family, or its notion is not known to survive post-processing.
+        InputError: If the promise is about no family, or its notion is not known to survive post-processing, as
+            probabilistic distribution privacy.
 
     Source:
         Kawamoto and Murakami, table III.
@@ -389,7 +373,7 @@ def post_processed(promise: Promise) -> Promise:
     notion = promise.notion
     if not isinstance(notion, OfFamily):
         raise InputError(
-            f"a promise of {notion.title} was given.", "pass a promise about a family of distributions."
+            f"a guarantee of {notion.title} was given.", "pass a guarantee about a family of distributions."
         )
     notion.check_processing()
     reason = Reason("post-processing", "the same values", _TABLE, f"{PROOFS}#post-processing")
@@ -399,8 +383,8 @@ def post_processed(promise: Promise) -> Promise:
 def known_everywhere(promise: Promise) -> Promise | None:
     """Return a promise for the whole lifting of a relation, or all pairs at finite distance, or None.
 
-    A promise that covers the point masses of every related pair is one: what couplings
-    of the family leave out is added to its delta.
+    A promise that covers the point masses of every related pair is one, with the mass that couplings of the family
+    leave out added to its delta.
     """
     notion = promise.notion
     if promise.everywhere:
@@ -418,12 +402,12 @@ def _combined(first: Promise, second: Promise) -> tuple[Notion, float]:
 
 
 def _same_ground(a: Notion, b: Notion) -> None:
-    """Refuse liftings of different relations or metrics: one pair can be in both by different couplings."""
+    """Raise InputError for liftings of different relations or metrics, whose pairs have different couplings."""
     grounds = [each.ground if isinstance(each, OfFamily) else None for each in (a, b)]
     if grounds[0] is None or grounds[1] is None or not np.array_equal(grounds[0], grounds[1]):
         raise InputError(
-            "the promises are known for liftings of different relations or metrics on the secrets, so that both "
-            "reports together may tell apart secrets that one promise is not about.",
+            "the guarantees are known for liftings of different relations or metrics on the secrets, so both "
+            "reports together may distinguish secrets that one guarantee does not cover.",
             f"use the same relation or metric for both; or {RECOMPUTE}",
         )
 
@@ -436,19 +420,16 @@ def _added(notion: Notion, value: float) -> str:
 def product_channel(
     first: Mechanism | Floats, second: Mechanism | Floats | Sequence[Mechanism | Floats]
 ) -> Mechanism:
-    """Return the mechanism that makes both reports about one secret.
+    """Return the mechanism that makes both reports about one secret; its observables are pairs of reports.
 
     p((o0, o1)|s) = p0(o0|s) p1(o1|s), or p1(o1|s, o0) where the second reads the first report
 
-    It is exact where both have 62 bits: the products of the integers are the integers of
-    the product. Otherwise the products are rounded to integers as in `Mechanism`.
+    It is exact where both have 62 bits: the products of the integers are the integers of the product. Otherwise
+    the products are rounded to integers as in `Mechanism`.
 
     Args:
         first: The first mechanism.
         second: The second one; or a sequence with one for each report of the first.
-
-    Returns:
-        The mechanism; its observables are pairs of reports.
 
     Raises:
         InputError: If the numbers of secrets, or of reports and second mechanisms, differ; or the secrets are the

@@ -1,4 +1,4 @@
-"""Point privacy: how far a report may tell one secret from another."""
+"""Point privacy: how far a report may distinguish one secret from another."""
 
 from typing import Final
 

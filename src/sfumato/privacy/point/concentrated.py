@@ -1,4 +1,4 @@
-"""Spread of the privacy loss: zero-concentrated privacy, and privacy of a bounded range."""
+"""Spread of the privacy loss: zero-concentrated privacy and bounded range."""
 
 from __future__ import annotations
 
@@ -29,13 +29,10 @@ class ConcentratedPrivacy(Notion):
 
     D_a(p(.|s) || p(.|s')) <= a rho    for all orders a > 1 and all related (s, s')
 
-    The least rho is the largest D_a / a, or the Kullback-Leibler divergence, its limit at
-    order 1. All orders count, not those of a grid: between the value, which some order
-    attains, and the upper bound lies one part in a billion and the rounding. The bound is proved
-    interval by interval of the orders, in docs/proofs/rounding-of-notions.md.
-
-    Attributes:
-        relation: The pairs that must look alike; all pairs if None.
+    The least rho is the largest D_a / a, or the Kullback-Leibler divergence, its limit at order 1. All orders
+    count, not only a grid: some order attains the value, and the upper bound is larger by at most one part in a
+    billion and the rounding. It is proved interval by interval of the orders, in
+    docs/proofs/rounding-of-notions.md.
 
     Example:
         >>> ConcentratedPrivacy().measure([[0.75, 0.25], [0.25, 0.75]])
@@ -61,7 +58,6 @@ class ConcentratedPrivacy(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least rho, with the pair and the order that attain it."""
         matrix, mask = related_rows(mechanism, self.relation)
         impossible = _distinguishing_report(matrix, mask)
         if impossible is not None:
@@ -82,7 +78,7 @@ class ConcentratedPrivacy(Notion):
         return Finding(self, found.value, rounding, Witness(best, note=note))
 
     def sentence(self, value: float) -> str:
-        """Return what the rho promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Some report rules out one of {related(self.relation)}: no rho is enough."
         return (
@@ -121,20 +117,13 @@ class BoundedRange(Notion):
 
     L(o) - L(o') <= eta for all related (s, s') and observables o, o', with L(o) = ln(p(o|s) / p(o|s'))
 
-    Eta is the sum of the max divergences of the two orders, so that both orders have the
-    same. It implies eta-differential privacy, and epsilon-differential privacy implies
-    eta = 2 epsilon. The exponential mechanism of weights e**(epsilon u / (2 sensitivity)) has
-    an eta of only epsilon.
-
-    Attributes:
-        relation: The pairs that must look alike; all pairs if None.
+    Eta is the sum of the max divergences of the two orders, so both orders have the same. It implies
+    eta-differential privacy, and epsilon-differential privacy implies eta = 2 epsilon. The exponential mechanism
+    of weights e**(epsilon u / (2 sensitivity)) has an eta of only epsilon.
 
     Example:
         >>> BoundedRange().measure([[0.75, 0.25], [0.25, 0.75]])
         Bounded range: eta 2.19722
-
-    Source:
-        Durfee and Rogers, NeurIPS 2019.
     """
 
     description = Description(
@@ -151,7 +140,6 @@ class BoundedRange(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return eta, with the pair and the two observables between which the loss ranges."""
         matrix, mask = related_rows(mechanism, self.relation)
 
         def ranges(s: Positions, t: Positions) -> Floats:
@@ -173,7 +161,7 @@ class BoundedRange(Notion):
         return Finding(self, max(0.0, value), 3 * log_error(value), witness)
 
     def sentence(self, value: float) -> str:
-        """Return what eta promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Some report gives away one of {related(self.relation)} for certain: no eta is enough."
         return (
@@ -190,7 +178,7 @@ _LIVE: Final = 2**22  # numbers that are looked at together
 
 
 class Peak(NamedTuple):
-    """The place of the largest value: the row of a block, and the order."""
+    """The row of a block and the order of the largest value."""
 
     row: int
     order: float
@@ -205,7 +193,7 @@ class Moments(NamedTuple):
 
 
 class OpenIntervals(NamedTuple):
-    """Intervals of t that are still open, and the rows that they belong to, arrays (k,)."""
+    """Open intervals of t and their rows, arrays (k,)."""
 
     row: NDArray[np.intp]
     low: Floats
@@ -217,20 +205,15 @@ class OpenIntervals(NamedTuple):
 
 
 class Search:
-    """The largest g of all pairs of rows that were shown, between two bounds.
+    """The largest g of all pairs of rows so far, ``value``, with an upper bound.
 
-    With L = ln(p / q) and K(t) = ln sum of p e**(t L), the divergence of order 1 + t is
-    K(t) / t, and g(t) = K(t) / (t (1 + t)) is wanted. K is convex, its second derivative is
-    the variance of L under weights p e**(t L), and over a distance h it changes by at most
-    a factor e**(eta h), where eta is the range of L. So around a point m
+    With L = ln(p / q) and K(t) = ln sum of p e**(t L), the divergence of order 1 + t is K(t) / t, and g(t) = K(t)
+    / (t (1 + t)). K is convex, its second derivative is the variance of L under weights p e**(t L), and over a
+    distance h it changes by at most a factor e**(eta h), where eta is the range of L. So around a point m
 
     K(t) <= K(m) + K'(m) (t - m) + e**(eta |t - m|) K''(m) (t - m)**2 / 2,
 
-    and whether this stays below c t (1 + t) on an interval is a question about a parabola.
-
-    Attributes:
-        value: The largest that was found.
-        upper: No g of any pair is larger, but for rounding.
+    and a parabola decides whether this stays below c t (1 + t) on an interval.
     """
 
     def __init__(self) -> None:
@@ -239,11 +222,11 @@ class Search:
 
     @property
     def upper(self) -> float:
-        """No pair that was shown has a larger g at any t, but for rounding."""
+        """An upper bound of g at any t for all pairs so far, up to rounding."""
         return max(self._closed, self.value * (1 + _TOLERANCE))
 
     def improve(self, p: Floats, q: Floats) -> Peak | None:
-        """Return where pairs of rows, q positive wherever p is, raised the value last, if they did."""
+        """Return where pairs of rows, q positive where p is, last raised the value, or None."""
         with np.errstate(divide="ignore", invalid="ignore"):
             losses = np.where(p > 0, np.log(p) - np.log(q), 0.0)
         top = np.where(p > 0, losses, -np.inf).max(axis=1)
@@ -289,7 +272,7 @@ class Search:
         return peak
 
     def _first(self, rows: NDArray[np.intp], span: Floats, top: Floats) -> OpenIntervals:
-        """Return intervals from 0 on, each twice as far as the last, to where g is certainly below."""
+        """Return intervals from 0 on, each twice as long as the last, to where g is certainly below."""
         near = 2.0**-6 / np.maximum(span[rows], 1.0)
         ends = np.maximum(top[rows] / max(self.upper, _LEAST), near)
         steps = math.ceil(math.log2(float((ends / near).max(initial=1.0)))) + 1
@@ -314,14 +297,14 @@ class Search:
         return np.where(inside, crest, ends) <= 0
 
     def _below_at_zero(self, part: OpenIntervals, start: Moments, span: Floats) -> NDArray[np.bool_]:
-        """Return where g stays below upper on an interval from 0 on: its bound there is monotone."""
+        """Return where g stays below upper on an interval from 0 on, by a monotone bound."""
         with np.errstate(over="ignore", invalid="ignore"):
             bend = start.variance[part.row] / 2 * np.exp(span * part.high)
             value = (start.mean[part.row] + part.high * bend) / (1 + part.high)
         return np.asarray((start.mean[part.row] <= self.upper) & (value <= self.upper))
 
     def _close(self, p: Floats, losses: Floats, open_: OpenIntervals) -> None:
-        """Bound what is left by the divergence at the larger end, which grows, over the smaller order."""
+        """Bound the rest by the divergence at the larger end, which grows, over the smaller order."""
         if len(open_.row):
             far = _moments(p[open_.row], losses[open_.row], open_.high).divergence
             self._closed = max(self._closed, float((far / (1 + open_.low)).max()))

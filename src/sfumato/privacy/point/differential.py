@@ -24,18 +24,13 @@ from .least_epsilon import Scales, largest_excess, least_epsilon
 @final
 @dataclass(frozen=True, slots=True)
 class DifferentialPrivacy(Notion):
-    """(epsilon, delta)-differential privacy: the least epsilon, at a given delta.
+    """(epsilon, delta)-differential privacy: the least epsilon at a given delta.
 
     p[R | s] <= e**epsilon p[R | s'] + delta for all related (s, s') and all sets R of observables
 
-    Each ordered pair of the relation counts for itself. Epsilon is the largest of the
-    (approximate) max divergences, or 0; it is found by exact inversion of profiles.
-    Where delta equals, up to rounding, the mass at which epsilon jumps, `Finding.upper`
-    is on the far side of the jump.
-
-    Attributes:
-        relation: The pairs that must look alike; all pairs if None (local privacy).
-        delta: The probability by which the inequality may fail, from 0 to 1.
+    Each ordered pair of the relation counts. Epsilon is the largest (approximate) max divergence, or 0, by exact
+    inversion of profiles. Where delta equals, up to rounding, the mass at which epsilon jumps, `Finding.upper` is
+    on the far side of the jump.
 
     Raises:
         InputError: If delta is not between 0 and 1.
@@ -72,7 +67,6 @@ class DifferentialPrivacy(Notion):
         check_delta(self.delta)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the pair and the set of reports that attain it."""
         matrix, mask = related_rows(mechanism, self.relation)
         if self.delta:
             found = least_epsilon(mechanism, mask, Scales.ones(), self.delta)
@@ -92,17 +86,17 @@ class DifferentialPrivacy(Notion):
         return Finding(self, value, log_error(value), witness)
 
     def as_metric_privacy(self, secrets: Space) -> Metric | None:
-        """Return the metric that is 1 between any two secrets, for delta 0 and all pairs."""
+        """Return the metric with distance 1 between any two secrets, for delta 0 and all pairs."""
         return hamming(secrets) if self.delta == 0 and self.relation is None else None
 
     def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
-            return f"Some report can tell apart {related(self.relation)} for certain: no epsilon is enough."
+            return f"Some report can distinguish {related(self.relation)} with certainty: no epsilon is enough."
         if self.delta:
             return _advantage(self.relation, value, self.delta)
         return (
-            f"Whatever is reported is at most {factor_at_most(value)} times likelier from one than from the other "
+            f"Every report is at most {factor_at_most(value)} times as likely from one as from the other "
             f"of {related(self.relation)} (epsilon {at_most(value)})."
         )
 
@@ -110,13 +104,12 @@ class DifferentialPrivacy(Notion):
 @final
 @dataclass(frozen=True, slots=True)
 class DeltaOfDifferentialPrivacy(Notion):
-    """(epsilon, delta)-differential privacy: the least delta, at a given epsilon.
+    """(epsilon, delta)-differential privacy: the least delta at a given epsilon.
 
     delta = max over related (s, s') of the sum over o of max(0, p(o|s) - e**epsilon p(o|s'))
 
     Attributes:
-        epsilon: At least 0; ``inf`` leaves the mass of what only one secret can report.
-        relation: The pairs that must look alike; all pairs if None.
+        epsilon: At least 0; ``inf`` leaves the mass of reports that only one secret can make.
 
     Raises:
         InputError: If epsilon is negative or NaN.
@@ -139,7 +132,6 @@ class DeltaOfDifferentialPrivacy(Notion):
         check_epsilon(self.epsilon)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least delta, with the pair and the set of reports that attain it."""
         matrix, mask = related_rows(mechanism, self.relation)
         top = largest_excess(matrix, mask, float(self.epsilon))
         value, rounding, exact_pair = self._in_integers(mechanism, top, mask)
@@ -150,10 +142,7 @@ class DeltaOfDifferentialPrivacy(Notion):
         return Finding(self, value, rounding, Witness(pair, outputs))
 
     def _in_integers(self, mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[float, float, Pair]:
-        """Return the largest mass, how far it may be off, its pair: e**epsilon is exact only at 0 and infinity.
-
-        The pair is None where it is not known better than from floats.
-        """
+        """Return the largest mass, its error and its pair; the pair is None where floats give all three."""
         error, exact = mass_error(top.value, channel(mechanism).matrix.shape[1]), None
         if self.epsilon == 0 or math.isinf(self.epsilon):
             exact = largest_mass(mechanism, top, mask, alone=self.epsilon > 0)
@@ -162,7 +151,7 @@ class DeltaOfDifferentialPrivacy(Notion):
         return (top.value, error, None) if exact is None else (*round_down(exact[0]), exact[1])
 
     def sentence(self, value: float) -> str:
-        """Return what the delta promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(self.epsilon):
             return (
                 f"Reports that one of {related(self.relation)} makes and the other never does have together a "
@@ -172,7 +161,7 @@ class DeltaOfDifferentialPrivacy(Notion):
 
 
 def _advantage(relation: Relation | None, epsilon: float, delta: float) -> str:
-    """Return the promise of both numbers: delta is what any set of reports gains beyond the factor."""
+    """Return the guarantee in words: delta is what any set of reports gains beyond the factor."""
     return (
         f"The probability of any set of reports from one of {related(relation)} is at most "
         f"{factor_at_most(epsilon)} times that from the other, plus {at_most(delta)} "

@@ -1,4 +1,4 @@
-"""Privacy by divergences between rows: any of them, for a metric, Kullback-Leibler and Rényi."""
+"""Privacy by divergences between rows: any divergence, per distance, Kullback-Leibler and Rényi."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .metric import ByMetric, metric_on, protected, same_place
 
 
 def check_divergence(divergence: Divergence, precision: float) -> None:
-    """Refuse a divergence that has notions of its own, and a precision that is none."""
+    """Raise InputError for a divergence that has its own notion, or a negative precision."""
     if isinstance(divergence, MaxDivergence) or (isinstance(divergence, Renyi) and math.isinf(divergence.order)):
         raise InputError(
-            f"the {divergence.name} is what differential and metric privacy bound.",
+            f"the {divergence.name} has its own notions: differential and metric privacy.",
             "use DifferentialPrivacy(relation, delta) or MetricDifferentialPrivacy(metric, delta).",
         )
     if not precision >= 0:
@@ -37,7 +37,7 @@ def check_divergence(divergence: Divergence, precision: float) -> None:
 
 
 def is_known(divergence: Divergence) -> bool:
-    """Return whether the divergence is one of the package's, whose rounding is bounded."""
+    """Return whether the rounding of a divergence is bounded by the package."""
     return isinstance(divergence, Renyi) or divergence in NAMED.values()
 
 
@@ -51,7 +51,7 @@ def _variation(mechanism: AnyMechanism, top: Top, mask: Mask) -> tuple[Fraction,
 
 
 def errors_of(divergence: Divergence, values: Floats, matrix: Floats, precision: float) -> Floats:
-    """Return the most by which each computed divergence may be off, array of the same shape."""
+    """Return the largest error of each computed divergence, array of the same shape."""
     m = matrix.shape[1]
     if isinstance(divergence, HockeyStick):
         return mass_errors(values, m)
@@ -76,7 +76,6 @@ class OfRelatedRows(Notion):
 
     @final
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence of related rows, with the pair."""
         divergence, precision = self._divergence
         matrix, mask = related_rows(mechanism, self.relation)
         top = search(
@@ -99,7 +98,7 @@ class OfRelatedRows(Notion):
 
     @final
     def sentence(self, value: float) -> str:
-        """Return what a largest divergence promises."""
+        """Return the guarantee at a value, in words."""
         name = self._divergence[0].name
         if math.isinf(value):
             return f"The {name} of what {related(self.relation)} report has no bound."
@@ -111,27 +110,22 @@ class OfRelatedRows(Notion):
 class DivergencePrivacy(OfRelatedRows):
     """Privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon for related (s, s').
 
-    Each ordered pair of the relation counts for itself; on a symmetric relation this is
-    the definition, which asks for both orders.
+    Each ordered pair of the relation counts; on a symmetric relation this is the definition, which needs both
+    orders.
 
     Attributes:
         divergence: D; for the max divergence use `DifferentialPrivacy`, for the hockey-stick divergence
             `DeltaOfDifferentialPrivacy`.
-        relation: The pairs that must look alike; all pairs if None.
-        precision: For a divergence of your own: its computed value is known to be
-            off by at most ``precision * (1 + value)``. Without it
-            `Finding.upper` is ``inf``. The divergences of this package need none.
+        precision: For a custom divergence: its computed value is off by at most ``precision * (1 + value)``.
+            Without it `Finding.upper` is ``inf``. The divergences of this package need none.
 
     Raises:
-        InputError: If the divergence has a notion of its own, or the precision is negative.
+        InputError: If the divergence has its own notion, or the precision is negative.
 
     Example:
         >>> from sfumato.divergences import TOTAL_VARIATION
         >>> DivergencePrivacy(TOTAL_VARIATION).measure([[0.75, 0.25], [0.25, 0.75]]).value
         0.5
-
-    Source:
-        Barthe and Olmedo, ICALP 2013; Kawamoto and Murakami, definition 14.
     """
 
     description = Description(
@@ -169,19 +163,11 @@ class DivergencePrivacy(OfRelatedRows):
 class DivergenceMetricPrivacy(ByMetric):
     """Metric privacy by a divergence: the least epsilon with D(p(.|s) || p(.|s')) <= epsilon d(s, s').
 
-    Pairs at infinite distance need no protection; distinct secrets at distance zero must
-    be at divergence zero, or no epsilon is enough.
-
-    Attributes:
-        divergence: D; of the max divergence `MetricDifferentialPrivacy` takes care.
-        metric: The distances, on the mechanism's secrets.
-        precision: As for `DivergencePrivacy`.
+    Pairs at infinite distance need no protection; distinct secrets at distance zero must be at divergence zero, or
+    no epsilon is enough. Divergence and precision are as for `DivergencePrivacy`.
 
     Raises:
-        InputError: If the divergence has a notion of its own, or the precision is negative.
-
-    Source:
-        Kawamoto and Murakami, definition 15.
+        InputError: If the divergence has its own notion, or the precision is negative.
     """
 
     description = Description(
@@ -202,7 +188,6 @@ class DivergenceMetricPrivacy(ByMetric):
         check_divergence(self.divergence, self.precision)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the largest divergence per unit of distance, with the pair."""
         matrix = channel(mechanism).matrix
         metric = metric_on(self.metric, len(matrix))
 
@@ -237,7 +222,7 @@ class DivergenceMetricPrivacy(ByMetric):
         return Finding(self, top.value, rounding, Witness(top.pair))
 
     def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
+        """Return the guarantee at a value, in words."""
         if self.vacuous:
             return self.unprotected
         per = f" per {self.metric.unit}" if self.metric.unit else ""
@@ -251,15 +236,9 @@ class DivergenceMetricPrivacy(ByMetric):
 @final
 @dataclass(frozen=True, slots=True)
 class KLPrivacy(OfRelatedRows):
-    """Kullback-Leibler privacy: the privacy loss of related secrets is at most epsilon nats on average.
+    """Kullback-Leibler privacy: the expected privacy loss of related secrets is at most epsilon nats.
 
     sum over o of p(o|s) ln(p(o|s) / p(o|s')) <= epsilon for all related (s, s')
-
-    Attributes:
-        relation: The pairs that must look alike; all pairs if None.
-
-    Source:
-        Cuff and Yu, CCS 2016; Desfontaines, 2.2.2.
     """
 
     description = Description(
@@ -281,17 +260,13 @@ class KLPrivacy(OfRelatedRows):
 @final
 @dataclass(frozen=True, slots=True)
 class RenyiPrivacy(OfRelatedRows):
-    """Renyi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
+    """Rényi differential privacy of one order: D_order(p(.|s) || p(.|s')) <= epsilon for related (s, s').
 
     Attributes:
         order: Above 0; 1 is Kullback-Leibler and ``inf`` differential privacy.
-        relation: The pairs that must look alike; all pairs if None.
 
     Raises:
         InputError: If the order is not positive.
-
-    Source:
-        Mironov, CSF 2017, definition 4.
     """
 
     description = Description(

@@ -1,4 +1,4 @@
-"""The least epsilon of all related pairs at a delta: in floats, and in integers for leaks of about delta."""
+"""Least epsilon of all related pairs at a delta: in floats, and in integers for leaks of about delta."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TINY: Final = 2.0**-20  # an epsilon that rounding alone may make positive
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scales:
-    """Positive numbers that the epsilon of each pair is multiplied by, such as distances, and their range."""
+    """Positive factors of the epsilon of each pair, such as distances, and their range."""
 
     of: Callable[[Positions, Positions], Floats]
     least: float = 1.0
@@ -71,7 +71,7 @@ class Scales:
 
 
 class LeastEpsilon(NamedTuple):
-    """The least epsilon at a delta, the pair that needs it (None where 0 is enough), and how far it may be off."""
+    """The least epsilon at a delta, the pair that needs it (None where 0 is enough), and its error."""
 
     value: float
     pair: Pair
@@ -79,7 +79,7 @@ class LeastEpsilon(NamedTuple):
 
 
 def largest_ratio(matrix: Floats, mask: Mask, scales: Scales) -> Top:
-    """Return the largest ln(p(o|s) / p(o|t)) over its scale, of the pairs in a mask."""
+    """Return the largest ln(p(o|s) / p(o|t)) over its scale of the pairs in a mask."""
 
     def values(s: Positions, t: Positions) -> Floats:
         with np.errstate(over="ignore"):
@@ -91,8 +91,8 @@ def largest_ratio(matrix: Floats, mask: Mask, scales: Scales) -> Top:
 def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float) -> LeastEpsilon:
     """Return the least epsilon >= 0 with excess at most delta at epsilon times the scale, for all pairs.
 
-    Integers decide whether any epsilon is enough: it is where the mass of what one secret alone reports is at most
-    delta. Pairs of which it is almost delta need what their shared reports do; floats find what the others need.
+    Integers decide whether any epsilon is enough: the mass of reports that one secret alone makes must be at most
+    delta. Where it is almost delta, the ratios of shared reports decide; the other pairs are solved in floats.
     Scales are positive and finite on the mask; delta is above 0.
     """
     matrix = channel(mechanism).matrix
@@ -115,14 +115,12 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
 
 
 def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: float) -> LeastEpsilon:
-    """Return what `least_epsilon` does, from floats.
+    """Return the answer of `least_epsilon` from floats.
 
     A pair needs no more than its largest logarithm, so only pairs matter whose logarithm is above what one pair
-    needs. Those within delta at some epsilon are within it at any larger one, so each exact inversion of one
-    pair's profile leaves fewer to look at.
-
-    The same is found for a little less and a little more delta, by what rounding can account for: the truth lies
-    between.
+    needs. A pair within delta at some epsilon is within it at any larger one, so each exact inversion of one
+    pair's profile leaves fewer pairs. The same is computed for a little less and a little more delta, by the
+    possible rounding: the truth lies between.
     """
     top = largest_ratio(matrix, mask, scales)
     if top.pair is None:
@@ -145,7 +143,7 @@ def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: 
 def _near_zero(
     mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float, found: LeastEpsilon
 ) -> LeastEpsilon:
-    """Return 0 where integers say that it is enough; else what was found, at least what a pair needs."""
+    """Return 0 where integers prove that it is enough; else the given bounds, raised to what a pair needs."""
     mass = largest_mass(mechanism, largest_excess(channel(mechanism).matrix, mask, 0.0), mask)
     if mass is None:
         return found
@@ -160,9 +158,9 @@ def _near_zero(
 
 
 def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
-    """Return the largest sum over o of max(0, p(o|s) - e**epsilon p(o|t)), of the pairs in a mask.
+    """Return the largest sum over o of max(0, p(o|s) - e**epsilon p(o|t)) of the pairs in a mask.
 
-    An infinite epsilon leaves what only s can report.
+    An infinite epsilon leaves the reports that only s can make.
     """
     others, ones = scale_by_exp(matrix, epsilon), np.ones(matrix.shape[1])
 
@@ -201,7 +199,7 @@ def _above(mask: Mask, limits: Limits, floor: float) -> Mask:
 def _raised(
     matrix: Floats, candidates: Mask, scales: Scales, delta: float, first: tuple[int, int]
 ) -> tuple[float, Pair]:
-    """Return the least epsilon of the candidates and the pair that needs it, beginning with one pair."""
+    """Return the least epsilon of the candidates and the pair that needs it, from a first pair on."""
     active = candidates.copy()
     epsilon, worst = 0.0, None
     pair: Pair = first
@@ -219,7 +217,7 @@ def _raised(
 def _largest_beyond(
     matrix: Floats, active: NDArray[np.bool_], scales: Scales, epsilon: float, delta: float
 ) -> Pair:
-    """Return the pair of largest excess above delta at an epsilon; those at most delta become inactive."""
+    """Return the pair of largest excess above delta at an epsilon; pairs with at most delta become inactive."""
     most, pair = delta, None
     ones = np.ones(matrix.shape[1])
     for s in np.flatnonzero(active.any(axis=1)):
@@ -243,8 +241,8 @@ _ROUNDED: Final = 2.0**-47  # relative error of a quotient of floats, its logari
 class Leaks(NamedTuple):
     """Leaks of the pairs of secrets, the mass of reports that s alone makes, compared with a delta in integers.
 
-    ``beyond`` is the pair with the largest leak, where that is above delta. ``pairs`` leak almost or exactly
-    delta, and ``room`` is how much less: 0 exactly where it is delta. ``others`` is the mask of the other pairs.
+    ``beyond`` is the pair with the largest leak, if above delta. ``pairs`` leak almost or exactly delta, less by
+    ``room``: 0 exactly where it is delta. ``others`` is the mask of the other pairs.
     """
 
     beyond: Pair
@@ -254,7 +252,7 @@ class Leaks(NamedTuple):
 
 
 def leaks(rows: IntegerRows, mask: Mask, delta: float, slack: float) -> Leaks:
-    """Return which pairs of a mask leak more than delta, above 0, or less by no more than a slack."""
+    """Return the pairs of a mask that leak more than delta, which is above 0, or less by no more than a slack."""
     others, worst, beyond = mask.copy(), 0.0, None
     pairs, rooms = [np.empty((0, 2), dtype=np.intp)], [np.empty(0)]
     if not (rows.array == 0).any():
@@ -275,10 +273,10 @@ def leaks(rows: IntegerRows, mask: Mask, delta: float, slack: float) -> Leaks:
 
 
 def needed_at(rows: IntegerRows, found: Leaks, distances: Floats, delta: float) -> tuple[float, float, Pair]:
-    """Return bounds of the least epsilon that suffices for the pairs that leak about delta, with a pair.
+    """Return bounds of the least epsilon for the pairs that leak about delta, with a pair.
 
     A pair that leaks all of delta needs the largest ratio of the reports that both make. With room r it needs no
-    more, and at least (p(o|s) - r) / p(o|t) of each of these. Where few pairs are in question, fractions decide.
+    more, and at least (p(o|s) - r) / p(o|t) of each of these. Fractions decide where few pairs are open.
     """
     matrix, width = rows.array.astype(np.float64), rows.array.shape[1]
     limits = shared_limits(rows)[found.pairs[:, 0]] / distances * (1 + _ROUNDED)
@@ -305,9 +303,9 @@ def needed_at(rows: IntegerRows, found: Leaks, distances: Floats, delta: float) 
 
 
 def shared_limits(rows: IntegerRows, *, turned: bool = False) -> Floats:
-    """Return what no ln(p(o|s) / p(o|t)) of a report that both make exceeds for any t, array (n,).
+    """Return upper bounds of ln(p(o|s) / p(o|t)) over all t and reports that both make, array (n,).
 
-    It is 0 only where no such ratio is above 1 in integers. ``turned`` stands for the inverse ratios.
+    A bound is 0 only where no such ratio is above 1 in integers. ``turned`` stands for the inverse ratios.
     """
     array, matrix = rows.array, rows.array.astype(np.float64)
     used = array > 0

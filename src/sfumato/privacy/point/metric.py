@@ -1,4 +1,4 @@
-"""Metric privacy: the least epsilon per unit of distance, at a delta."""
+"""Metric privacy: the least epsilon per unit of distance at a delta."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ..search import Positions, ratio_limits, search
 from .differential import witness_of_pair
 from .least_epsilon import Scales, least_epsilon
 
-NO_PAIR: Final = "No pair of {} is at a finite distance, so nothing is said of any."
-"""What an epsilon per distance says where all distances are infinite."""
-FAR_PAIRS: Final = "Of pairs at an infinite distance nothing is said."
-"""What it says where some are."""
+NO_PAIR: Final = "No pair of {} is at a finite distance, so no pair is covered."
+"""Sentence of an epsilon per distance where all distances are infinite."""
+FAR_PAIRS: Final = "Pairs at an infinite distance are not covered."
+"""Sentence where some distances are infinite."""
 
 
 class ByMetric(Notion):
-    """A notion whose epsilon counts per distance of secrets, and says nothing of those infinitely far apart."""
+    """A notion whose epsilon counts per distance of secrets, without pairs at an infinite distance."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class ByMetric(Notion):
     @final
     @property
     def unprotected(self) -> str:
-        """Sentence on the secrets that it says nothing of, at an infinite distance."""
+        """Sentence on secrets at an infinite distance, which the value does not cover."""
         if self.vacuous:
             return NO_PAIR.format("secrets")
         return "" if np.isfinite(self.metric.array).all() else FAR_PAIRS
@@ -58,17 +58,13 @@ class ByMetric(Notion):
 @final
 @dataclass(frozen=True, slots=True)
 class MetricDifferentialPrivacy(ByMetric):
-    """Metric privacy (XDP) of a mechanism: the least epsilon per unit of the metric, at a given delta.
+    """Metric privacy (XDP) of a mechanism: the least epsilon per unit of the metric at a given delta.
 
     p[R | s] <= e**(epsilon d(s, s')) p[R | s'] + delta for all s, s' and all sets R of observables
 
-    Pairs at infinite distance need no protection. Distinct secrets at distance zero must
-    have equal rows (with a delta: rows whose total variation is at most delta), or no
-    epsilon is enough. With delta 0 this is the property that `MetricPrivacy` asks of a design.
-
-    Attributes:
-        metric: The distances, on the mechanism's secrets.
-        delta: The probability by which the inequality may fail, from 0 to 1.
+    Pairs at infinite distance need no protection. Distinct secrets at distance zero must have equal rows (with a
+    delta: rows whose total variation is at most delta), or no epsilon is enough. With delta 0 this is the property
+    that `MetricPrivacy` requires of a design.
 
     Raises:
         InputError: If delta is not between 0 and 1.
@@ -77,9 +73,6 @@ class MetricDifferentialPrivacy(ByMetric):
         >>> from sfumato import Metric
         >>> MetricDifferentialPrivacy(Metric([[0, 2], [2, 0]], "km")).measure([[0.75, 0.25], [0.25, 0.75]])
         Metric privacy: epsilon 0.549306
-
-    Source:
-        Chatzikokolakis et al., PETS 2013; Kawamoto and Murakami, definition 6.
     """
 
     description = Description(
@@ -106,7 +99,6 @@ class MetricDifferentialPrivacy(ByMetric):
         check_delta(self.delta)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon per unit, with the pair and the set of reports that attain it."""
         matrix = channel(mechanism).matrix
         metric_on(self.metric, len(matrix))
         broken, open_ = self._at_distance_zero(mechanism, matrix)
@@ -164,9 +156,9 @@ class MetricDifferentialPrivacy(ByMetric):
         return self.metric if self.delta == 0 else None
 
     def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
-            return "Two secrets that should look alike can be told apart for certain: no epsilon is enough."
+            return "Two secrets that must look alike can be distinguished: no epsilon is enough."
         if self.vacuous:
             return self.unprotected
         unit = self.metric.unit
@@ -180,13 +172,13 @@ class MetricDifferentialPrivacy(ByMetric):
                 f"grows with the distance {numbers}.{rest}"
             )
         return (
-            f"Whatever is reported is at most {factor_at_most(value)} times likelier from one than from the other "
+            f"Every report is at most {factor_at_most(value)} times as likely from one as from the other "
             f"of two secrets that are {step} apart, and the exponent grows with the distance {numbers}.{rest}"
         )
 
 
 def metric_on(metric: Metric, size: int) -> Metric:
-    """Return the metric; raise an error if it is on another number of secrets."""
+    """Return the metric; raise InputError for another number of secrets."""
     if len(metric) != size:
         raise InputError(
             f"the metric is on {len(metric)} values, but the mechanism has {size} secrets.",

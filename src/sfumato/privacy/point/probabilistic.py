@@ -1,4 +1,4 @@
-"""Likelihood ratios of single reports: bounded outside a set of small probability, or as odds of two secrets."""
+"""Likelihood ratios of single reports: bounded except on a set of small probability, or as odds of two secrets."""
 
 from __future__ import annotations
 
@@ -28,18 +28,13 @@ _LARGEST: Final = sys.float_info.max  # every finite logarithm is below
 @final
 @dataclass(frozen=True, slots=True)
 class ProbabilisticDifferentialPrivacy(Notion):
-    """Probabilistic (epsilon, delta)-differential privacy: the least epsilon, at a given delta.
+    """Probabilistic (epsilon, delta)-differential privacy: the least epsilon at a given delta.
 
-    For all related s, s' the set V of observables with |ln(p(o|s) / p(o|s'))| > epsilon has
-    p[V | s] <= delta and p[V | s'] <= delta.
+    For all related s, s' the set V of observables with |ln(p(o|s) / p(o|s'))| > epsilon has p[V | s] <= delta and
+    p[V | s'] <= delta.
 
-    V is the least set that may be left out, so that this is the definition. The definition
-    looks at both orders of a pair whatever the relation says. As epsilon grows V shrinks
-    in steps: the least epsilon is one of the logarithms, or 0.
-
-    Attributes:
-        delta: The probability of the set that is left out, from 0 to 1.
-        relation: The pairs that must look alike; all pairs if None.
+    V is the least set that may be left out. Both orders of a pair count, even if the relation has only one. As
+    epsilon grows V shrinks in steps: the least epsilon is one of the logarithms, or 0.
 
     Raises:
         InputError: If delta is not between 0 and 1.
@@ -48,9 +43,6 @@ class ProbabilisticDifferentialPrivacy(Notion):
         >>> rows = [[0.5, 0.4, 0.1], [0.25, 0.74, 0.01]]
         >>> round(ProbabilisticDifferentialPrivacy(delta=0.1).measure(rows).value, 6)
         0.693147
-
-    Source:
-        Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II.
     """
 
     description = Description(
@@ -58,11 +50,11 @@ class ProbabilisticDifferentialPrivacy(Notion):
         "probabilistic differential privacy",
         ("epsilon", "delta"),
         question=(
-            "By which factor can any report favour one secret over another, apart from reports with a total "
+            "By which factor can any report favour one secret over another, except for reports with a total "
             "probability of delta?"
         ),
         promise=(
-            "apart from reports that together have a probability of at most {delta}, no report is more than "
+            "except for reports that together have a probability of at most {delta}, no report is more than "
             "e^{epsilon} times as likely for one of {about} as for the other"
         ),
         source="Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II",
@@ -77,7 +69,6 @@ class ProbabilisticDifferentialPrivacy(Notion):
         check_delta(self.delta)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon; the witness is the pair with the set V just below it."""
         matrix, array = related_rows(mechanism, self.relation)
         bounds, pair = last_step(mechanism, array, self.delta)
         if pair is None:
@@ -86,19 +77,19 @@ class ProbabilisticDifferentialPrivacy(Notion):
         return Finding.between(self, bounds, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return (
                 f"Reports that only one of {related(self.relation)} can make have a probability above "
                 f"{at_least(self.delta)}: no epsilon is enough."
             )
         rest = (
-            f", apart from reports that together have a probability of at most {at_most(self.delta)}"
+            f", except for reports that together have a probability of at most {at_most(self.delta)}"
             if self.delta
             else ""
         )
         return (
-            f"No report is more than {factor_at_most(value)} times likelier from one than from the other of "
+            f"No report is more than {factor_at_most(value)} times as likely from one as from the other of "
             f"{related(self.relation)}{rest} (epsilon {at_most(value)})."
         )
 
@@ -106,22 +97,18 @@ class ProbabilisticDifferentialPrivacy(Notion):
 @final
 @dataclass(frozen=True, slots=True)
 class DeltaOfProbabilisticDifferentialPrivacy(Notion):
-    """Probabilistic (epsilon, delta)-differential privacy: the least delta, at a given epsilon.
+    """Probabilistic (epsilon, delta)-differential privacy: the least delta at a given epsilon.
 
-    delta = max over related s, s' of p[V | s], with V where |ln(p(o|s) / p(o|s'))| > epsilon
+    delta = max over related s, s' (in both orders) of p[V | s], with V where |ln(p(o|s) / p(o|s'))| > epsilon
 
-    Delta falls in steps as epsilon grows. Where epsilon equals a likelihood ratio up to
-    rounding, `Finding.upper` counts the observable, and `Finding.value` may not.
+    Delta falls in steps as epsilon grows. Where epsilon equals a likelihood ratio up to rounding, `Finding.upper`
+    counts the observable, and `Finding.value` may not.
 
     Attributes:
-        epsilon: At least 0; ``inf`` leaves the mass of what only one secret can report.
-        relation: The pairs that must look alike, each in both orders; all pairs if None.
+        epsilon: At least 0; ``inf`` leaves the mass of reports that only one secret can make.
 
     Raises:
         InputError: If epsilon is negative or NaN.
-
-    Source:
-        Machanavajjhala et al., ICDE 2008; Kawamoto and Murakami, section II.
     """
 
     description = ProbabilisticDifferentialPrivacy.description
@@ -135,7 +122,6 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         check_epsilon(self.epsilon)
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least delta; the witness is the pair with its set V."""
         matrix, array = related_rows(mechanism, self.relation)
         error, epsilon = log_error(matrix), min(self.epsilon, _LARGEST)
         exact = _exact_masses(mechanism, array, epsilon, error)
@@ -153,31 +139,27 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
         return Finding(self, value, rounding, Witness(pair, outputs))
 
     def sentence(self, value: float) -> str:
-        """Return what the delta promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(self.epsilon):
             return (
                 f"Reports that only one of {related(self.relation)} can make have together a probability of at "
                 f"most {at_most(value)}."
             )
         return (
-            f"A report that is more than {factor_at_most(self.epsilon)} times likelier from one than from the "
-            f"other of {related(self.relation)} comes with probability at most {at_most(value)}."
+            f"A report that is more than {factor_at_most(self.epsilon)} times as likely from one as from the "
+            f"other of {related(self.relation)} occurs with probability at most {at_most(value)}."
         )
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class IndistinguishablePrivacy(Notion):
-    """Indistinguishable privacy: no report moves the odds of two related secrets by more than e**epsilon.
+    """Indistinguishable privacy: no report changes the odds of two related secrets by more than e**epsilon.
 
     epsilon = max over related s, s' and reports o of |ln(p(o|s) / p(o|s'))|
 
-    Someone who is unsure between the two, with probability p for one of them, then has
-    p / (p + (1-p) e**epsilon) <= posterior <= p / (p + (1-p) e**-epsilon). It is
-    differential privacy of the pairs in both orders, and is measured as such.
-
-    Attributes:
-        relation: The pairs; all pairs if None. One order implies the other.
+    For a prior probability p of one of the two, p / (p + (1-p) e**epsilon) <= posterior <= p / (p + (1-p)
+    e**-epsilon). It is differential privacy of the pairs in both orders, and is measured as such.
 
     Source:
         Desfontaines, 2.2.6 and proposition 1.
@@ -198,14 +180,13 @@ class IndistinguishablePrivacy(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        """Return the least epsilon, with the pair and the reports that attain it."""
         given = relation_on(self.relation, len(channel(mechanism).matrix))
         both_orders = Relation(given.array | given.array.T, given.name)
         found = DifferentialPrivacy(both_orders).measure(mechanism)
         return replace(found, notion=self)
 
     def sentence(self, value: float) -> str:
-        """Return what the epsilon promises."""
+        """Return the guarantee at a value, in words."""
         if math.isinf(value):
             return f"Some report rules out one of {related(self.relation)}: no epsilon is enough."
         half = at_most(1 / (1 + math.exp(-value)) * (1 + 2.0**-50))
@@ -231,10 +212,10 @@ def _masses_beyond(matrix: Floats, array: Mask, epsilon: float) -> Floats:
 def _exact_masses(
     mechanism: AnyMechanism, array: Mask, epsilon: float, error: float
 ) -> tuple[Fraction, Fraction, Pair] | None:
-    """Return bounds of the largest max(p[V], q[V]) of the related pairs, the same if exact, and the first pair.
+    """Return bounds of the largest max(p[V], q[V]) of the related pairs, and the first pair that attains it.
 
     V are the reports with |ln(p/q)| above epsilon, where logarithms may be off by ``error``; at epsilon 0 those
-    that differ. None where it would take too long.
+    with p != q. None where it would take too long.
     """
     rows, matrix, pairs = integer_rows(mechanism), channel(mechanism).matrix, np.argwhere(np.triu(array | array.T))
     if rows is None or not rows.holds(2 * len(pairs)):
@@ -257,9 +238,9 @@ _ENTRIES: Final = 2**20  # entries of pairs that are looked at together
 
 
 def last_step(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[Bracket, Pair]:
-    """Return the least epsilon such that the reports with |ln(p/q)| above it have at most delta in each row.
+    """Return bounds of the least epsilon at which reports with larger |ln(p/q)| have at most delta in each row.
 
-    It stands between two bounds, with the pair that needs it; None where 0 is enough.
+    The pair that needs it is None where 0 is enough.
     """
     exact = _in_integers(mechanism, array, delta) if delta else None
     if exact is not None:
@@ -281,7 +262,7 @@ def log_sizes(p: Floats, q: Floats) -> Floats:
 
 
 def log_error(matrix: Floats) -> float:
-    """Return the most by which a computed |ln(p/q)| may be off."""
+    """Return the largest error of a computed |ln(p/q)|."""
     return 2 * float(log_errors(np.array([span(matrix)]))[0])
 
 
@@ -292,7 +273,7 @@ class _Step(NamedTuple):
     pair: tuple[int, int] | None
 
     def or_first(self, other: _Step) -> _Step:
-        """Return the larger of two steps, of equal ones above 0 the one whose pair is first."""
+        """Return the larger of two steps; of equal ones above 0 the one with the first pair."""
         larger = other.epsilon > self.epsilon
         before = other.pair is not None and self.pair is not None and other.pair < self.pair
         return other if larger or (other.epsilon == self.epsilon and before) else self
@@ -301,7 +282,7 @@ class _Step(NamedTuple):
 def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[float, float, Pair] | None:
     """Return bounds of the least epsilon of the related pairs and the pair that needs it, from exact masses.
 
-    Only pairs matter whose reports beyond the largest epsilon so far have more than delta; of these the ratios are
+    Only pairs matter whose reports beyond the largest epsilon so far have more than delta; their ratios are
     sorted. Those near the largest are solved again in fractions, where they are few. None where it would take too
     long.
     """
@@ -345,8 +326,8 @@ def _needed(
 ) -> tuple[Positions, Floats]:
     """Return the targets t that with s need an epsilon above a floor, and which epsilon, two arrays (k,).
 
-    In falling order of |ln(p/q)|, the first observable whose inclusion brings either mass above delta is the one
-    that epsilon must cover. Reports of the same integers have the logarithm 0, others a larger one.
+    In falling order of |ln(p/q)|, epsilon must cover the first observable that brings either mass above delta.
+    Equal integers have the logarithm 0, others a larger one.
     """
     p, q = rows.array[s], rows.array[targets]
     sizes = log_sizes(matrix[s], matrix[targets])
@@ -364,11 +345,9 @@ def _needed(
 
 
 def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[_Step]:
-    """Return the least epsilon of the related pairs for each delta.
+    """Return the least epsilon of the related pairs for each delta, as in `_needed`.
 
-    In falling order of |ln(p/q)|, the first observable whose inclusion brings either mass
-    above delta is the one that epsilon must cover. No row needs more than its largest
-    |ln(p/q)|, so those come first whose is largest.
+    No row needs more than its largest |ln(p/q)|, so the rows with the largest come first.
     """
     unordered = np.triu(array | array.T)
     best = [_Step(0.0, None) for _ in deltas]

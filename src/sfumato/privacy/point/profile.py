@@ -1,4 +1,4 @@
-"""The privacy profile of a mechanism: delta as a function of epsilon, over all related pairs."""
+"""Privacy profile of a mechanism: delta as a function of epsilon, over all related pairs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ from ..rows import AnyMechanism, Mask, check_epsilon, excesses, largest, scale_b
 class PrivacyProfile:
     """The exact privacy profile of a mechanism, for every epsilon of at least 0.
 
-    For one pair and one set R of observables p[R | s] - t p[R | s'] is a line in
-    t = e**epsilon. The profile is the largest of all these lines, convex and piecewise
-    linear in t. It is found without listing them: two lines are known, the profile is
-    evaluated where they meet, and either they are neighbours or a new line shows up there.
+    For one pair and one set R of observables p[R | s] - t p[R | s'] is a line in t = e**epsilon. The profile is
+    the largest of these lines, convex and piecewise linear in t. The search evaluates it where two known lines
+    meet: either they are neighbours, or it finds a new line there.
 
     Args:
         mechanism: A mechanism, or its array (secrets, observables).
@@ -33,11 +32,9 @@ class PrivacyProfile:
     Attributes:
         epsilons: Array (k,), where each line was found to be the largest, rising.
         deltas: Array (k,), the profile there.
-        slopes: Array (k,), e**epsilon p[R | s'] there: the line is
-            delta + slope (1 - e**(e - epsilon)) at any e.
+        slopes: Array (k,), e**epsilon p[R | s'] there: the line is delta + slope (1 - e**(e - epsilon)) at any e.
         pairs: Array (k, 2), the secrets (s, s') of each line; -1 where no pair is related.
-        rounding: A bound of what floating point may have got wrong in any delta; of
-            smaller deltas nothing is known.
+        rounding: A bound of the floating-point error of any delta.
 
     Raises:
         InputError: If sizes do not fit.
@@ -48,8 +45,8 @@ class PrivacyProfile:
         ([0.5, 0.0], 0.693147)
 
     Source:
-        Balle, Barthe and Gaboardi, NeurIPS 2018; the search is that of Eisner and
-        Severance, Journal of the ACM 23(4), 1976.
+        Balle, Barthe and Gaboardi, NeurIPS 2018; the search is by Eisner and Severance, Journal of the ACM 23(4),
+        1976.
     """
 
     epsilons: Floats
@@ -84,7 +81,7 @@ class PrivacyProfile:
         return values
 
     def delta_upper(self, epsilon: ArrayLike) -> Floats:
-        """Return deltas that the mechanism satisfies for certain at each epsilon: rounded up, at most 1.
+        """Return deltas that the mechanism certainly satisfies at each epsilon: rounded up, at most 1.
 
         Raises:
             InputError: If an epsilon is negative or NaN.
@@ -101,7 +98,7 @@ class PrivacyProfile:
         return np.asarray(self.pairs[lines])
 
     def _at(self, epsilon: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:
-        """Return the value of the largest line at each epsilon, and which line it is."""
+        """Return the value and the position of the largest line at each epsilon."""
         at = numbers(epsilon, "epsilon")
         for value in at.ravel():
             check_epsilon(float(value))
@@ -116,7 +113,8 @@ class PrivacyProfile:
     def epsilon(self, delta: ArrayLike) -> Floats:
         """Return the least epsilon of at least 0 for each delta, array of the same shape.
 
-        It is ``inf`` where delta is below the probability of what only one of two related secrets can report.
+        It is ``inf`` where delta is below the probability of the reports that only one of two related secrets can
+        make.
 
         Raises:
             InputError: If a delta is negative or NaN.
@@ -144,14 +142,14 @@ class _Line(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """The largest line at an epsilon, and for each pair a value that its profile does not exceed there."""
+    """The largest line at an epsilon, and an upper bound of each pair's profile there."""
 
     line: _Line
     bounds: Floats
 
 
 def _node_at(matrix: Floats, mask: Mask, epsilon: float, bounds: Floats) -> _Node:
-    """Return the node of the pairs in a mask; the bounds stay those of the others."""
+    """Return the node of the pairs in a mask; the bounds of other pairs stay."""
     found = excesses(matrix, mask, epsilon)
     delta, pair = largest(found, mask)
     slope = 0.0
@@ -164,8 +162,8 @@ def _node_at(matrix: Floats, mask: Mask, epsilon: float, bounds: Floats) -> _Nod
 def _envelope(matrix: Floats, mask: Mask) -> list[_Line]:
     """Return the lines of the profile for epsilon >= 0, by falling slope.
 
-    Each pair's own profile is convex, so that between two nodes it is below the chord of
-    its bounds: most pairs are never looked at again.
+    Each pair's profile is convex, so between two nodes it is below the chord of its bounds. Most pairs are thus
+    evaluated only twice.
     """
     zeros = np.zeros(mask.shape)
     # No finite ratio is beyond the last epsilon, where every profile has become flat.
@@ -184,7 +182,7 @@ def _envelope(matrix: Floats, mask: Mask) -> list[_Line]:
 
 
 def _between(matrix: Floats, mask: Mask, left: _Node, right: _Node) -> _Node | None:
-    """Return a node whose line is above both others where they meet, or None if there is none."""
+    """Return a node whose line is above both others where they meet, or None."""
     at = _meeting(left.line, right.line)
     if at is None:
         return None
@@ -204,7 +202,7 @@ def _value(line: _Line, epsilon: float) -> float:
 
 
 def _meeting(left: _Line, right: _Line) -> float | None:
-    """Return the epsilon strictly between two lines' own where they meet, or None if nowhere."""
+    """Return the epsilon strictly between two lines' own where they meet, or None."""
     shrunk = right.slope * math.exp(left.epsilon - right.epsilon)
     if not left.slope > shrunk:
         return None
