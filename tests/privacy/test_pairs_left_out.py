@@ -31,7 +31,7 @@ from sfumato.privacy import (
     Relation,
 )
 from sfumato.privacy.curves.errors_of_tests import errors
-from sfumato.privacy.curves.gaussian import _shifts
+from sfumato.privacy.curves.trade_off_privacy import _shifts
 from sfumato.privacy.point.concentrated import Search
 from sfumato.privacy.search import (
     Limits,

@@ -11,9 +11,9 @@ from scipy.stats import norm
 from sfumato.divergences import MaxDivergence
 from sfumato.errors import InputError
 from sfumato.privacy import GaussianPrivacy, GaussianTradeOff, Relation, TradeOff, TradeOffPrivacy
-from sfumato.privacy.curves import gaussian
+from sfumato.privacy.curves import trade_off_privacy
+from sfumato.privacy.curves.curve import LARGEST, QUANTILE_ERROR, quantile
 from sfumato.privacy.curves.errors_of_tests import errors
-from sfumato.privacy.curves.gaussian import LARGEST, QUANTILE_ERROR, quantile
 
 from ...catalogue import CASES, geometric, randomised_response, unused
 from ...divergences.pairs import several
@@ -187,7 +187,7 @@ def test_each_pair_of_400_secrets_is_compared_once_at_most(kind, monkeypatch):
         return errors(p, q)
 
     with monkeypatch.context() as patch:
-        patch.setattr(gaussian, "errors", counted)
+        patch.setattr(trade_off_privacy, "errors", counted)
         found = GaussianPrivacy().measure(rows)
     assert sum(compared) < 1.05 * 400 * 399 / 2  # and a few pairs more that choose the order
     assert found.witness.pair is not None

@@ -1,8 +1,7 @@
 """Atlas of notions: implications, post-processing and composition."""
 
-from .claims import Claim
+from .claims import Basis, Claim, Edge, Goal, Refusal, Tightness
 from .derivations import NOTION_KEYS, SEPARATIONS, Derivation, convert, implications, table
-from .edge import Basis, Edge, Goal, Refusal, Tightness
 from .edges import ATLAS
 from .properties import PROPERTIES, Property, PropertyAnswer, answer, compose
 

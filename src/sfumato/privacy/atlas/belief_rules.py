@@ -15,8 +15,7 @@ from ...intervals import Interval, above, below, exact
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.pufferfish import intervention_pairs
 from ..relation import Relation
-from .claims import Claim, covers, to_one_default
-from .edge import Changes, Goal, Map, Refusal
+from .claims import Changes, Claim, Goal, Map, Refusal, covers, to_one_default
 
 EVERY: Final = (0.0, 1.0)
 

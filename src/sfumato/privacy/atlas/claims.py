@@ -1,17 +1,18 @@
-"""Claims that a mechanism satisfies a notion at given values."""
+"""Claims that a mechanism satisfies a notion at given values, and implications between them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from ...core import DistortionPrivacy, Metric, MetricPrivacy, Prior, Space, ThresholdPrivacy, units
-from ...core.immutable import assign
+from ...core.immutable import CompactRepr, assign
 from ...core.naming import name_phrase
 from ...divergences import named
 from ...errors import InputError
@@ -24,17 +25,22 @@ from ..notion import Description, Finding, Notion
 from ..relation import Relation
 from ..vocabulary import VOCABULARY, described, kinds
 
+_CONTENT: Final = {
+    Family: ("distributions", "pairs"),
+    Rivals: ("facts", "pairs"),
+    TradeOff: ("null", "alternative"),
+}
+_LARGER_HIDES_MORE: Final = frozenset(
+    name for word in VOCABULARY.values() if word.larger_hides for name in word.numbers
+)
+_KNOWN: Final = frozenset({"possible"})
+
 
 def divergence_name(divergence: object) -> str:
     """Return the name of a divergence, given by name or as an object."""
     return divergence if isinstance(divergence, str) else str(getattr(divergence, "name", divergence))
 
 
-_CONTENT: Final = {
-    Family: ("distributions", "pairs"),
-    Rivals: ("facts", "pairs"),
-    TradeOff: ("null", "alternative"),
-}
 """The arrays that decide whether two objects are equal."""
 
 
@@ -127,12 +133,6 @@ _COVERS: Final[dict[str, Callable[[object, object], bool]]] = {
 def covers(name: str, held: object, wanted: object) -> bool:
     """Return whether a claim about one context includes the claim about another of the same name."""
     return held is wanted or (name in _COVERS and _COVERS[name](held, wanted))
-
-
-_LARGER_HIDES_MORE: Final = frozenset(
-    name for word in VOCABULARY.values() if word.larger_hides for name in word.numbers
-)
-_KNOWN: Final = frozenset({"possible"})
 
 
 class InfiniteNumberError(InputError):
@@ -351,3 +351,156 @@ def _number(given: object) -> float:
 def _shown(name: str, value: float) -> str:
     """Return six digits of a number, rounded to the weaker claim."""
     return at_least(value, 6) if name in _LARGER_HIDES_MORE else at_most(value, 6)
+
+
+class Basis(Enum):
+    """The origin of an implication; the value is its name in words."""
+
+    PROVED = "proved here"
+    PUBLISHED = "published"
+    DEFINITION = "by the definitions"
+
+
+class Tightness(Enum):
+    """Whether a smaller value would be false; the value is the answer in words."""
+
+    TIGHT = "attained, or approached, by a mechanism"
+    LOOSE = "a smaller value is known to be true"
+    OPEN = "not known to be the least"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The reason why an implication does not apply to a claim, as a clause: "delta = 0 is needed"."""
+
+    missing: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Goal(CompactRepr):
+    """The notion at the end of a chain, and some of its numbers and its context, by name."""
+
+    notion: str
+    given: Mapping[str, object]
+
+    def number(self, name: str) -> float | None:
+        """Return a given number, or None."""
+        value = self.given.get(name)
+        return float(value) if isinstance(value, int | float) else None
+
+    def context(self, name: str) -> object:
+        """Return a given part of the context, or None."""
+        return self.given.get(name)
+
+    def speaks_of(self, name: str) -> bool:
+        """Return whether the notion has such a part of the context, or such a number."""
+        word = VOCABULARY[self.notion]
+        return name in word.context or name in word.numbers
+
+
+Changes = Mapping[str, object] | Refusal
+"""The parameters of the implied claim that differ from those of the same name, or why there is none."""
+
+Map = Callable[[Claim, Goal], Changes]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Edge(CompactRepr):
+    """One implication: a claim of one notion gives a claim of another.
+
+    Attributes:
+        name: Its name, and the heading of its proof.
+        start: The key of the notion that implies.
+        end: The key of the implied notion.
+        map: From a claim and a goal to the changes; other parameters that both notions have stay.
+        rule: How the numbers change.
+        witness: A mechanism that attains it, or what is known instead.
+        source: Paper and statement.
+        basis: Whether it is proved here, published, or a definition.
+        tightness: Whether a smaller value would be false.
+        needs: Its conditions; empty if there are none.
+        checks: Checks before the map; each returns its reason to refuse a claim, or "".
+    """
+
+    name: str
+    start: str
+    end: str
+    map: Map
+    rule: str
+    witness: str
+    source: str
+    basis: Basis
+    tightness: Tightness = Tightness.TIGHT
+    needs: str = ""
+    checks: tuple[Callable[[Claim], str], ...] = ()
+
+    def follow(self, claim: Claim, goal: Goal) -> Claim | Refusal:
+        """Return the implied claim, or why there is none, also where a number exceeds all floats."""
+        for check in self.checks:
+            if missing := check(claim):
+                return Refusal(missing)
+        try:
+            changes = self.map(claim, goal)
+            if isinstance(changes, Refusal):
+                return changes
+            held = {**claim.numbers, **claim.context}
+            same = {name: held[name] for name in Claim.names(self.end) if name in held}
+            return Claim(self.end, **{**same, **changes})
+        except InfiniteNumberError:
+            return Refusal("smaller numbers are needed: what follows is larger than any float")
+
+    @property
+    def proof(self) -> str:
+        """Path of the proof, with its heading."""
+        return f"docs/proofs/atlas.md#{self.name}"
+
+    @property
+    def sentence(self) -> str:
+        """The implication in one sentence."""
+        needs = f" if {self.needs}" if self.needs else ""
+        start, end = VOCABULARY[self.start].title, VOCABULARY[self.end].title
+        return f"{start} gives {end}{needs}: {self.rule} ({self.source})."
+
+
+def same(_claim: Claim, _goal: Goal) -> Changes:
+    """Return no changes."""
+    return {}
+
+
+def rename(old: str, new: str) -> Map:
+    """Return the map that renames a number or a part of the context."""
+    return lambda claim, _goal: {new: {**claim.numbers, **claim.context}[old]}
+
+
+def take(*names: str) -> Map:
+    """Return the map that takes parts of the context from the goal."""
+    return lambda _claim, goal: {name: goal.context(name) for name in names}
+
+
+def number(name: str, value: Callable[[Claim], float]) -> Map:
+    """Return the map that computes one number from a claim."""
+    return lambda claim, _goal: {name: value(claim)}
+
+
+def pure(claim: Claim) -> str:
+    """Return why a claim with delta above 0 is refused, or ""."""
+    return f"delta = 0 is needed, but delta is {claim['delta']:g}" if claim.numbers.get("delta", 0.0) > 0 else ""
+
+
+def symmetric(claim: Claim) -> str:
+    """Return why a claim about pairs in one order is refused, or ""."""
+    relation = claim.context.get("relation")
+    one_way = isinstance(relation, Relation) and not relation.symmetric
+    return "a relation of pairs in both orders is needed" if one_way else ""
+
+
+def everywhere(claim: Claim) -> str:
+    """Return why a claim about some pairs of secrets is refused, or ""."""
+    whole = covers("relation", claim.context["relation"], None)
+    return "" if whole else "a claim about all pairs of secrets is needed"
+
+
+def lifted(claim: Claim) -> str:
+    """Return why a claim about a family instead of a lifted relation is refused, or ""."""
+    whole = claim.context.get("family") is None
+    return "" if whole else "a claim about all distributions that couplings join is needed, not about one family"

@@ -9,8 +9,7 @@ from ...core import DistortionPrivacy, MetricPrivacy
 from ...errors import InputError
 from ..notion import Finding
 from ..vocabulary import VOCABULARY, described
-from .claims import Claim
-from .edge import Edge, Goal, Refusal, Tightness
+from .claims import Claim, Edge, Goal, Refusal, Tightness
 from .edges import ATLAS
 
 NOTION_KEYS: Final[tuple[str, ...]] = tuple(VOCABULARY)

@@ -6,7 +6,7 @@ from typing import Final
 
 from ...intervals import above, exact
 from . import belief_rules, pair_rules
-from .edge import Basis, Edge, Tightness, everywhere, lifted, number, pure, rename, same, symmetric, take
+from .claims import Basis, Edge, Tightness, everywhere, lifted, number, pure, rename, same, symmetric, take
 
 DEFINITION, PROVED, PUBLISHED = Basis.DEFINITION, Basis.PROVED, Basis.PUBLISHED
 

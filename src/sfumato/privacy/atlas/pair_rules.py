@@ -14,14 +14,12 @@ from ...core.arrays import Floats
 from ...divergences import NAMED, Divergence
 from ...intervals import Interval, above, exact, least, normal
 from ...rounding import mass_error
-from ..curves.curve import LaplaceTradeOff
-from ..curves.gaussian import GaussianTradeOff
+from ..curves.curve import GaussianTradeOff, LaplaceTradeOff
 from ..curves.trade_off import TradeOff
 from ..distributions.distribution_divergence import jointly_convex, quasi_convex
 from ..distributions.family import Family
 from ..relation import Relation, largest_over, largest_ratio, reach
-from .claims import Claim, covers, divergence_name
-from .edge import Changes, Goal, Refusal
+from .claims import Changes, Claim, Goal, Refusal, covers, divergence_name
 
 _CONVEX: Final = frozenset({*NAMED, *(each.name for each in NAMED.values())})
 _SUMS: Final = ("hockey-stick divergence",)  # names that begin so, with an order or an epsilon

@@ -18,11 +18,14 @@ from ...intervals import above, exact
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.membership import (
     AdversarialPrivacy,
+    AposterioriNoiselessPrivacy,
+    IdentityPrivacy,
+    InferentialPrivacy,
     MembershipPrivacy,
     NegativeMembershipPrivacy,
+    NoiselessPrivacy,
     PositiveMembershipPrivacy,
 )
-from ..beliefs.noiseless import AposterioriNoiselessPrivacy, IdentityPrivacy, InferentialPrivacy, NoiselessPrivacy
 from ..beliefs.pufferfish import CausalPrivacy, Pufferfish
 from ..beliefs.semantic import SemanticPrivacy
 from ..distributions.distribution import DistributionPrivacy

@@ -3,29 +3,27 @@
 from typing import Final
 
 from ..notion import notions_of
-from . import membership, noiseless, pufferfish, semantic
+from . import membership, pufferfish, semantic
 from .attackers import Events, Priors
-from .bands import Band, attained_band, band
 from .membership import (
     AdversarialPrivacy,
+    AposterioriNoiselessPrivacy,
     DeltaOfAdversarialPrivacy,
     EventRatio,
     FallOfEventRatio,
-    MembershipPrivacy,
-    NegativeMembershipPrivacy,
-    PositiveMembershipPrivacy,
-)
-from .noiseless import (
-    AposterioriNoiselessPrivacy,
     IdentityPrivacy,
     InferentialPrivacy,
     InformationPrivacy,
+    MembershipPrivacy,
+    NegativeMembershipPrivacy,
     NoiselessPrivacy,
+    PositiveMembershipPrivacy,
 )
+from .posterior import Band, attained_band, band
 from .pufferfish import CausalPrivacy, Pufferfish, Rivals
 from .semantic import SemanticPrivacy
 
-NOTION_CLASSES: Final = notions_of(membership, noiseless, semantic, pufferfish)
+NOTION_CLASSES: Final = notions_of(membership, semantic, pufferfish)
 """The notions of this package, in the order of the documentation."""
 
 __all__ = [

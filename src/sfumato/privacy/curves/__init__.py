@@ -3,14 +3,13 @@
 from typing import Final
 
 from ..notion import notions_of
-from . import gaussian, trade_off_privacy
-from .curve import Curve, FunctionTradeOff, LaplaceTradeOff
-from .gaussian import GaussianPrivacy, GaussianTradeOff
+from . import trade_off_privacy
+from .curve import Curve, FunctionTradeOff, GaussianTradeOff, LaplaceTradeOff
 from .loss_distribution import LossDistribution
 from .trade_off import TestingRegion, TradeOff, power, product
-from .trade_off_privacy import TradeOffPrivacy
+from .trade_off_privacy import GaussianPrivacy, TradeOffPrivacy
 
-NOTION_CLASSES: Final = notions_of(gaussian, trade_off_privacy)
+NOTION_CLASSES: Final = notions_of(trade_off_privacy)
 """The notions of this package, in the order of the documentation."""
 
 __all__ = [

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from ...core.arrays import Floats, numbers
+from ...core.bracket import bisect, double
 from ...errors import InputError
-from ...rounding import up
-from ..rows import check_epsilon
+from ...rounding import UNIT, up
+from ..rows import check_delta, check_epsilon
 from .errors_of_tests import Errors
 
 
@@ -197,3 +199,106 @@ class LaplaceTradeOff(Curve):
         if epsilon >= self.epsilon:
             return 0.0
         return min(1.0, up(-math.expm1((epsilon - self.epsilon) / 2) * (1 + 2.0**-50)))
+
+
+LARGEST: Final = 38.5
+"""The largest quantile of any float above 0."""
+
+QUANTILE_ERROR: Final = 16 * UNIT
+"""The largest relative error of scipy's quantile; a test compares it with interval arithmetic."""
+
+
+def quantile(probability: Floats, complement: Floats) -> Floats:
+    """Return the normal quantile, to a small relative error near 0 and 1, given p and 1 - p."""
+    z = ndtri(np.minimum(probability, complement))
+    return np.asarray(np.where(probability <= complement, z, -z))
+
+
+_LEAST = 1e-300  # below it exponentials lose their digits
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GaussianTradeOff(Curve):
+    """The trade-off function of N(0, 1) against N(mu, 1): G(a) = Phi(Phi^-1(1 - a) - mu).
+
+    Attributes:
+        mu: At least 0; ``inf`` hides nothing.
+
+    Raises:
+        InputError: If mu is negative or NaN.
+
+    Example:
+        >>> round(GaussianTradeOff(1.0).delta(0.5), 6)
+        0.238422
+
+    Source:
+        Dong, Roth and Su, definition 2.6 and corollary 2.13.
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        if not self.mu >= 0:
+            raise InputError(f"mu is {self.mu}.", "the shift of Gaussian differential privacy is at least 0.")
+
+    @classmethod
+    def of_epsilon(cls, epsilon: float) -> Self:
+        """Return the least mu that every mechanism of epsilon-differential privacy satisfies.
+
+        mu = 2 Phi^-1(e**epsilon / (1 + e**epsilon)), attained by binary randomised response.
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
+        """
+        check_epsilon(epsilon)
+        return cls(-2 * float(ndtri_exp(-float(np.logaddexp(0.0, epsilon)))))
+
+    @classmethod
+    def composed(cls, curves: Iterable[Self]) -> Self:
+        """Return the curve of several mechanisms used on the same secret: mu = sqrt(sum of mu**2)."""
+        return cls(math.hypot(*(curve.mu for curve in curves)))
+
+    def errors(self, alphas: Floats, confidences: Floats) -> tuple[Floats, Floats]:
+        """Return the least type II errors and their complements."""
+        if math.isinf(self.mu):
+            return np.zeros_like(alphas), np.ones_like(alphas)
+        z = quantile(confidences, alphas) - self.mu
+        return np.asarray(ndtr(z)), np.asarray(ndtr(-z))
+
+    def delta(self, epsilon: float) -> float:
+        """Return the least delta at an epsilon of at least 0, rounded up.
+
+        delta = Phi(-epsilon/mu + mu/2) - e**epsilon Phi(-epsilon/mu - mu/2)
+
+        Raises:
+            InputError: If epsilon is negative or NaN.
+        """
+        check_epsilon(epsilon)
+        if self.mu == 0 or math.isinf(epsilon):
+            return float(math.isinf(self.mu))
+        if math.isinf(self.mu):
+            return 1.0
+        low = float(log_ndtr(-epsilon / self.mu - self.mu / 2)) + epsilon
+        high = float(log_ndtr(-epsilon / self.mu + self.mu / 2))
+        lost = 16 * UNIT * (1 + abs(high) + abs(low) + 2 * epsilon)
+        # As a product, so that a small difference of logarithms keeps its digits.
+        delta = math.exp(high) * (-math.expm1(min(0.0, low - high)) + lost)
+        return min(1.0, math.nextafter(delta, 1.0))
+
+    def epsilon(self, delta: float) -> float:
+        """Return the least epsilon of at least 0 at a delta, rounded up.
+
+        Raises:
+            InputError: If delta is not between 0 and 1.
+        """
+        check_delta(delta)
+        if self.delta(0.0) <= delta:
+            return 0.0
+        if math.isinf(self.mu) or delta < _LEAST:
+            return math.inf
+
+        def enough(epsilon: float) -> bool:
+            return self.delta(epsilon) <= delta
+
+        return bisect(enough, *double(enough, fails=0.0, holds=1.0), relative=1e-14).holds

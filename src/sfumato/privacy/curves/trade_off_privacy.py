@@ -1,26 +1,198 @@
-"""f-differential privacy: related rows at least as hard to distinguish as a given curve says."""
+"""Notions of trade-off curves: Gaussian and f-differential privacy, by the best tests between two secrets."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...core.arrays import Floats
 from ...rounding import UNIT, at_most, float_above, float_below
 from ..exact import IntegerRows, Pair, Pairs, integer_rows, weighted_masses
 from ..notion import Description, Finding, Notion, Witness
 from ..point.differential import DifferentialPrivacy
-from ..relation import Relation, relation_on
-from ..rows import AnyMechanism, channel
-from .curve import Curve
+from ..relation import Relation, related_rows, relation_on
+from ..rows import AnyMechanism, Mask, channel
+from ..search import Positions, falling
+from .curve import LARGEST, QUANTILE_ERROR, Curve, quantile
 from .errors_of_tests import Corners, Errors, blocks, errors, witness_of_test
 from .trade_off import TradeOff
 
+_AT_ONCE: Final = 2**12  # pairs that are looked at together
+_CENTRES: Final = 10  # times the root of the number of rows
+_SLACK: Final = 1e-7  # far more than floating point takes away; rows may sum to one within 1e-9 only
 _NO_TEST: Final = "no test does better than the curve allows"
+_UNEVEN: Final = 2.0**-44  # by which the sum of a row may differ from 1: floats of rows that sum to 1
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianPrivacy(Notion):
+    """Gaussian differential privacy, with the least mu.
+
+    T(p(.|s), p(.|s')) >= G_mu    for all related s, s'
+
+    where T is the trade-off function. G_mu is convex and T linear between its vertices, so mu = max over vertices
+    (a, b) of Phi^-1(1 - a) - Phi^-1(b). It is ``inf`` where some observable is possible for one secret only. Both
+    orders of a pair give the same mu.
+
+    Example:
+        >>> round(GaussianPrivacy().measure([[0.75, 0.25], [0.25, 0.75]]).value, 6)
+        1.34898
+    """
+
+    description = Description(
+        "gaussian",
+        "Gaussian privacy",
+        ("mu",),
+        question="Which shift of a normal distribution is as easy to detect as the secret?",
+        promise=(
+            "distinguishing {about} is at least as hard as distinguishing two normal distributions whose "
+            "means differ by {mu} standard deviations"
+        ),
+        source="Dong, Roth and Su, 2022, definition 2.7",
+        context=("relation",),
+    )
+    parameter = "mu"
+
+    relation: Relation | None = None
+
+    def _measured(self, mechanism: AnyMechanism) -> Finding:
+        rows, related = related_rows(mechanism, self.relation)
+        unordered = np.triu(related | related.T)
+        alone = _distinguishing_report(rows > 0, unordered)
+        if alone is not None:
+            return Finding(self, math.inf, 0.0, alone)
+        best = _Largest(rows)
+        net = net_of(rows, best.of_pairs)
+        for pairs in farthest_first(unordered, net, lambda: best.value):
+            best.raise_to(pairs)
+        value, witness = best.value, best.witness
+        # A relative error r of a probability of at most 1/2 moves its quantile by at most 1.26 r.
+        rounding = 4 * (rows.shape[1] + 8) * UNIT + 2 * LARGEST * QUANTILE_ERROR
+        return Finding(self, value, rounding, witness)
+
+    def sentence(self, value: float) -> str:
+        """Return the guarantee at a value, in words."""
+        related = "secrets" if self.relation is None else self.relation.name
+        if math.isinf(value):
+            return f"Some report distinguishes some two {related} with certainty."
+        return (
+            f"Identifying the source of a report among two {related} is at least as hard as detecting from one "
+            f"draw a shift of a standard normal distribution by {at_most(value)}."
+        )
+
+
+@dataclass(slots=True)
+class _Largest:
+    """The largest mu of the pairs so far, and the test that needs it."""
+
+    rows: Floats
+    value: float = 0.0
+    witness: Witness = field(default_factory=lambda: Witness(note="all related secrets have the same row"))
+
+    def of_pairs(self, pairs: NDArray[np.intp]) -> Floats:
+        """Return the mu of listed pairs, array (k,), without raising the largest."""
+        parts = [_shifts(errors(p, q)).max(axis=1) for _, p, q in blocks(self.rows, pairs)]
+        return np.asarray(np.maximum(np.concatenate([np.zeros(0), *parts]), 0.0))
+
+    def raise_to(self, pairs: NDArray[np.intp]) -> None:
+        """Raise the largest mu by some pairs."""
+        for block, p, q in blocks(self.rows, pairs):
+            found = errors(p, q)
+            shifts = _shifts(found)
+            worst, vertex = np.unravel_index(int(np.argmax(shifts)), shifts.shape)
+            if shifts[worst, vertex] > self.value:
+                self.value = float(shifts[worst, vertex])
+                of_pair = Errors(*(rates[worst] for rates in found))
+                self.witness = witness_of_test(self.rows, block[worst], of_pair, int(vertex))
+
+
+def _shifts(found: Errors) -> Floats:
+    """Return the mu that each vertex needs, -inf at the ends."""
+    with np.errstate(invalid="ignore"):
+        shifts = quantile(found.confidences, found.alphas) - quantile(found.betas, found.powers)
+    inner = (found.alphas > 0) & (found.confidences > 0) & (found.betas > 0) & (found.powers > 0)
+    return np.where(inner, shifts, -np.inf)
+
+
+def _distinguishing_report(support: NDArray[np.bool_], mask: Mask) -> Witness | None:
+    """Return a pair of rows with different supports and an output of one of them, or None."""
+    _, groups = np.unique(support, axis=0, return_inverse=True)
+    groups = groups.ravel()
+    for first in np.flatnonzero(mask.any(axis=1)):
+        apart = np.flatnonzero(mask[first] & (groups != groups[first]))
+        if len(apart):
+            outputs = np.flatnonzero(support[first] != support[apart[0]])[:1]
+            note = "which is possible for one of them only"
+            return Witness((int(first), int(apart[0])), outputs, note=note)
+    return None
+
+
+class Net(NamedTuple):
+    """A few centres, such that every row is near one of them.
+
+    The mu of Gaussian privacy obeys the triangle inequality: mu(s, t) is at most the mu of the centres of s and t,
+    plus that of s and its centre, plus that of t and its centre. ``centre`` and ``radius`` are the centre of each
+    row and its mu, arrays (n,). ``between`` is the mu of the centres, array (k, k), infinite for rows that are
+    possible for different outputs.
+    """
+
+    centre: NDArray[np.intp]
+    radius: Floats
+    between: Floats
+
+    def limits(self, rows: Positions) -> Floats:
+        """Return bounds of the mu of some rows and all others, array (b, n)."""
+        found = self.between[self.centre[rows]][:, self.centre]
+        return np.asarray(found + self.radius[rows, None] + self.radius + _SLACK)
+
+
+def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
+    """Return a net of rows: the row farthest from all centres joins repeatedly.
+
+    ``shifts`` gives the mu of pairs of rows with the same possible outputs. The triangle inequality is in the
+    proof of Dong, Roth and Su, 2022, theorem 2.14.
+    """
+    roots, most = np.sqrt(rows), math.ceil(_CENTRES * math.sqrt(len(rows)))
+    support = np.unique(rows > 0, axis=0, return_inverse=True)[1].ravel()
+
+    def affinities(chosen: int) -> Floats:
+        return np.where(support == support[chosen], roots @ roots[chosen], 0.0)
+
+    def apart(pairs: Positions) -> Floats:
+        found = np.full(len(pairs), np.inf)
+        same = support[pairs[:, 0]] == support[pairs[:, 1]]
+        found[same] = shifts(pairs[same])
+        return found
+
+    centres, near, centre = [0], affinities(0), np.zeros(len(rows), dtype=np.intp)
+    while len(centres) < most and near.min() < 1 - _SLACK:
+        chosen = int(np.argmin(near))
+        affinity = affinities(chosen)
+        closer = affinity > near
+        centre[closer], near = len(centres), np.maximum(near, affinity)
+        centres.append(chosen)
+    positions = np.array(centres, dtype=np.intp)
+    radius = apart(np.stack([np.arange(len(rows)), positions[centre]], axis=1))
+    between = np.zeros((len(positions), len(positions)))
+    first, second = np.triu_indices(len(positions), 1)
+    between[first, second] = apart(np.stack([positions[first], positions[second]], axis=1))
+    return Net(centre, radius, between + between.T)
+
+
+def farthest_first(mask: Mask, net: Net, known: Callable[[], float]) -> Iterator[Positions]:
+    """Yield the pairs of a mask that may need more than is known, mostly the largest first, arrays (k, 2)."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    far = np.where(np.isfinite(net.between), net.between, 0.0).max(axis=1)
+    rows = rows[np.argsort(-(far[net.centre[rows]] + net.radius[rows]), kind="stable")]
+    yield from falling(mask, rows, net.limits, known, _AT_ONCE)
 
 
 @final
@@ -112,9 +284,6 @@ class TradeOffPrivacy(Notion):
     @property
     def _related(self) -> str:
         return "secrets" if self.relation is None else self.relation.name
-
-
-_UNEVEN: Final = 2.0**-44  # by which the sum of a row may differ from 1: floats of rows that sum to 1
 
 
 def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -> tuple[Fraction, Pair] | None:

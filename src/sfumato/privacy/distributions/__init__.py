@@ -4,11 +4,11 @@ from typing import Final
 
 from ..notion import notions_of
 from . import distribution, distribution_divergence
-from .bayes_factors import BayesFactors, bayes_factors
 from .close_beliefs import WorstBeliefs, close_beliefs, worst_beliefs
 from .distribution import DistributionPrivacy, MetricDistributionPrivacy, ProbabilisticDistributionPrivacy
 from .distribution_divergence import DivergenceDistributionPrivacy, DivergenceMetricDistributionPrivacy
 from .family import Family, FamilyDistance
+from .family_reports import BayesFactors, bayes_factors
 from .preprocessing import Stability, pre_processed, stability
 from .promise import (
     Promise,
