@@ -289,10 +289,7 @@ def _solve(matrix: Floats, gain: Floats, time_limit: float) -> tuple[Floats | No
         cost,
         integrality=whole_numbers,
         bounds=Bounds(0.0, 1.0),
-        constraints=[
-            LinearConstraint(equal, rights, rights),
-            LinearConstraint(below, -np.inf, 0.0),
-        ],
+        constraints=[LinearConstraint(equal, rights, rights), LinearConstraint(below, -np.inf, 0.0)],
         options={"mip_rel_gap": 1e-9} | ({"time_limit": time_limit} if math.isfinite(time_limit) else {}),
     )
     prior = None

@@ -277,8 +277,7 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
     (n, wanted), (given, columns) = mechanism.shape, other.shape
     if wanted != columns:
         raise InputError(
-            f"the mechanisms have {wanted:,} and {columns:,} observables.",
-            "compare two on the same observables.",
+            f"the mechanisms have {wanted:,} and {columns:,} observables.", "compare two on the same observables."
         )
     mechanism.observables.check_order(other.observables, "the other mechanism")
     _check_size(f"mixing {given:,} secrets for {n:,}, with {wanted:,} observables,", n * wanted * given)

@@ -15,16 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.arrays import Floats
-from ..divergences import (
-    CHI_SQUARED,
-    HELLINGER,
-    KL,
-    REVERSE_KL,
-    TOTAL_VARIATION,
-    Divergence,
-    HockeyStick,
-    Renyi,
-)
+from ..divergences import CHI_SQUARED, HELLINGER, KL, REVERSE_KL, TOTAL_VARIATION, Divergence, HockeyStick, Renyi
 from .rows import Mask
 
 Positions = NDArray[np.intp]

@@ -60,10 +60,7 @@ NAMES: Final = {
 
 def table() -> str:
     """Return the Markdown table of notions, one per line."""
-    lines = [
-        "| key | finds | an audit measures it | the question it answers | source |",
-        "|---|---|---|---|---|",
-    ]
+    lines = ["| key | finds | an audit measures it | the question it answers | source |", "|---|---|---|---|---|"]
     for key, word in VOCABULARY.items():
         finds = [kind.parameter for kind in kinds(key)] or word.numbers
         cells = (f"`{key}`", ", ".join(finds), _audited(key), word.question, word.source)

@@ -54,12 +54,7 @@ class Wasserstein:
 
 
 def wasserstein(
-    first: Distribution,
-    second: Distribution,
-    distances: Distances,
-    p: float = 1.0,
-    *,
-    tolerance: float = ROUNDING,
+    first: Distribution, second: Distribution, distances: Distances, p: float = 1.0, *, tolerance: float = ROUNDING
 ) -> Wasserstein:
     """Return the p-Wasserstein distance of two distributions, with an optimal coupling.
 

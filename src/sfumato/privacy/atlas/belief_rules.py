@@ -252,11 +252,7 @@ def adversarial_to_ratio(claim: Claim, _goal: Goal) -> Changes:
 
 def noiseless_to_ratio(claim: Claim, _goal: Goal) -> Changes:
     """Return epsilon as rise and fall."""
-    return {
-        "rise": claim["epsilon"],
-        "fall": claim["epsilon"],
-        "priors": any_mass(priors_of(claim.context)),
-    }
+    return {"rise": claim["epsilon"], "fall": claim["epsilon"], "priors": any_mass(priors_of(claim.context))}
 
 
 def noiseless_to_dp(claim: Claim, _goal: Goal) -> Changes:

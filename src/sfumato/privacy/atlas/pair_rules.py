@@ -274,11 +274,8 @@ def kl_as_divergence(_claim: Claim, goal: Goal) -> Changes:
 
 def divergence_as_kl(claim: Claim, _goal: Goal) -> Changes:
     """Return no changes of a claim about the KL divergence."""
-    return (
-        {}
-        if divergence_name(claim.context["divergence"]) == "KL divergence"
-        else Refusal("the KL divergence is needed")
-    )
+    kl = divergence_name(claim.context["divergence"]) == "KL divergence"
+    return {} if kl else Refusal("the KL divergence is needed")
 
 
 def to_renyi(claim: Claim, goal: Goal) -> Changes:

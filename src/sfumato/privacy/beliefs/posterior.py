@@ -25,7 +25,11 @@ _LARGEST_EXPONENT = 700.0
 _RATIO: Final = frozenset(
     {"differential-privacy", "indistinguishable", "noiseless", "inferential", "identity", "pufferfish"}
 )
-_BOTH: Final = frozenset({"membership", "aposteriori-noiseless", "information"})
+_FACTORS: Final = {
+    **dict.fromkeys(("membership", "aposteriori-noiseless", "information"), ("fall", "rise")),
+    "positive-membership": ("rise",),
+    "negative-membership": ("fall",),
+}
 
 
 class Likelihoods(NamedTuple):
@@ -478,15 +482,11 @@ def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
     title = f"{key}, epsilon {epsilon:g}" + (f", delta {delta:g}" if delta else "")
     if key in _RATIO:
         return Band(title, low=-epsilon, high=epsilon)
-    if key in _BOTH:
-        return Band(title, fall=epsilon, rise=epsilon)
-    if key == "positive-membership":
-        return Band(title, rise=epsilon)
-    if key == "negative-membership":
-        return Band(title, fall=epsilon)
+    if key in _FACTORS:
+        return Band(title, **dict.fromkeys(_FACTORS[key], epsilon))
     if key == "adversarial":
         return Band(title, slope=epsilon, delta=delta)
-    known = ", ".join(sorted(_RATIO | _BOTH | {"positive-membership", "negative-membership", "adversarial"}))
+    known = ", ".join(sorted({*_RATIO, *_FACTORS, "adversarial"}))
     raise InputError(f"no band is known of {key!r}.", f"the notions with one are: {known}.")
 
 

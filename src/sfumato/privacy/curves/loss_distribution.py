@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self, final
 
@@ -18,6 +18,7 @@ from ...core.immutable import assign
 from ...divergences import Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT, power
+from ..rows import check_delta
 from .trade_off import TradeOff
 
 _TAIL = 1e-16  # mass that a composition may leave outside its lattice
@@ -79,16 +80,9 @@ class LossDistribution:
         masses, losses = first[seen], log_ratios(first[seen], second[seen])
         shift = 32 * UNIT * (1 + float(np.max(np.abs(losses), initial=0.0)))
         start, lattice, exact = split(masses, losses, spacing, shift)
-        assign(
-            self,
-            spacing=spacing,
-            masses=readonly(lattice),
-            first=start,
-            infinite=float(first[second == 0].sum()),
-            splits=0 if exact else 1,
-            shift=shift,
-            lost=4 * (len(first) + 40) * UNIT,
-        )
+        assign(self, spacing=spacing, masses=readonly(lattice), first=start)
+        assign(self, infinite=float(first[second == 0].sum()), splits=0 if exact else 1)
+        assign(self, shift=shift, lost=4 * (len(first) + 40) * UNIT)
 
     @classmethod
     def of(cls, curve: TradeOff, spacing: float = 1e-4) -> Self:
@@ -113,17 +107,11 @@ class LossDistribution:
         masses, error = convolve([Factor(part.masses, part.first, count) for part, count in given], first, size)
         result = object.__new__(cls)
         # The logarithm of 0 is not taken; 2**-53 is among what may be lost.
-        kept = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in given)
-        assign(
-            result,
-            spacing=spacing,
-            masses=readonly(masses),
-            first=first,
-            infinite=-math.expm1(kept),
-            splits=sum(part.splits * count for part, count in given),
-            shift=sum(part.shift * count for part, count in given),
-            lost=error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in given),
-        )
+        log_finite = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in given)
+        splits, shift = (sum(getattr(part, name) * count for part, count in given) for name in ("splits", "shift"))
+        lost = error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in given)
+        assign(result, spacing=spacing, masses=readonly(masses), first=first)
+        assign(result, infinite=-math.expm1(log_finite), splits=splits, shift=shift, lost=lost)
         return result
 
     def __repr__(self) -> str:
@@ -154,13 +142,7 @@ class LossDistribution:
         Raises:
             InputError: If delta is not between 0 and 1.
         """
-        _check_delta(delta)
-        end = float(self.losses[-1]) + self.spacing + self.shift
-        if self.delta_upper(0.0) <= delta:
-            return 0.0
-        if self.delta_upper(end) > delta:
-            return math.inf
-        return bisect(lambda at: self.delta_upper(at) <= delta, fails=0.0, holds=end, relative=1e-14).holds
+        return self._least_epsilon(delta, self.delta_upper, self.shift)[1]
 
     def epsilon_lower(self, delta: float) -> float:
         """Return a proved lower bound of the least epsilon at a delta, at least 0.
@@ -168,13 +150,18 @@ class LossDistribution:
         Raises:
             InputError: If delta is not between 0 and 1.
         """
-        _check_delta(delta)
-        end = float(self.losses[-1]) + self.spacing
-        if self.delta_lower(0.0) <= delta:
-            return 0.0
-        if self.delta_lower(end) > delta:
-            return math.inf
-        return bisect(lambda at: self.delta_lower(at) <= delta, fails=0.0, holds=end, relative=1e-14).fails
+        return self._least_epsilon(delta, self.delta_lower, 0.0)[0]
+
+    def _least_epsilon(self, delta: float, of: Callable[[float], float], shift: float) -> tuple[float, float]:
+        """Return two epsilons, at least 0, between which a falling bound of delta crosses delta."""
+        check_delta(delta)
+        end = float(self.losses[-1]) + self.spacing + shift
+        if of(0.0) <= delta:
+            return 0.0, 0.0
+        if of(end) > delta:
+            return math.inf, math.inf
+        crossing = bisect(lambda at: of(at) <= delta, fails=0.0, holds=end, relative=1e-14)
+        return crossing.fails, crossing.holds
 
     def _delta(self, epsilon: float) -> float:
         losses = self.losses
@@ -194,11 +181,6 @@ def _check(parts: list[tuple[LossDistribution, int]]) -> None:
             f"the lattices have different spacings: {', '.join(f'{spacing:g}' for spacing in sorted(spacings))}.",
             "make all loss distributions with one spacing.",
         )
-
-
-def _check_delta(delta: float) -> None:
-    if not 0 <= delta <= 1:
-        raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-6.")
 
 
 def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:

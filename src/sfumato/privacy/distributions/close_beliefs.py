@@ -157,12 +157,13 @@ def worst_beliefs(
             _by_sets(matrix, balls[i], balls[j], delta, upper, most_nodes)
             for (i, j), (_, upper) in zip(family.pairs, answers, strict=True)
         ]
-    lowers = [_needed(matrix, beliefs, delta) for beliefs, _ in answers]
+    made = [(readonly(one @ matrix), readonly(two @ matrix)) for (one, two), _ in answers]
+    lowers = [epsilon_below(p, q, delta, len(matrix)) for p, q in made]
     worst, upper = int(np.argmax(lowers)), max(answer[1] for answer in answers)
     lower = lowers[worst]
     first, second = answers[worst][0]
     i, j = (int(position) for position in family.pairs[worst])
-    shown = max_divergence(first @ matrix, second @ matrix, delta)
+    shown = max_divergence(*made[worst], delta)
     epsilon = Bracket(lower, min(max(shown.value, lower), upper), upper)
     closed = upper == lower or upper - lower <= 1e-9 * max(1.0, upper)
     return WorstBeliefs(epsilon, (i, j), first, second, shown.outputs, radius, delta, closed)
@@ -213,11 +214,6 @@ def _by_sets(
             return beliefs, min(at, most)
         step *= 4
     return beliefs, most
-
-
-def _needed(matrix: Floats, beliefs: tuple[Floats, Floats], delta: float) -> float:
-    p, q = beliefs[0] @ matrix, beliefs[1] @ matrix
-    return epsilon_below(readonly(p), readonly(q), delta, len(matrix))
 
 
 def _ratio_above(top: float, bottom: float) -> float:

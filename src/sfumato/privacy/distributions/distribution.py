@@ -72,11 +72,10 @@ class DistributionPrivacy(OfFamily):
     )
 
     family: Family
-    delta: float
+    delta: float = 0.0
 
-    def __init__(self, family: Family, delta: float = 0.0) -> None:
-        check_delta(delta)
-        assign(self, family=family, delta=float(delta))
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
 
     def __repr__(self) -> str:
         return f"DistributionPrivacy({self.family!r}, delta={self.delta:g})"
@@ -152,9 +151,8 @@ class ProbabilisticDistributionPrivacy(OfFamily):
     family: Family
     delta: float
 
-    def __init__(self, family: Family, delta: float) -> None:
-        check_delta(delta)
-        assign(self, family=family, delta=float(delta))
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
 
     def __repr__(self) -> str:
         return f"ProbabilisticDistributionPrivacy({self.family!r}, delta={self.delta:g})"
@@ -184,18 +182,14 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         value, upper = found[0][worst], max(found[2])
         aside = _beyond(p, q, value)
         below = found[1][worst] - log_error(found[1][worst], family.size)
-        witness = pair_witness(family, worst, readonly(aside))
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
         if found[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
             exact = decide_in_fractions(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
             if exact is not None:
                 bounds, worst = exact
-                witness = pair_witness(
-                    family,
-                    worst,
-                    readonly(_beyond(rows[family.pairs[worst, 0]], rows[family.pairs[worst, 1]], bounds.value)),
-                )
-        return Finding.between(self, bounds, witness)
+                p, q = rows[family.pairs[worst]]
+                aside = _beyond(p, q, bounds.value)
+        return Finding.between(self, bounds, pair_witness(family, worst, readonly(aside)))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -320,12 +314,11 @@ class MetricDistributionPrivacy(ByDistance):
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
-        per, in_unit = (
-            f" per {self.distance.unit or 'unit'}",
-            f" in {self.distance.unit}" * bool(self.distance.unit),
-        )
+        unit = self.distance.unit
+        in_unit = f" in {unit}" if unit else ""
         if math.isinf(value):
-            return f"Some pair of {self.family} is not hidden at any epsilon{per} of {self.distance.name}."
+            per = unit or "unit"
+            return f"Some pair of {self.family} is not hidden at any epsilon per {per} of {self.distance.name}."
         if self.vacuous:
             return self.unprotected
         rest = f" {self.unprotected}" if self.unprotected else ""

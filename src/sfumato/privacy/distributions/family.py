@@ -65,16 +65,8 @@ class Family:
             chosen, how = _all_pairs(len(names)), _ANY
         else:
             chosen, how = _positions(names, pairs), "the given list"
-        assign(
-            self,
-            names=names,
-            distributions=rows,
-            pairs=readonly(chosen),
-            lifted_from=None,
-            outside=readonly(np.zeros(len(chosen))),
-            _chosen=how,
-            _optimal=None,
-        )
+        assign(self, names=names, distributions=rows, pairs=readonly(chosen))
+        assign(self, lifted_from=None, outside=readonly(np.zeros(len(chosen))), _chosen=how, _optimal=None)
 
     @classmethod
     def lifted(cls, distributions: Distributions, relation: Relation, *, tolerance: float = _ROUNDING) -> Family:
@@ -162,16 +154,9 @@ class Family:
                 "widen the relation, or list the pairs that must look alike.",
             )
         family = object.__new__(cls)
-        assign(
-            family,
-            names=names,
-            distributions=rows,
-            pairs=readonly(np.array(list(found), dtype=np.intp)),
-            lifted_from=relation,
-            outside=readonly(np.array(list(found.values()))),
-            _chosen=how,
-            _optimal=optimal,
-        )
+        assign(family, names=names, distributions=rows, pairs=readonly(np.array(list(found), dtype=np.intp)))
+        outside = readonly(np.array(list(found.values())))
+        assign(family, lifted_from=relation, outside=outside, _chosen=how, _optimal=optimal)
         return family
 
     def __len__(self) -> int:
@@ -331,16 +316,8 @@ class FamilyDistance:
                 f"the distances have shape {given.shape[0]} x {given.shape[1]}, the smallest {given.min():g}.",
                 "pass a row and a column per distribution, and distances of at least 0.",
             )
-        assign(
-            self,
-            array=given,
-            lower=given,
-            ignored=np.zeros_like(given),
-            unit=unit,
-            name=name,
-            ground=None,
-            order=None,
-        )
+        assign(self, array=given, lower=given, ignored=np.zeros_like(given))
+        assign(self, unit=unit, name=name, ground=None, order=None)
 
     @classmethod
     def wasserstein(
@@ -365,16 +342,9 @@ class FamilyDistance:
             lower[[i, j], [j, i]], values[[i, j], [j, i]] = found.distance.lower, found.distance.upper
             ignored[[i, j], [j, i]] = found.ignored
         distance = object.__new__(cls)
-        assign(
-            distance,
-            array=readonly(values),
-            lower=readonly(lower),
-            ignored=readonly(ignored),
-            unit=ground.unit,
-            name=f"Wasserstein distance of order {p:g} over {ground.name}",
-            ground=ground,
-            order=p,
-        )
+        name = f"Wasserstein distance of order {p:g} over {ground.name}"
+        assign(distance, array=readonly(values), lower=readonly(lower), ignored=readonly(ignored))
+        assign(distance, unit=ground.unit, name=name, ground=ground, order=p)
         return distance
 
     def __len__(self) -> int:

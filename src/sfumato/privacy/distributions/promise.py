@@ -14,13 +14,7 @@ import numpy as np
 
 from ...core import ONE_WORD, TWO_WORDS, Mechanism, Metric, MetricPrivacy, Space
 from ...core.arrays import Floats
-from ...divergences import (
-    HELLINGER,
-    TOTAL_VARIATION,
-    Divergence,
-    FDivergence,
-    HockeyStick,
-)
+from ...divergences import HELLINGER, TOTAL_VARIATION, Divergence, FDivergence, HockeyStick
 from ...errors import InputError
 from ...intervals import above, exact
 from ...rounding import at_most

@@ -29,7 +29,7 @@ from ..exact import (
     rows_of,
 )
 from ..rows import AnyMechanism, Mask, channel, scale_by_exp, span
-from ..search import Limits, Positions, Top, affinity_limits, ratio_limits, search
+from ..search import Errors, Limits, Positions, Top, affinity_limits, ratio_limits, search
 
 _ENTRIES: Final = 2**20  # bounds held at a time
 _GROWN: Final = 700.0  # floats hold e to this
@@ -78,14 +78,14 @@ class LeastEpsilon(NamedTuple):
     rounding: float
 
 
-def largest_ratio(matrix: Floats, mask: Mask, scales: Scales) -> Top:
+def largest_ratio(matrix: Floats, mask: Mask, scales: Scales, errors: Errors | None = None) -> Top:
     """Return the largest ln(p(o|s) / p(o|t)) over its scale of the pairs in a mask."""
 
     def values(s: Positions, t: Positions) -> Floats:
         with np.errstate(over="ignore"):
             return np.asarray(MaxDivergence().rows(matrix[s], matrix[t]) / scales.of(s, t))
 
-    return search(mask, values, scales.over(ratio_limits(matrix)))
+    return search(mask, values, scales.over(ratio_limits(matrix)), errors)
 
 
 def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float) -> LeastEpsilon:

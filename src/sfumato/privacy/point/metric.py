@@ -11,15 +11,15 @@ import numpy as np
 from ...core import Metric, Space
 from ...core.arrays import Floats
 from ...core.naming import name_phrase
-from ...divergences import HockeyStick, MaxDivergence
+from ...divergences import HockeyStick
 from ...errors import InputError
 from ...rounding import at_most, factor_at_most, log_errors, mass_error
 from ..exact import largest_factor, largest_mass, largest_rate
 from ..notion import Description, Finding, Notion
 from ..rows import AnyMechanism, Mask, channel, check_delta, unequal_pair
-from ..search import Positions, ratio_limits, search
+from ..search import Positions, search
 from .differential import witness_of_pair
-from .least_epsilon import Scales, least_epsilon
+from .least_epsilon import Scales, largest_ratio, least_epsilon
 
 NO_PAIR: Final = "No pair of {} is at a finite distance, so no pair is covered."
 """Sentence of an epsilon per distance where all distances are infinite."""
@@ -115,16 +115,12 @@ class MetricDifferentialPrivacy(ByMetric):
         """Return the largest log-ratio per unit of the pairs in a mask."""
         scales = Scales.distances(self.metric.array, mask)
 
-        def rates(s: Positions, t: Positions) -> Floats:
-            with np.errstate(over="ignore"):
-                return np.asarray(MaxDivergence().rows(matrix[s], matrix[t]) / scales.of(s, t))
-
         def errors(found: Floats, s: Positions, t: Positions) -> Floats:
             distances = scales.of(s, t)
             with np.errstate(over="ignore"):  # an error beyond all floats is infinite: nothing is known
                 return np.asarray(log_errors(found * distances) / distances + 2.0**-50 * np.abs(found))
 
-        top = search(mask, rates, scales.over(ratio_limits(matrix)), errors)
+        top = largest_ratio(matrix, mask, scales, errors)
         witness = witness_of_pair(matrix, top.pair, 0.0)
         if math.isinf(top.value):
             return Finding(self, top.value, 0.0, witness)
