@@ -141,14 +141,14 @@ class Profile:
         return np.where(at < self.limit, np.inf, values)
 
 
-def _last_of_ties(found: list[Vertex]) -> list[Vertex]:
+def _last_of_ties(bends: list[Vertex]) -> list[Vertex]:
     """Return the vertices by rising epsilon, of equal ones the last, whose slope counts them all."""
-    distinct = {float(vertex.epsilon): vertex for vertex in found}
+    distinct = {float(vertex.epsilon): vertex for vertex in bends}
     return [distinct[epsilon] for epsilon in sorted(distinct)]
 
 
-def _column(found: list[Vertex], field: str) -> Floats:
-    return readonly(np.array([float(getattr(vertex, field)) for vertex in found], dtype=np.float64))
+def _column(bends: list[Vertex], field: str) -> Floats:
+    return readonly(np.array([float(getattr(vertex, field)) for vertex in bends], dtype=np.float64))
 
 
 @final

@@ -68,9 +68,9 @@ def _separation(mechanism: Mechanism, other: Mechanism, weighted: Whole) -> Frac
     It is the sum over o of max over z of sum over s of p(o|s) w(z, s), less the same of q; w is the prior times
     the gain.
     """
-    own = int((weighted @ mechanism.weights.astype(object)).max(axis=0).sum())
+    worth = int((weighted @ mechanism.weights.astype(object)).max(axis=0).sum())
     best = int((weighted @ other.weights.astype(object)).max(axis=0).sum())
-    return Fraction(own, 2**mechanism.bits) - Fraction(best, 2**other.bits)
+    return Fraction(worth, 2**mechanism.bits) - Fraction(best, 2**other.bits)
 
 
 class Nearest(CompactRepr):
@@ -150,8 +150,8 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
         0.2
     """
     _check_same_secrets(mechanism, other)
-    (n, wanted), given = mechanism.shape, other.shape[1]
-    _check_size(f"factorisation for {n:,} secrets and {given:,} by {wanted:,} observables", n * wanted * given)
+    (n, wanted), columns = mechanism.shape, other.shape[1]
+    _check_size(f"factorisation for {n:,} secrets and {columns:,} by {wanted:,} observables", n * wanted * columns)
     if prior is not None:
         mechanism.joint(prior)  # refuses a prior that does not fit
     rows, prices = _solve(mechanism.matrix, other.matrix, None if prior is None else prior.probabilities)
@@ -173,25 +173,25 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
 
 
 def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
-    """Return the nearest processing, array (given, wanted), and the prices of the missing mass, (secrets, wanted).
+    """Return the nearest processing, array (inputs, wanted), and the prices of the missing mass, (secrets, wanted).
 
     Variables are the processing R(y, z), the missing e(s, z) >= a - b R and, without a prior, the largest sum.
     """
-    (n, wanted), given = a.shape, b.shape[1]
+    (n, wanted), inputs = a.shape, b.shape[1]
     made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
     missing = sparse.eye_array(n * wanted, format="csr")
     sums = sparse.kron(sparse.eye_array(n), sparse.csr_array(np.ones((1, wanted))), format="csr")
-    ones = sparse.kron(sparse.eye_array(given), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    ones = sparse.kron(sparse.eye_array(inputs), sparse.csr_array(np.ones((1, wanted))), format="csr")
     worst = sparse.csr_array(np.full((n, 1), -1.0))
-    cost = np.concatenate([np.zeros(given * wanted), np.zeros(n * wanted) if p is None else np.repeat(p, wanted)])
-    columns = given * wanted + n * wanted
+    cost = np.concatenate([np.zeros(inputs * wanted), np.zeros(n * wanted) if p is None else np.repeat(p, wanted)])
+    columns = inputs * wanted + n * wanted
     rows = [sparse.hstack([-made, -missing])]
     limits = [-a.ravel()]
     if p is None:
         cost, columns = np.append(cost, 1.0), columns + 1
         rows = [
             sparse.hstack([rows[0], sparse.csr_array((n * wanted, 1))]),
-            sparse.hstack([sparse.csr_array((n, given * wanted)), sums, worst]),
+            sparse.hstack([sparse.csr_array((n, inputs * wanted)), sums, worst]),
         ]
         limits.append(np.zeros(n))
     solution = _solution(
@@ -199,11 +199,11 @@ def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
         cost,
         A_ub=sparse.vstack(rows, format="csr"),
         b_ub=np.concatenate(limits),
-        A_eq=sparse.hstack([ones, sparse.csr_array((given, columns - given * wanted))], format="csr"),
-        b_eq=np.ones(given),
+        A_eq=sparse.hstack([ones, sparse.csr_array((inputs, columns - inputs * wanted))], format="csr"),
+        b_eq=np.ones(inputs),
         options=_TOLERANCES,
     )
-    processing = solution.x[: given * wanted].reshape(given, wanted)
+    processing = solution.x[: inputs * wanted].reshape(inputs, wanted)
     processing = np.where(processing < _NOISE, 0.0, processing)
     processing /= processing.sum(axis=1, keepdims=True)
     prices = np.maximum(-solution.ineqlin.marginals[: n * wanted].reshape(n, wanted), 0.0)
@@ -274,13 +274,13 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
         >>> found.mixing.matrix.round(9).tolist()
         [[0.333333333, 0.666666667]]
     """
-    (n, wanted), (given, columns) = mechanism.shape, other.shape
+    (n, wanted), (mixed, columns) = mechanism.shape, other.shape
     if wanted != columns:
         raise InputError(
             f"the mechanisms have {wanted:,} and {columns:,} observables.", "compare two on the same observables."
         )
     mechanism.observables.check_order(other.observables, "the other mechanism")
-    _check_size(f"mixing {given:,} secrets for {n:,}, with {wanted:,} observables,", n * wanted * given)
+    _check_size(f"mixing {mixed:,} secrets for {n:,}, with {wanted:,} observables,", n * wanted * mixed)
     solved = [_nearest(row, other.matrix) for row in mechanism.matrix]
     mixing = Mechanism([mixture for mixture, _ in solved], mechanism.secrets, other.secrets)
     bits = other.bits + mixing.bits
@@ -297,26 +297,26 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
 
 def _nearest(row: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return the mixture of the rows of an array nearest to a row, and the prices of the missing mass."""
-    given, wanted = b.shape
+    count, wanted = b.shape
     solution = _solution(
         "mixing",
-        np.append(np.zeros(given), np.ones(wanted)),
+        np.append(np.zeros(count), np.ones(wanted)),
         A_ub=np.hstack([-b.T, -np.eye(wanted)]),
         b_ub=-row,
-        A_eq=np.append(np.ones(given), np.zeros(wanted))[None],
+        A_eq=np.append(np.ones(count), np.zeros(wanted))[None],
         b_eq=[1.0],
         options=_TOLERANCES,
     )
-    mixture = np.where(solution.x[:given] < _NOISE, 0.0, solution.x[:given])
+    mixture = np.where(solution.x[:count] < _NOISE, 0.0, solution.x[:count])
     return mixture / mixture.sum(), np.clip(-solution.ineqlin.marginals, 0.0, 1.0)
 
 
 def _score_bound(mechanism: Mechanism, secret: int, other: Mechanism, score: Floats) -> float:
     """Return the least distance of a row that a score proves, computed exactly and rounded down."""
     counts = _whole(score)
-    own = Fraction(int(mechanism.weights[secret].astype(object) @ counts), 2**mechanism.bits)
+    mean = Fraction(int(mechanism.weights[secret].astype(object) @ counts), 2**mechanism.bits)
     best = Fraction(int((other.weights.astype(object) @ counts).max()), 2**other.bits)
-    return max(float_below((own - best) / _SCALE), 0.0)
+    return max(float_below((mean - best) / _SCALE), 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -373,24 +373,24 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     """
     _check_same_secrets(mechanism, other)
     a, b = mechanism.matrix, other.matrix
-    (n, wanted), given = a.shape, b.shape[1]
-    _check_size(f"refinement for {n:,} secrets and {given:,} by {wanted:,} observables", n * wanted * given)
+    (n, wanted), columns = a.shape, b.shape[1]
+    _check_size(f"refinement for {n:,} secrets and {columns:,} by {wanted:,} observables", n * wanted * columns)
     # Variables R(y, z) and the error t: (b R - a)(s, z) <= t and >= -t.
     made = sparse.kron(sparse.csr_array(b), sparse.eye_array(wanted), format="csr")
     slack = sparse.csr_array(np.full((n * wanted, 1), -1.0))
     below = sparse.block_array([[made, slack], [-made, slack]], format="csr")
-    ones = sparse.kron(sparse.eye_array(given), sparse.csr_array(np.ones((1, wanted))), format="csr")
-    equal = sparse.hstack([ones, sparse.csr_array((given, 1))], format="csr")
-    cost = np.append(np.zeros(given * wanted), 1.0)
+    ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    equal = sparse.hstack([ones, sparse.csr_array((columns, 1))], format="csr")
+    cost = np.append(np.zeros(columns * wanted), 1.0)
     solution = _solution(
         "refinement",
         cost,
         A_ub=below,
         b_ub=np.concatenate([a.ravel(), -a.ravel()]),
         A_eq=equal,
-        b_eq=np.ones(given),
+        b_eq=np.ones(columns),
     )
-    processing = np.maximum(solution.x[:-1].reshape(given, wanted), 0.0)
+    processing = np.maximum(solution.x[:-1].reshape(columns, wanted), 0.0)
     processing /= processing.sum(axis=1, keepdims=True)
     error = float(np.abs(b @ processing - a).max())
     prices = solution.ineqlin.marginals
@@ -458,8 +458,8 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
         docs/proofs/additive-capacity.md.
     """
     _check_same_secrets(mechanism, other)
-    (n, wanted), given = mechanism.shape, other.shape[1]
-    _check_size(f"the metric for {n:,} secrets and {given:,} by {wanted:,} observables", n * wanted * given)
+    (n, wanted), columns = mechanism.shape, other.shape[1]
+    _check_size(f"the metric for {n:,} secrets and {columns:,} by {wanted:,} observables", n * wanted * columns)
     joint = mechanism.joint(prior)
     rival = prior.probabilities[:, None] * other.matrix
     covered, prices = _solve_cover(joint, rival)
@@ -474,21 +474,21 @@ def refinement_metric(mechanism: Mechanism, other: Mechanism, prior: Prior) -> R
 
 
 def _solve_cover(joint: Floats, rival: Floats) -> tuple[Floats, Floats]:
-    """Return the R that covers most, array (given, wanted), scaled to fit, and the prices of covering too much.
+    """Return the R that covers most, array (columns, wanted), scaled to fit, and the prices of covering too much.
 
-    ``joint`` (n, wanted) and ``rival`` (n, given) are the prior times the mechanism, and times the other one.
+    ``joint`` (n, wanted) and ``rival`` (n, columns) are the prior times the mechanism, and times the other one.
     """
-    (n, wanted), given = joint.shape, rival.shape[1]
+    (n, wanted), columns = joint.shape, rival.shape[1]
     made = sparse.kron(sparse.csr_array(rival), sparse.eye_array(wanted), format="csr")
-    ones = sparse.kron(sparse.eye_array(given), sparse.csr_array(np.ones((1, wanted))), format="csr")
+    ones = sparse.kron(sparse.eye_array(columns), sparse.csr_array(np.ones((1, wanted))), format="csr")
     solution = _solution(
         "the metric",
         -np.repeat(rival.sum(axis=0), wanted),
         A_ub=sparse.vstack([made, ones], format="csr"),
-        b_ub=np.concatenate([joint.ravel(), np.ones(given)]),
+        b_ub=np.concatenate([joint.ravel(), np.ones(columns)]),
         options=_TOLERANCES,
     )
-    covered = np.maximum(solution.x.reshape(given, wanted), 0.0)
+    covered = np.maximum(solution.x.reshape(columns, wanted), 0.0)
     covered[(rival > 0).T.astype(np.float64) @ (joint == 0) > 0] = 0.0  # would make what the mechanism never does
     covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1.0)
     made_of = rival @ covered

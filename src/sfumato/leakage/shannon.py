@@ -176,10 +176,10 @@ def shannon_capacity(
     from scipy.special import entr
 
     matrix = mechanism.matrix[:, mechanism.matrix.any(axis=0)]
-    own = -entr(matrix).sum(axis=1) / math.log(2)
+    negative_entropies = -entr(matrix).sum(axis=1) / math.log(2)
     p = np.full(len(matrix), 1.0 / len(matrix))
     for iteration in range(1, max_iterations + 1):  # noqa: B007
-        divergences = own - matrix @ np.log2(p @ matrix)
+        divergences = negative_entropies - matrix @ np.log2(p @ matrix)
         if divergences.max() - p @ divergences <= tolerance_bits / 2:
             break
         p = _step(p, divergences)

@@ -84,11 +84,11 @@ def weighted_masses(rows: IntegerRows, pairs: Pairs, over: int, under: int) -> I
         gaps, near = x - y, _SURE * np.maximum(x, y)
         sure = gaps > near
         sums = (np.where(sure, row, 0).sum(axis=1).tolist() for row in (p, q))
-        found = [over * a - under * b for a, b in zip(*sums, strict=True)]
+        totals = [over * a - under * b for a, b in zip(*sums, strict=True)]
         at, where = np.nonzero((np.abs(gaps) <= near) & (near > 0))
         for k, a, b in zip(at.tolist(), p[at, where].tolist(), q[at, where].tolist(), strict=True):
-            found[k] += max(0, over * a - under * b)
-        yield block, found
+            totals[k] += max(0, over * a - under * b)
+        yield block, totals
 
 
 def room(rows: IntegerRows, delta: float) -> Callable[[Positions], Floats]:
@@ -106,16 +106,16 @@ def room(rows: IntegerRows, delta: float) -> Callable[[Positions], Floats]:
     others, digit_mask = never[:, some].astype(np.float64).T, (1 << size) - 1
 
     def of(positions: Positions) -> Floats:
-        own = rows.array[positions][:, some]
+        entries = rows.array[positions][:, some]
         carry: Floats = np.zeros((len(positions), len(rows.array)))
-        found = np.full(carry.shape, rest / denominator)
+        total = np.full(carry.shape, rest / denominator)
         for shift in shifts:
-            part = ((own >> shift) & digit_mask).astype(np.float64)
+            part = ((entries >> shift) & digit_mask).astype(np.float64)
             digit = float((whole >> shift) & digit_mask) - part @ others + carry
             carry = np.floor(np.ldexp(digit, -size))
-            found += np.ldexp(digit - np.ldexp(carry, size), shift)
-        found += np.ldexp(carry, shifts[-1] + size)
-        return np.ldexp(np.where(carry < 0, np.minimum(found, -1.0), found), -rows.bits)
+            total += np.ldexp(digit - np.ldexp(carry, size), shift)
+        total += np.ldexp(carry, shifts[-1] + size)
+        return np.ldexp(np.where(carry < 0, np.minimum(total, -1.0), total), -rows.bits)
 
     return of
 
@@ -165,10 +165,10 @@ def largest_mass(
     if rows is None or not rows.holds(len(pairs)):
         return None
     best, attains = 0, None
-    for block, found in masses(rows, pairs, alone=alone):
-        k = int(found.argmax())
-        if found[k] > best:
-            best, attains = int(found[k]), (int(block[k, 0]), int(block[k, 1]))
+    for block, sums in masses(rows, pairs, alone=alone):
+        k = int(sums.argmax())
+        if sums[k] > best:
+            best, attains = int(sums[k]), (int(block[k, 0]), int(block[k, 1]))
     return Fraction(best, rows.unit), attains
 
 
@@ -263,22 +263,22 @@ def largest_of_rows(
 
     At a distance of 0 a factor above 1 makes both bounds infinite.
     """
-    found: tuple[float, float, Pair] = 0.0, 0.0, None
+    largest: tuple[float, float, Pair] = 0.0, 0.0, None
     scales = np.ones(len(pairs)) if distances is None else distances
     for (s, t), distance in zip(pairs.tolist(), scales.tolist(), strict=True):
         factor = of_pair(rows[s], rows[t], unit)
         if factor is None or (factor > 1 and distance == 0):
             return math.inf, math.inf, (s, t)
         rate = _rate(factor, distance)
-        if factor > 1 and above(rate) > found[1]:
-            found = max(found[0], below(rate)), above(rate), (s, t)
-    return found
+        if factor > 1 and above(rate) > largest[1]:
+            largest = max(largest[0], below(rate)), above(rate), (s, t)
+    return largest
 
 
 def round_down(value: Fraction) -> tuple[float, float]:
     """Return the float just below a fraction, and how far it may be off."""
-    found = float_below(value)
-    return found, float_above(value - Fraction(found))
+    lower = float_below(value)
+    return lower, float_above(value - Fraction(lower))
 
 
 def _largest(mechanism: AnyMechanism, top: Top, mask: Mask, of_pair: OfPair) -> Fraction | None:
@@ -287,10 +287,10 @@ def _largest(mechanism: AnyMechanism, top: Top, mask: Mask, of_pair: OfPair) -> 
         return None
     best, whole = Fraction(1), rows_of(rows, pairs)
     for s, t in pairs.tolist():
-        found = of_pair(whole[s], whole[t], rows.unit)
-        if found is None:
+        factor = of_pair(whole[s], whole[t], rows.unit)
+        if factor is None:
             return None
-        best = max(best, found)
+        best = max(best, factor)
     return best
 
 

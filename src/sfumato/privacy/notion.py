@@ -178,16 +178,16 @@ class Notion(ABC):
     @classmethod
     def of(cls, context: Mapping[str, object]) -> Self:
         """Return the notion made from the parts of a context that it `supports`."""
-        found = {name: context[name] for name in cls.parts() if context.get(name) is not None}
-        return cls.maker()(**found)
+        arguments = {name: context[name] for name in cls.parts() if context.get(name) is not None}
+        return cls.maker()(**arguments)
 
     @final
     @property
     def stated(self) -> dict[str, object]:
         """The fixed numbers and the context, named as in claims; parts left out are absent."""
         named = {*self.description.numbers, *self.description.context}
-        held = {name: getattr(self, name) for name in self.parts() if name in named}
-        return {name: value for name, value in held.items() if value is not None}
+        parts = {name: getattr(self, name) for name in self.parts() if name in named}
+        return {name: value for name, value in parts.items() if value is not None}
 
     @property
     def unit(self) -> str:
@@ -230,12 +230,12 @@ class Notion(ABC):
         if isinstance(matrix, Mechanism):
             for prior in getattr(getattr(self, "priors", None), "listed", ()):
                 matrix.secrets.check_order(prior.space, "a prior")
-        found = self._measured(matrix)
+        finding = self._measured(matrix)
         if self.stated.get("delta") == 1:  # which allows all that can be reported
-            return Finding(self, 0.0, 0.0, found.witness)
-        if math.isfinite(found.rounding) and rows_equal(matrix):
-            return replace(found, value=0.0, rounding=0.0)
-        return found
+            return Finding(self, 0.0, 0.0, finding.witness)
+        if math.isfinite(finding.rounding) and rows_equal(matrix):
+            return replace(finding, value=0.0, rounding=0.0)
+        return finding
 
     @abstractmethod
     def _measured(self, mechanism: AnyMechanism) -> Finding:

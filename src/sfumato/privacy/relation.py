@@ -35,14 +35,14 @@ class Relation:
     name: str
 
     def __init__(self, array: ArrayLike, name: str = "related secrets") -> None:
-        given = np.array(array)
-        if given.ndim != 2 or given.shape[0] != given.shape[1] or given.dtype != np.bool_:
+        truths = np.array(array)
+        if truths.ndim != 2 or truths.shape[0] != truths.shape[1] or truths.dtype != np.bool_:
             raise InputError(
-                f"a relation was given as an array of {given.dtype} of shape {given.shape}.",
+                f"a relation was given as an array of {truths.dtype} of shape {truths.shape}.",
                 "pass booleans, array (n, n): entry [s, t] says whether s must look like t.",
             )
-        np.fill_diagonal(given, val=False)
-        object.__setattr__(self, "array", readonly(given))
+        np.fill_diagonal(truths, val=False)
+        object.__setattr__(self, "array", readonly(truths))
         object.__setattr__(self, "name", name)
 
     @classmethod

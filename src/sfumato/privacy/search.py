@@ -62,22 +62,22 @@ def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Err
     A pair is left out only if its limit is below another pair's value less its error. Without limits all pairs are
     computed; without errors values are exact.
     """
-    found = _Found(values, errors)
+    state = _Found(values, errors)
     rows = np.flatnonzero(mask.any(axis=1))
     if limits is not None and limits.of_rows is not None and len(rows):
-        found.look(mask, rows[[int(np.argmax(limits.of_rows[rows]))]], limits)
-        if found.value == math.inf:
-            found = _Found(values, errors)  # the first infinite pair is wanted, not the largest bound
+        state.look(mask, rows[[int(np.argmax(limits.of_rows[rows]))]], limits)
+        if state.value == math.inf:
+            state = _Found(values, errors)  # the first infinite pair is wanted, not the largest bound
     size = max(1, _ENTRIES // max(1, len(mask)))
     for begin in range(0, len(rows), size):
         part = rows[begin : begin + size]
         if limits is not None and limits.of_rows is not None:
-            part = part[limits.of_rows[part] >= found.known]
+            part = part[limits.of_rows[part] >= state.known]
         if len(part):
-            found.look(mask, part, limits)
-        if found.value == math.inf:
+            state.look(mask, part, limits)
+        if state.value == math.inf:
             break
-    return found.top()
+    return state.top()
 
 
 def falling(
@@ -157,10 +157,10 @@ class _Found:
                 return
 
     def _these(self, s: Positions, t: Positions) -> None:
-        found = self.values(s, t)
-        top = float(found.max())
+        computed = self.values(s, t)
+        top = float(computed.max())
         if top >= self.value:
-            ties = np.flatnonzero(found == top)
+            ties = np.flatnonzero(computed == top)
             first = ties[np.lexsort((t[ties], s[ties]))[0]]
             pair = int(s[first]), int(t[first])
             if top > self.value or self.pair is None or pair < self.pair:
@@ -168,9 +168,9 @@ class _Found:
         if top == math.inf:
             self.above = math.inf
             return
-        off = np.zeros_like(found) if self.errors is None else self.errors(found, s, t)
+        off = np.zeros_like(computed) if self.errors is None else self.errors(computed, s, t)
         with np.errstate(over="ignore"):
-            upper, lower = found + off, float((found - off).max())
+            upper, lower = computed + off, float((computed - off).max())
         self.above = max(self.above, float(upper.max()))
         self.known = max(self.known, lower)
         near = np.flatnonzero(upper >= self.known)
@@ -209,17 +209,17 @@ def ratio_limits(matrix: Floats, *, turned: bool = False) -> Limits:
     columns = np.ascontiguousarray(heights.T, dtype=np.float32)
 
     def of(rows: Positions) -> Floats:
-        found = np.full((len(rows), len(matrix)), -np.inf, dtype=np.float32)
+        bounds = np.full((len(rows), len(matrix)), -np.inf, dtype=np.float32)
         for top in range(0, len(rows), _TILE[0]):
             for left in range(0, len(matrix), _TILE[1]):
-                tile = found[top : top + _TILE[0], left : left + _TILE[1]]
+                tile = bounds[top : top + _TILE[0], left : left + _TILE[1]]
                 part = columns[:, left : left + _TILE[1]]
                 room = np.empty_like(tile)
-                for own, others in zip(columns[:, rows[top : top + _TILE[0]], None], part, strict=True):
+                for row, others in zip(columns[:, rows[top : top + _TILE[0]], None], part, strict=True):
                     with np.errstate(invalid="ignore"):
-                        np.subtract(own, others, out=room)
+                        np.subtract(row, others, out=room)
                     np.fmax(tile, room, out=tile)  # what neither makes is no number, and left out
-        return found.astype(np.float64) + slack
+        return bounds.astype(np.float64) + slack
 
     return Limits(of, gaps.max(axis=1) + slack)
 
@@ -295,8 +295,8 @@ def power_sums(matrix: Floats, order: float) -> Callable[[Positions], Floats]:
     over = matrix**order
 
     def of(rows: Positions) -> Floats:
-        found = over[rows] @ under.T
-        return np.where(alone(rows), np.inf, found * (1 + _SLACK) + _SLACK * order)
+        sums = over[rows] @ under.T
+        return np.where(alone(rows), np.inf, sums * (1 + _SLACK) + _SLACK * order)
 
     return of
 
@@ -314,15 +314,15 @@ def rho_limits(matrix: Floats) -> Limits:
 
     def of(rows: Positions) -> Floats:
         if one is None or other is None:
-            found = np.full((len(rows), len(matrix)), np.inf)
+            bounds = np.full((len(rows), len(matrix)), np.inf)
         else:
-            found = np.minimum(one[rows, None], other) / (1 + (ends[-1] if ends else 0.0))
+            bounds = np.minimum(one[rows, None], other) / (1 + (ends[-1] if ends else 0.0))
         before, log_before = 0.0, np.zeros((len(rows), len(matrix)))
         for t, sum_ in zip(ends, sums, strict=True):
             log = np.log(np.maximum(sum_(rows), 1.0))
-            found = np.maximum(found, log / t if before == 0 else _of_chord(before, log_before, t, log))
+            bounds = np.maximum(bounds, log / t if before == 0 else _of_chord(before, log_before, t, log))
             before, log_before = t, log
-        return found
+        return bounds
 
     return Limits(of)
 
@@ -343,12 +343,12 @@ def _mean_limits(matrix: Floats, *, turned: bool = False) -> Limits:
     """Return bounds of the sum of p ln(p/q), for p the row of s, or if turned of t."""
     alone = _alone(matrix, turned=turned)
     logs = np.log(matrix, where=matrix > 0, out=np.zeros_like(matrix))
-    own = (matrix * logs).sum(axis=1)
+    entropies = (matrix * logs).sum(axis=1)
     slack = _SLACK * (1 + float(np.abs(logs).max()))
 
     def of(rows: Positions) -> Floats:
-        found = own - logs[rows] @ matrix.T if turned else own[rows, None] - matrix[rows] @ logs.T
-        return np.where(alone(rows), np.inf, found + slack)
+        means = entropies - logs[rows] @ matrix.T if turned else entropies[rows, None] - matrix[rows] @ logs.T
+        return np.where(alone(rows), np.inf, means + slack)
 
     return Limits(of)
 

@@ -70,12 +70,12 @@ def table() -> str:
 
 def _audited(key: str) -> str:
     """Return when audits measure a notion."""
-    found = kinds(key)
-    if not found:
+    classes = kinds(key)
+    if not classes:
         return VOCABULARY[key].audited
-    usual = [kind for kind in found if not kind.on_request]
+    usual = [kind for kind in classes if not kind.on_request]
     if usual:
         needed = [NAMES[name] for name in usual[0].needs() if name in NAMES]
         return f"with {' and '.join(needed)}" if needed else "always"
-    uncommon = [NAMES[name] for name in found[0].parts() if name in NAMES]
+    uncommon = [NAMES[name] for name in classes[0].parts() if name in NAMES]
     return f"with {' and '.join(uncommon)}, or by name" if uncommon else "by name"

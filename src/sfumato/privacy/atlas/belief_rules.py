@@ -63,12 +63,12 @@ def spans(priors: Priors, events: Events | None) -> list[Span]:
     """Return the intervals of prior probability of the facts."""
     if priors.interval is not None:
         return [priors.interval]
-    found = []
+    intervals = []
     for prior in priors.listed:
         masks = np.eye(len(prior.probabilities), dtype=np.bool_) if events is None else events.masks
         masses = masks @ prior.probabilities
-        found += [(float(mass), float(mass)) for mass in masses if 0 < mass < 1]
-    return found
+        intervals += [(float(mass), float(mass)) for mass in masses if 0 < mass < 1]
+    return intervals
 
 
 def opposite(span: Span) -> Span:
@@ -182,14 +182,14 @@ def ratio_to_dp(claim: Claim, _goal: Goal) -> Changes:
 
 def _wanted_priors(claim: Claim, goal: Goal) -> Priors | None:
     """Return the priors of the goal, or the claim's, if the claim's conditional distributions cover them."""
-    held = priors_of(claim.context)
+    claimed_priors = priors_of(claim.context)
     if goal.context("priors") is None:
-        return held
+        return claimed_priors
     priors = priors_of(goal.given)
-    if not held.listed:
+    if not claimed_priors.listed:
         return priors
-    inside = priors.listed and {id(p) for p in priors.listed} <= {id(p) for p in held.listed}
-    impossible = held.interval is None and priors.interval is not None and not holds_each(priors)
+    inside = priors.listed and {id(p) for p in priors.listed} <= {id(p) for p in claimed_priors.listed}
+    impossible = claimed_priors.interval is None and priors.interval is not None and not holds_each(priors)
     return priors if inside and not impossible else None
 
 
@@ -216,13 +216,13 @@ def membership_to_ratio(*sides: str) -> Map:
 
     def apply(claim: Claim, _goal: Goal) -> Changes:
         priors, events = priors_of(claim.context), events_of(claim.context)
-        found = {"rise": math.inf, "fall": math.inf}
+        ratios = {"rise": math.inf, "fall": math.inf}
         for side in sides:
             ends = [span if side == "rise" else opposite(span) for span in spans(priors, events)]
-            found[side] = max((ratio_of_rise(claim["epsilon"], span) for span in ends), default=0.0)
-        if min(found.values()) == math.inf:
+            ratios[side] = max((ratio_of_rise(claim["epsilon"], span) for span in ends), default=0.0)
+        if min(ratios.values()) == math.inf:
             return Refusal("the prior probabilities of the facts are too far inside (0, 1) to bound any ratio")
-        return {**found, "priors": any_mass(priors)}
+        return {**ratios, "priors": any_mass(priors)}
 
     return apply
 
@@ -232,21 +232,21 @@ def ratio_to_adversarial(claim: Claim, goal: Goal) -> Changes:
     priors, rise = _wanted_priors(claim, goal), claim["rise"]
     if priors is None or math.isinf(rise):
         return Refusal("a bound of how far a ratio rises is needed, for the distributions of the priors")
-    found = spans(priors, events_of(claim.context))
+    intervals = spans(priors, events_of(claim.context))
     epsilon, delta = goal.number("epsilon"), goal.number("delta")
     if epsilon is not None:
-        delta = max((excess(rise, epsilon, span) for span in found), default=0.0)
+        delta = max((excess(rise, epsilon, span) for span in intervals), default=0.0)
     else:
         delta = delta or 0.0
-        epsilon = max((least_epsilon(rise, delta, span) for span in found), default=0.0)
+        epsilon = max((least_epsilon(rise, delta, span) for span in intervals), default=0.0)
     return {"epsilon": epsilon, "delta": min(delta, 1.0), "priors": priors}
 
 
 def adversarial_to_ratio(claim: Claim, _goal: Goal) -> Changes:
     """Return the rise that adversarial privacy leaves."""
     priors, events = priors_of(claim.context), events_of(claim.context)
-    found = [ratio_of_excess(claim["epsilon"], claim["delta"], span) for span in spans(priors, events)]
-    rise = max(found, default=0.0)
+    ratios = [ratio_of_excess(claim["epsilon"], claim["delta"], span) for span in spans(priors, events)]
+    rise = max(ratios, default=0.0)
     return _UNBOUNDED if math.isinf(rise) else {"rise": rise, "priors": any_mass(priors)}
 
 
@@ -298,11 +298,11 @@ def aposteriori_to_information(claim: Claim, _goal: Goal) -> Changes:
 def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
     """Return e^-epsilon times the error of the best blind guess, rounded down."""
     distance, wanted = goal.context("distance"), goal.context("priors")
-    held = priors_of(claim.context)
+    claim_priors = priors_of(claim.context)
     one = isinstance(wanted, Priors) and len(wanted.listed) == 1 and wanted.interval is None
     if distance is None or not isinstance(wanted, Priors) or not one:
         return Refusal("the distance and one prior must be given: distance= and priors=Priors.of(prior)")
-    if not covers("priors", held, wanted):
+    if not covers("priors", claim_priors, wanted):
         return Refusal("a prior is needed that the claim covers")
     array = as_distance(distance).array  # type: ignore[arg-type]
     blind = blind_error(wanted.listed[0].probabilities, array)
@@ -331,8 +331,8 @@ def _map_pairs(maps: NDArray[np.intp]) -> Relation:
     size = maps.shape[1]
     array = np.zeros((size, size), dtype=np.bool_)
     for images in maps:
-        kept = np.flatnonzero(images >= 0)
-        array[kept, images[kept]] = array[images[kept], kept] = True
+        secrets = np.flatnonzero(images >= 0)
+        array[secrets, images[secrets]] = array[images[secrets], secrets] = True
     return Relation(array, "secrets with and without a record")
 
 
@@ -350,8 +350,8 @@ def dp_to_semantic(claim: Claim, goal: Goal) -> Changes:
 
 def semantic_to_dp(claim: Claim, _goal: Goal) -> Changes:
     """Return 4 artanh(epsilon) for every secret and its image."""
-    sigma, given = claim["epsilon"], claim.context["maps"]
-    maps = None if given is None else np.atleast_2d(np.asarray(given))
+    sigma, positions = claim["epsilon"], claim.context["maps"]
+    maps = None if positions is None else np.atleast_2d(np.asarray(positions))
     if maps is not None and any(not (images[images[images >= 0]] >= 0).all() for images in maps):
         return Refusal("maps are needed that take every secret that they reach")
     if maps is not None and claim.context["possible"] is not True:

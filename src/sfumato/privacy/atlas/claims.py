@@ -44,21 +44,21 @@ def divergence_name(divergence: object) -> str:
 """The arrays that decide whether two objects are equal."""
 
 
-def _equal(held: object, wanted: object) -> bool:
-    arrays = _CONTENT.get(type(held))
-    if arrays is None or type(held) is not type(wanted):
-        return held == wanted
-    return all(np.array_equal(getattr(held, name), getattr(wanted, name)) for name in arrays)
+def _equal(outer: object, inner: object) -> bool:
+    arrays = _CONTENT.get(type(outer))
+    if arrays is None or type(outer) is not type(inner):
+        return outer == inner
+    return all(np.array_equal(getattr(outer, name), getattr(inner, name)) for name in arrays)
 
 
-def _relation_covers(held: object, wanted: object) -> bool:
-    if held is None:
+def _relation_covers(outer: object, inner: object) -> bool:
+    if outer is None:
         return True
-    if not isinstance(held, Relation):
+    if not isinstance(outer, Relation):
         return False
-    if wanted is None:
-        return len(held) == held.size * (held.size - 1)
-    return isinstance(wanted, Relation) and held.size == wanted.size and bool((held.array | ~wanted.array).all())
+    if inner is None:
+        return len(outer) == outer.size * (outer.size - 1)
+    return isinstance(inner, Relation) and outer.size == inner.size and bool((outer.array | ~inner.array).all())
 
 
 def _priors_cover(held: object, wanted: object) -> bool:
@@ -80,10 +80,10 @@ def to_one_default(maps: object) -> bool:
     return all(len(np.unique(images[images >= 0])) <= 1 for images in np.atleast_2d(np.asarray(maps)))
 
 
-def _maps_cover(held: object, wanted: object) -> bool:
-    if held is None or wanted is None:
-        return held is None and to_one_default(wanted)
-    return np.array_equal(np.atleast_2d(np.asarray(held)), np.atleast_2d(np.asarray(wanted)))
+def _maps_cover(outer: object, inner: object) -> bool:
+    if outer is None or inner is None:
+        return outer is None and to_one_default(inner)
+    return np.array_equal(np.atleast_2d(np.asarray(outer)), np.atleast_2d(np.asarray(inner)))
 
 
 def _content(prior: Prior) -> tuple[Space, bytes]:
@@ -91,26 +91,26 @@ def _content(prior: Prior) -> tuple[Space, bytes]:
     return prior.space, (prior.probabilities + 0.0).tobytes()
 
 
-def _same_events(held: object, wanted: object) -> bool:
-    given = [each for each in (held, wanted) if isinstance(each, Events)]
-    if not given:
-        return held is wanted
-    size = given[0].size
-    first, second = (each if isinstance(each, Events) else Events.singletons(size) for each in (held, wanted))
+def _same_events(outer: object, inner: object) -> bool:
+    facts = [each for each in (outer, inner) if isinstance(each, Events)]
+    if not facts:
+        return outer is inner
+    size = facts[0].size
+    first, second = (each if isinstance(each, Events) else Events.singletons(size) for each in (outer, inner))
     same = first.masks.shape == second.masks.shape and bool((first.masks == second.masks).all())
     return same and first.attribute == second.attribute
 
 
-def _same_metric(held: object, wanted: object) -> bool:
-    if not isinstance(held, Metric) or not isinstance(wanted, Metric):
+def _same_metric(outer: object, inner: object) -> bool:
+    if not isinstance(outer, Metric) or not isinstance(inner, Metric):
         return False
-    return held.unit == wanted.unit and np.array_equal(held.array, wanted.array)
+    return outer.unit == inner.unit and np.array_equal(outer.array, inner.array)
 
 
-def _same_settings(held: object, wanted: object) -> bool:
-    if not isinstance(held, Sequence) or not isinstance(wanted, Sequence):
+def _same_settings(outer: object, inner: object) -> bool:
+    if not isinstance(outer, Sequence) or not isinstance(inner, Sequence):
         return False
-    return len(held) == len(wanted) and all(map(np.array_equal, held, wanted))
+    return len(outer) == len(inner) and all(map(np.array_equal, outer, inner))
 
 
 _COVERS: Final[dict[str, Callable[[object, object], bool]]] = {
@@ -130,9 +130,9 @@ _COVERS: Final[dict[str, Callable[[object, object], bool]]] = {
 """When a claim about one context includes that about another, by the name of the context."""
 
 
-def covers(name: str, held: object, wanted: object) -> bool:
+def covers(name: str, outer: object, inner: object) -> bool:
     """Return whether a claim about one context includes the claim about another of the same name."""
-    return held is wanted or (name in _COVERS and _COVERS[name](held, wanted))
+    return outer is inner or (name in _COVERS and _COVERS[name](outer, inner))
 
 
 class InfiniteNumberError(InputError):
@@ -182,12 +182,12 @@ class Claim:
         unit = _unit(context)
         numbers = {}
         for name in word.numbers:
-            given = parameters.get(name, word.defaults.get(name))
-            if given is None:
+            value = parameters.get(name, word.defaults.get(name))
+            if value is None:
                 raise InputError(f"a claim of {word.title} was given without {name}.", f"pass {name}=, a number.")
-            if name == "epsilon" and unit is not None and isinstance(given, str):
-                given = units.parse(given, per=True, unit=unit, what=name)
-            numbers[name] = _checked(word, name, given)
+            if name == "epsilon" and unit is not None and isinstance(value, str):
+                value = units.parse(value, per=True, unit=unit, what=name)
+            numbers[name] = _checked(word, name, value)
         assign(self, notion=notion, numbers=MappingProxyType(numbers), context=MappingProxyType(context))
 
     @classmethod
@@ -267,15 +267,15 @@ class Claim:
         None if no class measures it, such as a claim about all distributions of secrets.
         """
         numbers = dict(list(self.numbers.items())[1:])
-        given: dict[str, object] = {"priors": Priors.all(), **numbers}
-        given |= {name: value for name, value in self.context.items() if value is not None}
-        if isinstance(given.get("divergence"), str):
-            given["divergence"] = named(str(given["divergence"]))
+        parts: dict[str, object] = {"priors": Priors.all(), **numbers}
+        parts |= {name: value for name, value in self.context.items() if value is not None}
+        if isinstance(parts.get("divergence"), str):
+            parts["divergence"] = named(str(parts["divergence"]))
         said = {name for name, value in self.context.items() if value is not None} - _KNOWN
         for kind in kinds(self.notion):
             first = next(iter(self.numbers), kind.parameter)
-            if kind.parameter == first and said <= {*kind.parts()} and kind.supports(given):
-                return kind.of(given)
+            if kind.parameter == first and said <= {*kind.parts()} and kind.supports(parts):
+                return kind.of(parts)
         return None
 
     def with_values(self, **parameters: object) -> Claim:
@@ -326,24 +326,24 @@ def _unit(context: Mapping[str, object]) -> str | None:
     return metric.unit if isinstance(metric, Metric) else None
 
 
-def _checked(word: Description, name: str, given: object) -> float:
-    value = _number(given)
+def _checked(word: Description, name: str, argument: object) -> float:
+    value = _number(argument)
     unbounded = name == "order" or word.defaults.get(name) == math.inf
     if not (value >= 0 and (unbounded or math.isfinite(value))):
         raise (InfiniteNumberError if value == math.inf else InputError)(
-            f"{name} of {word.title} is {given!r}, but a finite number of at least 0 is needed.",
+            f"{name} of {word.title} is {argument!r}, but a finite number of at least 0 is needed.",
             "an infinite value guarantees nothing.",
         )
     if name == "delta" and value > 1:
-        raise InputError(f"delta of {word.title} is {given!r}, but it is a probability.", "use at most 1.")
+        raise InputError(f"delta of {word.title} is {argument!r}, but it is a probability.", "use at most 1.")
     if name == "order" and value < 1:
         raise InputError(f"an order of {value:g} was given, but at least 1 is needed.", "use 1, 2 or inf, say.")
     return value
 
 
-def _number(given: object) -> float:
+def _number(argument: object) -> float:
     try:
-        return float(given) if isinstance(given, int | float | np.number) else math.nan
+        return float(argument) if isinstance(argument, int | float | np.number) else math.nan
     except OverflowError:
         return math.inf
 
@@ -443,8 +443,8 @@ class Edge(CompactRepr):
             changes = self.map(claim, goal)
             if isinstance(changes, Refusal):
                 return changes
-            held = {**claim.numbers, **claim.context}
-            same = {name: held[name] for name in Claim.names(self.end) if name in held}
+            parameters = {**claim.numbers, **claim.context}
+            same = {name: parameters[name] for name in Claim.names(self.end) if name in parameters}
             return Claim(self.end, **{**same, **changes})
         except InfiniteNumberError:
             return Refusal("smaller numbers are needed: what follows is larger than any float")

@@ -123,19 +123,19 @@ class Derivation:
     @property
     def reasons(self) -> list[str]:
         """One sentence per implication, and one for a restriction at the end."""
-        found = [f"{edge.sentence} Here: {step}." for edge, step in zip(self.edges, self.steps, strict=True)]
+        sentences = [f"{edge.sentence} Here: {step}." for edge, step in zip(self.edges, self.steps, strict=True)]
         last = self.steps[-1] if self.steps else self.start
         if not self.claim.implies(last):
-            found.append(f"This covers what was asked: {self.claim}.")
-        return [text[0].upper() + text[1:] for text in found]
+            sentences.append(f"This covers what was asked: {self.claim}.")
+        return [text[0].upper() + text[1:] for text in sentences]
 
     def __len__(self) -> int:
         """The number of implications."""
         return len(self.edges)
 
     def __str__(self) -> str:
-        given = f"Given: {self.start}."
-        return "\n".join([given, *self.reasons, f"In words: {self.claim.sentence}"])
+        first = f"Given: {self.start}."
+        return "\n".join([first, *self.reasons, f"In words: {self.claim.sentence}"])
 
     def __repr__(self) -> str:
         names = " -> ".join(edge.name for edge in self.edges)

@@ -61,8 +61,8 @@ def weaker(claim: Claim, goal: Goal) -> Changes:
     wanted, spent = goal.number("epsilon"), goal.number("delta")
     if wanted is not None and wanted < claim["epsilon"]:
         lower = exact(wanted)
-        found = above(lambda: 1 - (1 - delta) * (1 + lower.exp()) / (1 + epsilon.exp()))
-        return {"epsilon": wanted, "delta": min(max(found, 0.0), 1.0)}
+        rest = above(lambda: 1 - (1 - delta) * (1 + lower.exp()) / (1 + epsilon.exp()))
+        return {"epsilon": wanted, "delta": min(max(rest, 0.0), 1.0)}
     if wanted is None and spent is not None and spent > claim["delta"]:
         factor = above(lambda: (1 + epsilon.exp()) * (1 - exact(spent)) / (1 - delta) - 1)
         return {"epsilon": above(exact(factor).log) if factor > 1 else 0.0, "delta": spent}
@@ -84,8 +84,8 @@ def to_probabilistic(claim: Claim, goal: Goal) -> Changes:
     wider = above(lambda: 2 * exact(epsilon)) if wanted is None else wanted
     if not wider > epsilon:
         return Refusal(f"an epsilon above {epsilon:g} is needed")
-    found = above(lambda: exact(delta) * (1 + (-exact(wider)).exp()) / (1 - (exact(epsilon) - exact(wider)).exp()))
-    return {"epsilon": wider, "delta": min(found, 1.0)}
+    rest = above(lambda: exact(delta) * (1 + (-exact(wider)).exp()) / (1 - (exact(epsilon) - exact(wider)).exp()))
+    return {"epsilon": wider, "delta": min(rest, 1.0)}
 
 
 def _per_unit(claim: Claim, lengths: Floats, metric: Metric) -> Changes:
@@ -108,28 +108,28 @@ def hops_to_metric(claim: Claim, goal: Goal) -> Changes:
 
 def other_metric(claim: Claim, goal: Goal) -> Changes:
     """Return epsilon times the largest length of a shortest way per unit of the goal's metric."""
-    metric, held, relation = goal.context("metric"), claim.context["metric"], claim.context["relation"]
-    if not isinstance(metric, Metric) or not isinstance(held, Metric):
+    metric, claim_metric, relation = goal.context("metric"), claim.context["metric"], claim.context["relation"]
+    if not isinstance(metric, Metric) or not isinstance(claim_metric, Metric):
         return Refusal("another metric must be given: metric=")
     among = _some_pairs(relation)
-    if among is None and covers("metric", held, metric):
+    if among is None and covers("metric", claim_metric, metric):
         return Refusal("another metric must be given: metric=")
     if claim["delta"] > 0 and among is not None:
         return Refusal("delta = 0 is needed where the claim is about some pairs only")
-    return _per_unit(claim, reach(held, among) if claim["delta"] == 0 else held.array, metric)
+    return _per_unit(claim, reach(claim_metric, among) if claim["delta"] == 0 else claim_metric.array, metric)
 
 
 def metric_to_pairs(claim: Claim, goal: Goal) -> Changes:
     """Return epsilon times the largest distance of the goal's pairs."""
-    held, relation, wanted = claim.context["metric"], claim.context.get("relation"), goal.context("relation")
-    if not isinstance(held, Metric):
+    metric, relation, wanted = claim.context["metric"], claim.context.get("relation"), goal.context("relation")
+    if not isinstance(metric, Metric):
         return Refusal("a metric is needed")
     among = _some_pairs(relation)
     if claim["delta"] > 0 and not covers("relation", relation, wanted):
         return Refusal("delta = 0 is needed where the claim is about some pairs only")
-    if isinstance(wanted, Relation) and wanted.size != len(held):
-        return Refusal(f"the relation must be on the metric's {len(held)} secrets")
-    lengths = reach(held, among) if claim["delta"] == 0 else held.array
+    if isinstance(wanted, Relation) and wanted.size != len(metric):
+        return Refusal(f"the relation must be on the metric's {len(metric)} secrets")
+    lengths = reach(metric, among) if claim["delta"] == 0 else metric.array
     longest = largest_over(lengths, _some_pairs(wanted))
     if math.isinf(longest):
         return Refusal("some pair is at infinite distance and has no protection: pass relation= with finite ones")
@@ -374,8 +374,8 @@ def to_curve(claim: Claim, _goal: Goal) -> Changes:
 
 def _merged(curve: TradeOff) -> float:
     """Return the largest difference of the logarithms of ratios that the curve merged."""
-    kept = (curve.null > 0) & (curve.alternative > 0)
-    logs = np.abs(np.log(curve.null[kept]) - np.log(curve.alternative[kept]))
+    shared = (curve.null > 0) & (curve.alternative > 0)
+    logs = np.abs(np.log(curve.null[shared]) - np.log(curve.alternative[shared]))
     return _TIE * max(1.0, float(logs.max(initial=0.0)))
 
 
@@ -403,10 +403,12 @@ def curve_to_dp(claim: Claim, goal: Goal) -> Changes:
     slack = _merged(curve)
     if epsilon is None:
         wanted = max(0.0, float(delta or 0.0))
-        found = max(0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles))
-        if math.isinf(found):
+        epsilon_needed = max(
+            0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles)
+        )
+        if math.isinf(epsilon_needed):
             return Refusal(f"the curve gives no epsilon at delta {wanted:g}: pass a larger delta or an epsilon")
-        return {"epsilon": found * (1 + 2.0**-40) + slack, "delta": wanted}
+        return {"epsilon": epsilon_needed * (1 + 2.0**-40) + slack, "delta": wanted}
     spent = max(float(profile.delta(max(0.0, epsilon - slack))) for profile in profiles)
     spent += (mass_error(spent, len(curve.null)) if spent else 0.0) + (2 * slack if epsilon < slack else 0.0)
     return {"epsilon": epsilon, "delta": min(spent, 1.0)}
@@ -450,8 +452,8 @@ def gaussian_to_dp(claim: Claim, goal: Goal) -> Changes:
     if epsilon is None and delta is None:
         epsilon = 0.0
     if epsilon is not None:
-        found = above(lambda: _delta(exact(epsilon), exact(mu)))
-        return {"epsilon": epsilon, "delta": min(max(found, 0.0), 1.0)}
+        spent = above(lambda: _delta(exact(epsilon), exact(mu)))
+        return {"epsilon": epsilon, "delta": min(max(spent, 0.0), 1.0)}
     if delta is None or delta == 0:
         return Refusal("an epsilon or a delta above 0 must be given: epsilon= or delta=")
     guess = GaussianTradeOff(mu).epsilon(min(delta, 1.0))

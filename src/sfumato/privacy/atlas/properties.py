@@ -407,10 +407,10 @@ def compose(claims: Sequence[Claim]) -> Claim:
     if not claims:
         raise InputError("no claim was given.", "pass one claim for each mechanism.")
     first = claims[0]
-    found = answer(first.notion, Property.COMPOSITION)
-    if not found.holds and not all(_of_possible_default(each) for each in claims):
+    composition = answer(first.notion, Property.COMPOSITION)
+    if not composition.holds and not all(_of_possible_default(each) for each in claims):
         raise InputError(
-            f"{described(first.notion).title} does not compose: {found.counterexample().says}.",
+            f"{described(first.notion).title} does not compose: {composition.counterexample().says}.",
             "convert each claim to differential privacy first, or measure the joint mechanism.",
         )
     for other in claims[1:]:
@@ -422,9 +422,11 @@ def compose(claims: Sequence[Claim]) -> Claim:
             raise InputError(
                 f"{other} is not about the same as {first}.", "convert the claims to one notion first."
             )
-    if found.combine is None:
-        raise InputError(f"how {described(first.notion).title} composes: {found.why}.", "apply the rule yourself.")
-    return found.combine(claims)
+    if composition.combine is None:
+        raise InputError(
+            f"how {described(first.notion).title} composes: {composition.why}.", "apply the rule yourself."
+        )
+    return composition.combine(claims)
 
 
 def _of_possible_default(claim: Claim) -> bool:

@@ -153,9 +153,9 @@ class Events:
         missing = [label for label in space.labels if label not in values]
         if missing:
             raise InputError(f"the attribute says nothing about {missing[0]!r}.", "give every label a value.")
-        found = [values[label] for label in space.labels]
-        distinct = list(dict.fromkeys(found))
-        return cls(np.array([[value == each for value in found] for each in distinct]), attribute=True)
+        column = [values[label] for label in space.labels]
+        distinct = list(dict.fromkeys(column))
+        return cls(np.array([[value == each for value in column] for each in distinct]), attribute=True)
 
     def __len__(self) -> int:
         """The number of facts."""

@@ -224,19 +224,19 @@ class AdversarialPrivacy(AgainstPriors):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         return worst(self, mechanism, self.events, self._rate)
 
-    def _rate(self, found: Odds) -> Rated:
-        best = _nearest_chance(_peak_of_ratio(found.high, self.delta), found)
-        after = posterior(best, found.high)
-        error = log_errors(found.high, found.terms) + log_error(0.0, found.terms)
+    def _rate(self, odds: Odds) -> Rated:
+        best = _nearest_chance(_peak_of_ratio(odds.high, self.delta), odds)
+        after = posterior(best, odds.high)
+        error = log_errors(odds.high, odds.terms) + log_error(0.0, odds.terms)
         if self.delta == 0:
-            value = gain(best, found.high)
+            value = gain(best, odds.high)
             upper = value + error
         else:
             with np.errstate(divide="ignore"):
                 logs = np.log(best.p)
             most = np.minimum(after * (1 + error), 1.0)
             value, upper = self._log_ratio(after, logs), self._log_ratio(most, logs) + error + log_errors(logs)
-        return Rated(value, upper, best.p, found.high_at, np.ones(len(value), dtype=np.bool_))
+        return Rated(value, upper, best.p, odds.high_at, np.ones(len(value), dtype=np.bool_))
 
     def _log_ratio(self, after: Floats, log_before: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -289,11 +289,11 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         return worst(self, mechanism, self.events, self._rate)
 
-    def _rate(self, found: Odds) -> Rated:
-        best = _nearest_chance(_peak_of_difference(found.high, self.epsilon), found)
-        value = posterior(best, found.high) - math.exp(self.epsilon) * best.p
-        error = log_errors(found.high, found.terms) + log_error(self.epsilon, found.terms)
-        return Rated(value, value + 2 * error, best.p, found.high_at, np.ones(len(value), dtype=np.bool_))
+    def _rate(self, odds: Odds) -> Rated:
+        best = _nearest_chance(_peak_of_difference(odds.high, self.epsilon), odds)
+        value = posterior(best, odds.high) - math.exp(self.epsilon) * best.p
+        error = log_errors(odds.high, odds.terms) + log_error(self.epsilon, odds.terms)
+        return Rated(value, value + 2 * error, best.p, odds.high_at, np.ones(len(value), dtype=np.bool_))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -321,10 +321,10 @@ def _peak_of_difference(log_ratio: Floats, epsilon: float) -> Floats:
     return np.where(log_ratio > epsilon, peak, 0.0)
 
 
-def _nearest_chance(peak: Floats, found: Odds) -> Chance:
+def _nearest_chance(peak: Floats, odds: Odds) -> Chance:
     """Return the chances closest to the peaks within the interval of each fact."""
-    p = np.clip(peak, found.least.p, found.most.p)
-    q = np.where(p == found.least.p, found.least.q, np.where(p == found.most.p, found.most.q, 1 - p))
+    p = np.clip(peak, odds.least.p, odds.most.p)
+    q = np.where(p == odds.least.p, odds.least.q, np.where(p == odds.most.p, odds.most.q, 1 - p))
     return Chance(p, q)
 
 

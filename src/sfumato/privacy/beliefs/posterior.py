@@ -135,13 +135,13 @@ def compare_rivals(
     filled = priors.interval is not None
     value, upper, witness = 0.0, 0.0, Witness()
     for prior in scenarios(priors, matrix):
-        found = likelihoods(matrix, prior, facts, filled=filled)
-        for first in np.flatnonzero(found.possible):
-            others = np.flatnonzero(rivals[first] & found.possible)
+        chances = likelihoods(matrix, prior, facts, filled=filled)
+        for first in np.flatnonzero(chances.possible):
+            others = np.flatnonzero(rivals[first] & chances.possible)
             if not len(others):
                 continue
             with np.errstate(divide="ignore", invalid="ignore"):
-                ratios = found.high[first] / found.low[others]
+                ratios = chances.high[first] / chances.low[others]
                 ratios[np.isnan(ratios)] = 0.0
                 at, output = np.unravel_index(int(ratios.argmax()), ratios.shape)
                 log = float(np.log(ratios[at, output]))
@@ -297,42 +297,42 @@ def posterior(chance: Chance, log_ratio: Floats) -> Floats:
     return np.where(np.isposinf(log_ratio), 1.0, finite)
 
 
-def upward(found: Odds) -> Rated:
+def upward(ratios: Odds) -> Rated:
     """Return max over priors of max(ln(posterior / p), ln((1 - p) / (1 - posterior))).
 
     The first falls with p, the second grows, so the ends of the interval attain them.
     """
-    first, second = gain(found.least, found.high), lost_doubt(found.most, found.high)
+    first, second = gain(ratios.least, ratios.high), lost_doubt(ratios.most, ratios.high)
     value = np.maximum(first, second)
-    upper = value + log_errors(found.high, found.terms) + log_errors(value, found.terms)
-    p = np.where(first >= second, found.least.p, found.most.p)
-    return Rated(value, upper, p, found.high_at, np.ones(len(value), dtype=np.bool_))
+    upper = value + log_errors(ratios.high, ratios.terms) + log_errors(value, ratios.terms)
+    p = np.where(first >= second, ratios.least.p, ratios.most.p)
+    return Rated(value, upper, p, ratios.high_at, np.ones(len(value), dtype=np.bool_))
 
 
-def downward(found: Odds) -> Rated:
+def downward(ratios: Odds) -> Rated:
     """Return `upward` for the opposite facts."""
-    return upward(found.opposite).opposite
+    return upward(ratios.opposite).opposite
 
 
-def both(found: Odds) -> Rated:
+def both(ratios: Odds) -> Rated:
     """Return the larger of both directions."""
-    up, down = upward(found), downward(found)
+    up, down = upward(ratios), downward(ratios)
     larger = up.value >= down.value
     chosen = Rated(*(np.where(larger, a, b) for a, b in zip(up, down, strict=True)))
     return chosen._replace(upper=np.maximum(up.upper, down.upper))
 
 
-def rise(found: Odds) -> Rated:
+def rise(ratios: Odds) -> Rated:
     """Return the largest ln rho, at least 0, at any prior probability."""
-    value: Floats = np.maximum(found.high, 0.0)
-    upper = value + log_errors(value, found.terms)
-    p = (found.least.p + found.most.p) / 2
-    return Rated(value, upper, p, found.high_at, np.ones(len(value), dtype=np.bool_))
+    value: Floats = np.maximum(ratios.high, 0.0)
+    upper = value + log_errors(value, ratios.terms)
+    p = (ratios.least.p + ratios.most.p) / 2
+    return Rated(value, upper, p, ratios.high_at, np.ones(len(value), dtype=np.bool_))
 
 
-def fall(found: Odds) -> Rated:
+def fall(ratios: Odds) -> Rated:
     """Return `rise` for the opposite facts."""
-    return rise(found.opposite).opposite
+    return rise(ratios.opposite).opposite
 
 
 def worst(
@@ -343,13 +343,13 @@ def worst(
     masks = events_on(events, len(matrix)).masks
     value, upper = 0.0, 0.0
     witness = Witness()
-    for found in odds(matrix, notion.priors, masks):
-        rated = rate(found)
+    for ratios in odds(matrix, notion.priors, masks):
+        rated = rate(ratios)
         upper = float(np.maximum(upper, rated.upper.max()))  # a NaN is not lost
         j = int(rated.value.argmax())
         if rated.value[j] > value:
             value = float(rated.value[j])
-            witness = _attained(matrix, secrets, found.prior, masks[j], rated, j)
+            witness = _attained(matrix, secrets, ratios.prior, masks[j], rated, j)
     return Finding(notion, value, upper - value if value < np.inf else 0.0, witness)
 
 
@@ -388,7 +388,7 @@ class OfFacts(AgainstPriors):
 
     @staticmethod
     @abstractmethod
-    def _rate(found: Odds) -> Rated:
+    def _rate(ratios: Odds) -> Rated:
         """Return the rate of each fact."""
 
 
@@ -506,10 +506,10 @@ def attained_band(mechanism: AnyMechanism, priors: Priors, events: Events | None
         secrets.check_order(prior.space, "a prior")
     masks = events_on(events, len(matrix)).masks
     low = high = 0.0
-    for found in odds(matrix, priors, masks):
-        least, most = float(found.low.min()), float(found.high.max())
-        low = min(low, least - log_error(least, found.terms))
-        high = max(high, most + log_error(most, found.terms))
+    for ratios in odds(matrix, priors, masks):
+        least, most = float(ratios.low.min()), float(ratios.high.max())
+        low = min(low, least - log_error(least, ratios.terms))
+        high = max(high, most + log_error(most, ratios.terms))
     return Band("the mechanism", low=low, high=high)
 
 

@@ -107,8 +107,8 @@ class SemanticPrivacy(Notion, CompactRepr):
             best = _any_default(matrix, used)
         else:
             for mapping in self.maps:
-                found = self._of_map(matrix, used, mapping)
-                best = found if found.log_spread > best.log_spread else best
+                candidate = self._of_map(matrix, used, mapping)
+                best = candidate if candidate.log_spread > best.log_spread else best
         value = math.tanh(best.log_spread / 4)
         rounding = (2 * log_error(best.log_spread, len(used)) + log_error(0.0, len(used))) / 4
         if best.mapping is None:
@@ -118,13 +118,13 @@ class SemanticPrivacy(Notion, CompactRepr):
 
     def _of_map(self, matrix: Floats, used: NDArray[np.intp], mapping: NDArray[np.intp]) -> _Best:
         """Return the largest ln R over the sets of reports, or single ones, for one map."""
-        kept = np.flatnonzero(mapping >= 0)
-        defaults = np.unique(mapping[kept])
+        secrets = np.flatnonzero(mapping >= 0)
+        defaults = np.unique(mapping[secrets])
         if not self.sets:
             value, row = _largest_spread(matrix[:, used].T, mapping)
             return _Best(value, mapping, used[[row]])
         if len(defaults) == 1:
-            spread, columns = worst_set(matrix[np.ix_(kept, used)], matrix[defaults[0], used] > 0)
+            spread, columns = worst_set(matrix[np.ix_(secrets, used)], matrix[defaults[0], used] > 0)
             return _Best(spread, mapping, used[columns])
         if len(used) > MOST_OUTPUTS:
             raise InputError(
@@ -257,9 +257,9 @@ def worst_set(rows: Floats, possible: NDArray[np.bool_]) -> tuple[float, NDArray
         for t in np.flatnonzero(ratios.max(axis=1) > best):
             if t == s:
                 continue
-            found, columns = _of_pair(row, rows[t], ratios[t], possible)
-            if found > best:
-                best, chosen = found, columns
+            ratio, columns = _of_pair(row, rows[t], ratios[t], possible)
+            if ratio > best:
+                best, chosen = ratio, columns
             if best == math.inf:
                 return math.inf, chosen
     return math.log(best), chosen

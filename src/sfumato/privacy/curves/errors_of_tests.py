@@ -64,13 +64,13 @@ def rejection_set(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:
     return np.sort(order[(p[order] > 0) | (q[order] > 0)])
 
 
-def witness_of_test(rows: Floats, pair: NDArray[np.intp], found: Errors, vertex: int) -> Witness:
+def witness_of_test(rows: Floats, pair: NDArray[np.intp], rates: Errors, vertex: int) -> Witness:
     """Return the witness of the test at one vertex of the error rates, arrays (m + 1,), of two rows."""
     first, second = (int(position) for position in pair)
     return Witness(
         (first, second),
         rejection_set(rows[first], rows[second], vertex),
-        note=f"a test with errors {found.alphas[vertex]:.4g} and {found.betas[vertex]:.4g}",
+        note=f"a test with errors {rates.alphas[vertex]:.4g} and {rates.betas[vertex]:.4g}",
     )
 
 
@@ -229,8 +229,8 @@ def of_points(alphas: Sequence[float] | Floats, betas: Sequence[float] | Floats)
     if len(alphas) > _MOST:
         return None
     points = [(Fraction(a), Fraction(b)) for a, b in zip(map(float, alphas), map(float, betas), strict=True)]
-    found = _hull((a, min(b, 1 - a)) for a, b in points)
-    return found, found
+    hull = _hull((a, min(b, 1 - a)) for a, b in points)
+    return hull, hull
 
 
 def of_rows(p: Floats, q: Floats) -> Enclosure | None:
@@ -238,16 +238,16 @@ def of_rows(p: Floats, q: Floats) -> Enclosure | None:
     if len(p) > _MOST:
         return None
     rows = [[Fraction(mass) for mass in row.tolist()] for row in (p, q)]
-    found = _hull(_tests(*rows))
-    return found, found
+    hull = _hull(_tests(*rows))
+    return hull, hull
 
 
 def of_promise(epsilon: float, delta: float) -> Enclosure:
     """Return the corners of the curve of an epsilon and a delta, with e**epsilon between two fractions."""
     left = 1 - Fraction(delta)
     if math.isinf(epsilon):
-        found = _hull([(Fraction(0), Fraction(0))])
-        return found, found
+        hull = _hull([(Fraction(0), Fraction(0))])
+        return hull, hull
     bounds = [_exponential(epsilon, upper=upper) for upper in (True, False)]
     below, above = (
         _hull([(Fraction(0), left), (left / (1 + t), left / (1 + t)), (left, Fraction(0))]) for t in bounds
@@ -262,25 +262,25 @@ def of_mechanism(mechanism: AnyMechanism, relation: Relation | None) -> Enclosur
     if whole is None or len(pairs) * matrix.shape[1] > _MOST:
         return None
     rows = [[Fraction(weight) for weight in row] for row in whole.array.tolist()]
-    found = _hull(test for s, t in pairs.tolist() for test in _tests(rows[s], rows[t]))
-    return found, found
+    hull = _hull(test for s, t in pairs.tolist() for test in _tests(rows[s], rows[t]))
+    return hull, hull
 
 
 def of_curves(curves: Sequence[MakeCorners]) -> Enclosure | None:
     """Return the corners of the largest convex curve below several."""
-    found = [make() for make in curves]
-    if any(each is None for each in found):
+    enclosures = [make() for make in curves]
+    if any(each is None for each in enclosures):
         return None
-    below, above = (_hull(corner for each in found if each for corner in each[side]) for side in (0, 1))
+    below, above = (_hull(corner for each in enclosures if each for corner in each[side]) for side in (0, 1))
     return below, above
 
 
 def invert(make: MakeCorners) -> Enclosure | None:
     """Return the corners of the inverse of a curve."""
-    found = make()
-    if found is None:
+    enclosure = make()
+    if enclosure is None:
         return None
-    below, above = (_hull((b, a) for a, b in corners) for corners in found)
+    below, above = (_hull((b, a) for a, b in corners) for corners in enclosure)
     return below, above
 
 
@@ -315,5 +315,5 @@ def _exponential(epsilon: float, *, upper: bool) -> Fraction:
     if epsilon == 0:
         return Fraction(1)
     top, bits = exp_below_exact(-epsilon if upper else epsilon, 1.0)
-    found = Fraction(top, 1 << bits)
-    return 1 / found if upper else found
+    bound = Fraction(top, 1 << bits)
+    return 1 / bound if upper else bound

@@ -100,16 +100,18 @@ class LossDistribution:
         Raises:
             InputError: If there is none, spacings differ, a count is below 1, or the lattice would be too large.
         """
-        given = list(parts)
-        _check(given)
-        first, size = _window(given)
-        spacing = given[0][0].spacing
-        masses, error = convolve([Factor(part.masses, part.first, count) for part, count in given], first, size)
+        factors = list(parts)
+        _check(factors)
+        first, size = _window(factors)
+        spacing = factors[0][0].spacing
+        masses, error = convolve([Factor(part.masses, part.first, count) for part, count in factors], first, size)
         result = object.__new__(cls)
         # The logarithm of 0 is not taken; 2**-53 is among what may be lost.
-        log_finite = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in given)
-        splits, shift = (sum(getattr(part, name) * count for part, count in given) for name in ("splits", "shift"))
-        lost = error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in given)
+        log_finite = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in factors)
+        splits, shift = (
+            sum(getattr(part, name) * count for part, count in factors) for name in ("splits", "shift")
+        )
+        lost = error + 2 * _TAIL + sum((part.lost + 128 * UNIT) * count for part, count in factors)
         assign(result, spacing=spacing, masses=readonly(masses), first=first)
         assign(result, infinite=-math.expm1(log_finite), splits=splits, shift=shift, lost=lost)
         return result

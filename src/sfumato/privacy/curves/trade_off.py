@@ -122,13 +122,13 @@ class TradeOff(Curve):
         Raises:
             InputError: If there is none.
         """
-        given = list(curves)
-        if not given:
+        listed = list(curves)
+        if not listed:
             raise InputError("no trade-off function was given.", "pass at least one.")
-        best = given[0]._vertices
-        for curve in given[1:]:
+        best = listed[0]._vertices
+        for curve in listed[1:]:
             best = _lowered(best, curve._vertices)
-        return cls(*_pair(best))._with(partial(of_curves, [curve.corners for curve in given]))
+        return cls(*_pair(best))._with(partial(of_curves, [curve.corners for curve in listed]))
 
     @classmethod
     def through(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -140,8 +140,8 @@ class TradeOff(Curve):
         Raises:
             InputError: If the points do not lie on one trade-off function.
         """
-        found = cls(*_pair(through(alphas, betas)))
-        return found._with(partial(of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
+        polygon = cls(*_pair(through(alphas, betas)))
+        return polygon._with(partial(of_points, numbers(alphas, "alphas"), numbers(betas, "betas")))
 
     @classmethod
     def of_vertices(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -164,8 +164,8 @@ class TradeOff(Curve):
         widths, drops = np.diff(x), -np.diff(y)
         if (drops[1:] * widths[:-1] > drops[:-1] * widths[1:] + 1e-12).any():
             raise InputError("the curve is not convex.", "make each step flatter than the one before.")
-        found = cls(np.array([0.0, *widths]), np.array([1.0 - y[0], *drops]))
-        return found._with(partial(of_points, x, y))
+        curve = cls(np.array([0.0, *widths]), np.array([1.0 - y[0], *drops]))
+        return curve._with(partial(of_points, x, y))
 
     @classmethod
     def below(cls, alphas: ArrayLike, betas: ArrayLike) -> Self:
@@ -195,8 +195,8 @@ class TradeOff(Curve):
         check_epsilon(epsilon)
         check_delta(delta)
         lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
-        kept = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
-        curve = cls(np.array([0.0, *kept, delta]), np.array([delta, *kept[::-1], 0.0]))
+        truth = np.array([(1 - delta) * lie, (1 - delta) / (1 + math.exp(-epsilon))])
+        curve = cls(np.array([0.0, *truth, delta]), np.array([delta, *truth[::-1], 0.0]))
         assign(curve, promise=(epsilon, delta))
         return curve._with(partial(of_promise, epsilon, delta))
 

@@ -105,20 +105,20 @@ class _Largest:
     def raise_to(self, pairs: NDArray[np.intp]) -> None:
         """Raise the largest mu by some pairs."""
         for block, p, q in blocks(self.rows, pairs):
-            found = errors(p, q)
-            shifts = _shifts(found)
+            tests = errors(p, q)
+            shifts = _shifts(tests)
             worst, vertex = np.unravel_index(int(np.argmax(shifts)), shifts.shape)
             if shifts[worst, vertex] > self.value:
                 self.value = float(shifts[worst, vertex])
-                of_pair = Errors(*(rates[worst] for rates in found))
+                of_pair = Errors(*(rates[worst] for rates in tests))
                 self.witness = witness_of_test(self.rows, block[worst], of_pair, int(vertex))
 
 
-def _shifts(found: Errors) -> Floats:
+def _shifts(tests: Errors) -> Floats:
     """Return the mu that each vertex needs, -inf at the ends."""
     with np.errstate(invalid="ignore"):
-        shifts = quantile(found.confidences, found.alphas) - quantile(found.betas, found.powers)
-    inner = (found.alphas > 0) & (found.confidences > 0) & (found.betas > 0) & (found.powers > 0)
+        shifts = quantile(tests.confidences, tests.alphas) - quantile(tests.betas, tests.powers)
+    inner = (tests.alphas > 0) & (tests.confidences > 0) & (tests.betas > 0) & (tests.powers > 0)
     return np.where(inner, shifts, -np.inf)
 
 
@@ -150,8 +150,8 @@ class Net(NamedTuple):
 
     def limits(self, rows: Positions) -> Floats:
         """Return bounds of the mu of some rows and all others, array (b, n)."""
-        found = self.between[self.centre[rows]][:, self.centre]
-        return np.asarray(found + self.radius[rows, None] + self.radius + _SLACK)
+        centres = self.between[self.centre[rows]][:, self.centre]
+        return np.asarray(centres + self.radius[rows, None] + self.radius + _SLACK)
 
 
 def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
@@ -167,10 +167,10 @@ def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
         return np.where(support == support[chosen], roots @ roots[chosen], 0.0)
 
     def apart(pairs: Positions) -> Floats:
-        found = np.full(len(pairs), np.inf)
+        shift = np.full(len(pairs), np.inf)
         same = support[pairs[:, 0]] == support[pairs[:, 1]]
-        found[same] = shifts(pairs[same])
-        return found
+        shift[same] = shifts(pairs[same])
+        return shift
 
     centres, near, centre = [0], affinities(0), np.zeros(len(rows), dtype=np.intp)
     while len(centres) < most and near.min() < 1 - _SLACK:
@@ -228,16 +228,16 @@ class TradeOffPrivacy(Notion):
         rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
         near = []
         for pairs, p, q in blocks(rows, relation_on(self.relation, len(rows)).pairs):
-            found = errors(p, q)
+            tests = errors(p, q)
             # At alpha 1 every curve is 0, and at beta 1 none is above: these gaps are at most 0 exactly.
-            gaps = np.where((found.confidences == 0) | (found.powers == 0), -math.inf, self.curve.gaps(found))
+            gaps = np.where((tests.confidences == 0) | (tests.powers == 0), -math.inf, self.curve.gaps(tests))
             near.append(pairs[gaps.max(axis=1) >= -rounding])
             worst, vertex = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
             if gaps[worst, vertex] <= top:
                 continue
             top = float(gaps[worst, vertex])
             if top > 0:
-                of_pair = Errors(*(rates[worst] for rates in found))
+                of_pair = Errors(*(rates[worst] for rates in tests))
                 witness = witness_of_test(rows, pairs[worst], of_pair, int(vertex))
         if -rounding < top <= rounding:
             exact = self._exact(mechanism, np.concatenate(near))
@@ -254,12 +254,12 @@ class TradeOffPrivacy(Notion):
         if not isinstance(self.curve, TradeOff):
             return None
         matrix = channel(mechanism).matrix
-        kept = Finding(self, 0.0, 0.0, Witness(note=_NO_TEST))
+        satisfied = Finding(self, 0.0, 0.0, Witness(note=_NO_TEST))
         if self.curve.promise is not None:
             epsilon, delta = self.curve.promise
             both = relation_on(self.relation, len(matrix)).array
             if DifferentialPrivacy(Relation(both | both.T), delta).measure(mechanism).upper <= epsilon:
-                return kept
+                return satisfied
         corners = self.curve.corners()
         if corners is None:
             return None
@@ -267,11 +267,11 @@ class TradeOffPrivacy(Notion):
         if below is None or above is None:
             return None
         if above[0] == 0:
-            return kept
+            return satisfied
         value = float_below(below[0])
         pair = np.array(above[1])
-        found = errors(*matrix[pair])
-        witness = witness_of_test(matrix, pair, found, int(self.curve.gaps(found).argmax()))
+        tests = errors(*matrix[pair])
+        witness = witness_of_test(matrix, pair, tests, int(self.curve.gaps(tests).argmax()))
         return Finding(self, value, float_above(above[0] - Fraction(value)), witness)
 
     def sentence(self, value: float) -> str:
@@ -305,8 +305,8 @@ def largest_shortfall(mechanism: AnyMechanism, pairs: Pairs, corners: Corners) -
         for (a, b), (c, d) in pairwise(corners):
             if b > d:
                 slope = (b - d) / (c - a)
-                found = _beyond(rows, group, slope, (p, q))
-                best = max(best, (found[0] + b + slope * a - 1, found[1]), key=lambda each: each[0])
+                excess = _beyond(rows, group, slope, (p, q))
+                best = max(best, (excess[0] + b + slope * a - 1, excess[1]), key=lambda each: each[0])
     return best
 
 
@@ -314,10 +314,10 @@ def _beyond(rows: IntegerRows, pairs: Pairs, slope: Fraction, sums: tuple[int, i
     """Return the largest sum over o of max(0, q(o) - slope p(o)), and its pair, of rows with these sums."""
     over, under = slope.denominator * sums[0], slope.numerator * sums[1]
     best, pair = -1, None
-    for block, found in weighted_masses(rows, pairs[:, ::-1], over, under):
-        k = max(range(len(found)), key=found.__getitem__)
-        if found[k] > best:
-            best, pair = found[k], (int(block[k, 1]), int(block[k, 0]))
+    for block, sums_ in weighted_masses(rows, pairs[:, ::-1], over, under):
+        k = max(range(len(sums_)), key=sums_.__getitem__)
+        if sums_[k] > best:
+            best, pair = sums_[k], (int(block[k, 1]), int(block[k, 0]))
     return Fraction(best, over * sums[1]), pair
 
 

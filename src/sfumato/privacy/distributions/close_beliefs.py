@@ -196,16 +196,16 @@ def _by_sets(
     epsilon, beliefs = 0.0, (first.centre, second.centre)
     # At the epsilon that they need, the beliefs found exceed delta by rounding: the search must not end with them.
     beyond = delta + 1e-13
-    found = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
-    while found.value > beyond and epsilon < _LARGEST:
+    search = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
+    while search.value > beyond and epsilon < _LARGEST:
         # The beliefs found need a larger epsilon: exactly the one at which their excess is delta.
-        beliefs = found.first, found.second
+        beliefs = search.first, search.second
         needed = float(MaxDivergence(delta)(beliefs[0] @ matrix, beliefs[1] @ matrix))
         if not needed > epsilon * (1 + 2.0**-50):
             break
         epsilon = needed
         if epsilon < _LARGEST:
-            found = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
+            search = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
     step = 1e-13
     while epsilon + step < min(most, _LARGEST):
         at = epsilon + step

@@ -97,14 +97,14 @@ class DistributionPrivacy(OfFamily):
         worst = int(np.argmax(values))
         p, q = rows[self.family.pairs[worst]]
         below = epsilon_below(p, q, self.delta, self.family.size)
-        found = Bracket(below, float(values[worst]), float(uppers.max()))
-        if is_open(found):
+        bounds = Bracket(below, float(values[worst]), float(uppers.max()))
+        if is_open(bounds):
             exact = decide_in_fractions(mechanism, self.family, partial(least_factor, delta=Fraction(self.delta)))
             if exact is not None:
-                found, worst = exact
+                bounds, worst = exact
                 p, q = rows[self.family.pairs[worst]]
         witness = pair_witness(self.family, worst, max_divergence(p, q, self.delta).outputs)
-        return Finding.between(self, found, witness)
+        return Finding.between(self, bounds, witness)
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -174,16 +174,16 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         family = self.family
         rows = reports_of(mechanism, family.distributions)
         slack = mass_error(self.delta, rows.shape[1], family.size)
-        found = [
+        steps = [
             [_exceeded(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in (0.0, slack, -slack)
         ]
-        worst = int(np.argmax(found[0]))
+        worst = int(np.argmax(steps[0]))
         p, q = rows[family.pairs[worst]]
-        value, upper = found[0][worst], max(found[2])
+        value, upper = steps[0][worst], max(steps[2])
         aside = _beyond(p, q, value)
-        below = found[1][worst] - log_error(found[1][worst], family.size)
+        below = steps[1][worst] - log_error(steps[1][worst], family.size)
         bounds = Bracket(max(0.0, below), value, upper + log_error(upper, family.size))
-        if found[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
+        if steps[1][worst] < upper or upper == 0:  # delta is near to a step, or the least epsilon to 0
             exact = decide_in_fractions(mechanism, family, partial(least_step, delta=Fraction(self.delta)))
             if exact is not None:
                 bounds, worst = exact
@@ -287,14 +287,14 @@ class MetricDistributionPrivacy(ByDistance):
         needed = np.array([epsilon_below(p, q, self.delta, family.size)])
         exactly = self.delta == 0 and far[worst] == 0
         below = values[worst] if exactly else per_unit(needed, far[[worst]])[0]
-        found = Bracket(float(below) * (1 - 2.0**-51), float(values[worst]), float(uppers.max()))
-        if is_open(found):
+        bounds = Bracket(float(below) * (1 - 2.0**-51), float(values[worst]), float(uppers.max()))
+        if is_open(bounds):
             decisions = self._decided(mechanism, same)
             if decisions is not None:
-                found, worst = decisions
+                bounds, worst = decisions
                 p, q = rows[pairs[worst]]
         witness = pair_witness(family, worst, max_divergence(p, q, self.delta).outputs)
-        return Finding.between(self, found, witness)
+        return Finding.between(self, bounds, witness)
 
     def _decided(self, mechanism: AnyMechanism, same: NDArray[np.intp]) -> tuple[Bracket, int] | None:
         """Return the least epsilon in fractions, without the pairs with the same reports, and its pair.
@@ -306,11 +306,11 @@ class MetricDistributionPrivacy(ByDistance):
         if ((near == 0) & (far > 0)).any():
             return None
         factor = partial(least_factor, delta=Fraction(self.delta))
-        found = decide_in_fractions(mechanism, self.family, factor, far)
-        most = found if (far == near).all() else decide_in_fractions(mechanism, self.family, factor, near)
-        if found is None or most is None:
+        least = decide_in_fractions(mechanism, self.family, factor, far)
+        most = least if (far == near).all() else decide_in_fractions(mechanism, self.family, factor, near)
+        if least is None or most is None:
             return None
-        return Bracket(found[0].lower, found[0].lower, most[0].upper), found[1]
+        return Bracket(least[0].lower, least[0].lower, most[0].upper), least[1]
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""

@@ -239,11 +239,11 @@ def quasi_convex(divergence: Divergence) -> bool:
 
 
 def _errors(divergence: Divergence, values: Floats, rows: Floats, family: Family) -> Floats:
-    found = [
+    errors = [
         divergence_error(divergence, float(value), rows[i], rows[j], family.size)
         for value, (i, j) in zip(values, family.pairs, strict=True)
     ]
-    return np.array(found)
+    return np.array(errors)
 
 
 _STEP = 2.0**-10

@@ -80,12 +80,12 @@ class Family:
         """
         names, rows = _named(distributions)
         truths = _reflexive(relation, rows.shape[1])
-        found = {
+        outside = {
             (int(i), int(j)): answer.outside
             for i, j in _all_pairs(len(names))
             if (answer := lifting(truths, rows[i], rows[j], tolerance=tolerance)).holds
         }
-        return cls._of_lifting(names, rows, relation, found, f"the lifting of {relation.name}")
+        return cls._of_lifting(names, rows, relation, outside, f"the lifting of {relation.name}")
 
     @classmethod
     def optimally_lifted(
@@ -119,13 +119,13 @@ class Family:
             if isinstance(distances, Metric)
             else floats(distances, "the distances", shape=truths.shape, infinite=True)
         )
-        found = {}
+        outside = {}
         for i, j in _all_pairs(len(names)):
             answer = optimal_lifting(truths, rows[i], rows[j], array, p, tolerance=tolerance)
             if answer.holds:
-                found[int(i), int(j)] = answer.coupling.mass_outside(truths)
+                outside[int(i), int(j)] = answer.coupling.mass_outside(truths)
         how = f"the lifting of {relation.name} by optimal couplings of order {p:g}"
-        return cls._of_lifting(names, rows, relation, found, how, (array, p))
+        return cls._of_lifting(names, rows, relation, outside, how, (array, p))
 
     @classmethod
     def of_points(cls, relation: Relation) -> Family:
@@ -134,9 +134,9 @@ class Family:
         Distribution privacy of it is differential privacy for the relation.
         """
         rows = readonly(np.eye(relation.size))
-        found = {(int(i), int(j)): 0.0 for i, j in relation.pairs}
+        outside = {(int(i), int(j)): 0.0 for i, j in relation.pairs}
         names = tuple(str(secret) for secret in range(relation.size))
-        return cls._of_lifting(names, rows, relation, found, f"the lifting of {relation.name}")
+        return cls._of_lifting(names, rows, relation, outside, f"the lifting of {relation.name}")
 
     @classmethod
     def _of_lifting(
@@ -220,11 +220,11 @@ class Family:
         return np.array_equal(self.distributions, other.distributions) and np.array_equal(self.pairs, other.pairs)
 
 
-def _named(given: Distributions) -> tuple[tuple[str, ...], Floats]:
-    if isinstance(given, Mapping):
-        names, values = tuple(str(name) for name in given), list(given.values())
+def _named(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
+    if isinstance(distributions, Mapping):
+        names, values = tuple(str(name) for name in distributions), list(distributions.values())
     else:
-        values = list(given)
+        values = list(distributions)
         names = tuple(str(k) for k in range(len(values)))
     if len(values) < 2:
         raise InputError(
@@ -253,13 +253,13 @@ def _all_pairs(size: int) -> NDArray[np.intp]:
 
 
 def _positions(names: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> NDArray[np.intp]:
-    found = [(_position(names, first), _position(names, second)) for first, second in pairs]
-    if not found or any(i == j for i, j in found):
+    positions = [(_position(names, first), _position(names, second)) for first, second in pairs]
+    if not positions or any(i == j for i, j in positions):
         raise InputError(
             "the pairs are empty, or one compares a distribution with itself.",
             "list ordered pairs of two names; both orders count separately.",
         )
-    return np.array(found, dtype=np.intp)
+    return np.array(positions, dtype=np.intp)
 
 
 def _position(names: tuple[str, ...], name: str) -> int:
@@ -310,13 +310,14 @@ class FamilyDistance:
     order: float | None
 
     def __init__(self, array: ArrayLike, unit: str = "", *, name: str = "given distance") -> None:
-        given = floats(array, "the distances of the family", shape=(None, None), infinite=True)
-        if given.shape[0] != given.shape[1] or (given < 0).any():
+        distances = floats(array, "the distances of the family", shape=(None, None), infinite=True)
+        if distances.shape[0] != distances.shape[1] or (distances < 0).any():
             raise InputError(
-                f"the distances have shape {given.shape[0]} x {given.shape[1]}, the smallest {given.min():g}.",
+                f"the distances have shape {distances.shape[0]} x {distances.shape[1]}, the smallest "
+                f"{distances.min():g}.",
                 "pass a row and a column per distribution, and distances of at least 0.",
             )
-        assign(self, array=given, lower=given, ignored=np.zeros_like(given))
+        assign(self, array=distances, lower=distances, ignored=np.zeros_like(distances))
         assign(self, unit=unit, name=name, ground=None, order=None)
 
     @classmethod
@@ -337,10 +338,10 @@ class FamilyDistance:
         for array in (values, lower):
             np.fill_diagonal(array, 0.0)
         for i, j in np.unique(np.sort(family.pairs, axis=1), axis=0):
-            found = wasserstein(family.distributions[i], family.distributions[j], ground, p, tolerance=tolerance)
+            answer = wasserstein(family.distributions[i], family.distributions[j], ground, p, tolerance=tolerance)
             # The ground metric is symmetric, and so are the distances.
-            lower[[i, j], [j, i]], values[[i, j], [j, i]] = found.distance.lower, found.distance.upper
-            ignored[[i, j], [j, i]] = found.ignored
+            lower[[i, j], [j, i]], values[[i, j], [j, i]] = answer.distance.lower, answer.distance.upper
+            ignored[[i, j], [j, i]] = answer.ignored
         distance = object.__new__(cls)
         name = f"Wasserstein distance of order {p:g} over {ground.name}"
         assign(distance, array=readonly(values), lower=readonly(lower), ignored=readonly(ignored))
@@ -358,12 +359,12 @@ class FamilyDistance:
 def distance_on(family: Family, distance: FamilyDistance | Metric | ArrayLike) -> FamilyDistance:
     """Return the distance for a family, from an array or a metric on its names where necessary."""
     if isinstance(distance, Metric):
-        found = FamilyDistance(distance.array, distance.unit, name=distance.name)
+        made = FamilyDistance(distance.array, distance.unit, name=distance.name)
     else:
-        found = distance if isinstance(distance, FamilyDistance) else FamilyDistance(distance)
-    if len(found) != len(family):
+        made = distance if isinstance(distance, FamilyDistance) else FamilyDistance(distance)
+    if len(made) != len(family):
         raise InputError(
-            f"the distance is between {len(found)} distributions, but the family has {len(family)}.",
+            f"the distance is between {len(made)} distributions, but the family has {len(family)}.",
             "pass a row and a column per distribution; for a metric on secrets use FamilyDistance.wasserstein.",
         )
-    return found
+    return made

@@ -221,13 +221,13 @@ def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) ->
     while len(left):
         # The inverse rounds too: what it gives is checked directly, with less delta until it holds.
         allowed = max(0.0, delta - slack)
-        found = np.maximum(pairwise_divergences(MaxDivergence(allowed), rows, pairs[left]), 0.0)
+        enough = np.maximum(pairwise_divergences(MaxDivergence(allowed), rows, pairs[left]), 0.0)
         if allowed == 0:
-            upper[left] = [v + log_error(v, terms) for v in found]
+            upper[left] = [v + log_error(v, terms) for v in enough]
             break
-        deltas = _deltas_above(rows, pairs[left], found, terms)
-        good = (deltas <= delta) | np.isinf(found)
-        upper[left[good]] = found[good]
+        deltas = _deltas_above(rows, pairs[left], enough, terms)
+        good = (deltas <= delta) | np.isinf(enough)
+        upper[left[good]] = enough[good]
         left, slack = left[~good], 4 * slack
     return value, np.maximum(upper, value)
 
@@ -271,14 +271,14 @@ def decide_in_fractions(
     ):
         return None
     lifted, unit = _lifted(whole, family.distributions[chosen])
-    found = largest_of_rows(
+    largest = largest_of_rows(
         dict(zip(chosen.tolist(), lifted, strict=True)),
         unit,
         family.pairs[counted],
         of_pair,
         None if distances is None else distances[counted],
     )
-    lower, upper, pair = found
+    lower, upper, pair = largest
     worst = 0 if pair is None else int(np.flatnonzero((family.pairs == pair).all(axis=1))[0])
     return Bracket(lower, lower, upper), worst
 
@@ -293,9 +293,9 @@ def _lifted(whole: IntegerRows, distributions: Floats) -> tuple[list[Row], int]:
     return np.concatenate(parts, axis=1).tolist(), under * whole.unit
 
 
-def is_open(found: Bracket) -> bool:
+def is_open(bounds: Bracket) -> bool:
     """Return whether rounding leaves open if any epsilon is enough, or if 0 is."""
-    return (math.isinf(found.upper) and not math.isinf(found.lower)) or found.lower <= 0 < found.upper < _TINY
+    return (math.isinf(bounds.upper) and not math.isinf(bounds.lower)) or bounds.lower <= 0 < bounds.upper < _TINY
 
 
 def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
@@ -305,12 +305,12 @@ def epsilon_below(p: Floats, q: Floats, delta: float, terms: int) -> float:
         return max(0.0, value - log_error(value, terms))
     slack = 2 * mass_error(delta, len(p), terms)
     while delta + slack < 1:
-        found = float(MaxDivergence(delta + slack)(p, q))
-        if found <= 0:
+        epsilon = float(MaxDivergence(delta + slack)(p, q))
+        if epsilon <= 0:
             break
-        excess = HockeyStick(found)(p, q)
+        excess = HockeyStick(epsilon)(p, q)
         if excess - mass_error(excess, len(p), terms) >= delta:
-            return found
+            return epsilon
         slack *= 4
     return 0.0
 
@@ -410,9 +410,9 @@ def bayes_factors(mechanism: AnyMechanism, first: Prior | ArrayLike, second: Pri
         BayesFactors of 2 reports, from 0.5 to 1.5
     """
     if isinstance(mechanism, Mechanism):
-        for given in (first, second):
-            if isinstance(given, Prior):
-                mechanism.secrets.check_order(given.space, "a prior")
+        for prior in (first, second):
+            if isinstance(prior, Prior):
+                mechanism.secrets.check_order(prior.space, "a prior")
     family = Family([first, second])
     p, q = reports_of(mechanism, family.distributions)
     logs = log_ratios(p, q)

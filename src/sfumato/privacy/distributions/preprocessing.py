@@ -157,16 +157,16 @@ def pre_processed(
             f"a guarantee of {notion.title} was given {'with' if distance is not None else 'without'} a distance.",
             "pass distribution privacy, or metric distribution privacy and a distance on the source.",
         )
-    found = stability(source, transform, notion.family, everywhere=known_everywhere(promise) is not None)
-    names = " and ".join(source.names[position] for position in found.pair)
-    if np.isinf(found.steps):
+    stable = stability(source, transform, notion.family, everywhere=known_everywhere(promise) is not None)
+    names = " and ".join(source.names[position] for position in stable.pair)
+    if np.isinf(stable.steps):
         raise InputError(
             f"no steps of the family lead from the image of one to that of the other of {names}.",
             "widen the relation, or measure the mechanism after the transformation.",
         )
-    steps, slack = int(found.steps), exact(found.slack)
+    steps, slack = int(stable.steps), exact(stable.slack)
     epsilon = above(lambda: steps * exact(promise.value) + slack)
-    delta = after_steps(notion.delta, [promise.value] * steps, found.missed, found.slack)
+    delta = after_steps(notion.delta, [promise.value] * steps, stable.missed, stable.slack)
     reason = Reason(
         _THEOREM,
         f"images are at most c = {steps} steps apart ({names}): ({at_most(epsilon, 9)}, {at_most(delta, 9)})",

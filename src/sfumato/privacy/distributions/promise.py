@@ -436,8 +436,8 @@ def product_channel(
         (4, 4)
     """
     one = first if isinstance(first, Mechanism) else Mechanism(first)
-    given = list(second) if not isinstance(second, Mechanism | np.ndarray) else [second] * one.shape[1]
-    others = [other if isinstance(other, Mechanism) else Mechanism(other) for other in given]
+    listed = list(second) if not isinstance(second, Mechanism | np.ndarray) else [second] * one.shape[1]
+    others = [other if isinstance(other, Mechanism) else Mechanism(other) for other in listed]
     if len(others) != one.shape[1] or len({other.shape for other in others}) != 1:
         raise InputError(
             f"{len(others)} second mechanisms were given for {one.shape[1]} reports of the first.",

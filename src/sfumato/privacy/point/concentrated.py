@@ -62,20 +62,20 @@ class ConcentratedPrivacy(Notion):
         impossible = _distinguishing_report(matrix, mask)
         if impossible is not None:
             return Finding(self, math.inf, 0.0, impossible)
-        found, best, order = Search(), None, 0.0
-        for pairs in _pairs(matrix, mask, lambda: found.upper):
-            peak = found.improve(matrix[pairs[:, 0]], matrix[pairs[:, 1]])
+        progress, best, order = Search(), None, 0.0
+        for pairs in _pairs(matrix, mask, lambda: progress.upper):
+            peak = progress.improve(matrix[pairs[:, 0]], matrix[pairs[:, 1]])
             if peak is not None:
                 best, order = (int(pairs[peak.row, 0]), int(pairs[peak.row, 1])), peak.order
         rounding = (
-            found.upper
-            - found.value
-            + 2 * float(divergence_errors(np.asarray(found.upper), matrix.shape[1], span(matrix)))
+            progress.upper
+            - progress.value
+            + 2 * float(divergence_errors(np.asarray(progress.upper), matrix.shape[1], span(matrix)))
         )
         if best is None:
             return Finding(self, 0.0, rounding, Witness())
         note = "in the limit of order 1" if order == 1 else f"at order {order:.6g}"
-        return Finding(self, found.value, rounding, Witness(best, note=note))
+        return Finding(self, progress.value, rounding, Witness(best, note=note))
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -251,15 +251,15 @@ class Search:
             for begin in range(0, len(open_.row), size):
                 part = open_.take(np.arange(begin, min(begin + size, len(open_.row))))
                 middle = np.where(part.low > 0, (part.low + part.high) / 2, part.high)
-                found = _moments(p[part.row], losses[part.row], middle)
-                peak = self._raise(found.divergence / (1 + middle), part.row, middle, peak)
+                moments = _moments(p[part.row], losses[part.row], middle)
+                peak = self._raise(moments.divergence / (1 + middle), part.row, middle, peak)
                 proved = np.where(
                     part.low > 0,
-                    self._below_parabola(part, middle, found, span[part.row]),
+                    self._below_parabola(part, middle, moments, span[part.row]),
                     self._below_at_zero(part, start, span[part.row]),
                 )
-                kept = ~proved & (part.low < top[part.row] / self.upper - 1)
-                rest.append(_halved(part.take(np.flatnonzero(kept))))
+                open_part = ~proved & (part.low < top[part.row] / self.upper - 1)
+                rest.append(_halved(part.take(np.flatnonzero(open_part))))
             open_ = OpenIntervals(*(np.concatenate(column) for column in zip(*rest, strict=True)))
         self._close(p, losses, open_)
         return peak
@@ -278,19 +278,19 @@ class Search:
         steps = math.ceil(math.log2(float((ends / near).max(initial=1.0)))) + 1
         edges = near[:, None] * 2.0 ** np.arange(steps)
         low = np.concatenate([np.zeros((len(rows), 1)), edges[:, :-1]], axis=1)
-        kept = low < ends[:, None]
+        used = low < ends[:, None]
         owner = np.broadcast_to(rows[:, None], low.shape)
-        return OpenIntervals(owner[kept], low[kept], edges[kept])
+        return OpenIntervals(owner[used], low[used], edges[used])
 
     def _below_parabola(
-        self, part: OpenIntervals, middle: Floats, found: Moments, span: Floats
+        self, part: OpenIntervals, middle: Floats, moments: Moments, span: Floats
     ) -> NDArray[np.bool_]:
         """Return where the bound of K stays below upper * t (1 + t) on the whole interval."""
         half, c = (part.high - part.low) / 2, self.upper
         with np.errstate(over="ignore", invalid="ignore"):
-            bend = found.variance / 2 * np.exp(span * half) - c
-            slope = found.mean - c * (1 + 2 * middle)
-            level = middle * (found.divergence - c * (1 + middle))
+            bend = moments.variance / 2 * np.exp(span * half) - c
+            slope = moments.mean - c * (1 + 2 * middle)
+            level = middle * (moments.divergence - c * (1 + middle))
             ends = level + bend * half**2 + np.abs(slope) * half
             inside = (bend < 0) & (np.abs(slope) < -2 * bend * half)
             crest = level - np.divide(slope**2, 4 * bend, out=np.zeros_like(bend), where=inside)

@@ -69,8 +69,8 @@ class DifferentialPrivacy(Notion):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         matrix, mask = related_rows(mechanism, self.relation)
         if self.delta:
-            found = least_epsilon(mechanism, mask, Scales.ones(), self.delta)
-            return Finding(self, found.value, found.rounding, witness_of_pair(matrix, found.pair, self.delta))
+            least = least_epsilon(mechanism, mask, Scales.ones(), self.delta)
+            return Finding(self, least.value, least.rounding, witness_of_pair(matrix, least.pair, self.delta))
         top = search(
             mask,
             lambda s, t: MaxDivergence().rows(matrix[s], matrix[t]),

@@ -194,8 +194,8 @@ class DivergenceMetricPrivacy(ByMetric):
         def values(s: Positions, t: Positions) -> Floats:
             return self.divergence.rows(matrix[s], matrix[t])
 
-        def errors(found: Floats) -> Floats:
-            return errors_of(self.divergence, found, matrix, self.precision)
+        def errors(computed: Floats) -> Floats:
+            return errors_of(self.divergence, computed, matrix, self.precision)
 
         together = same_place(metric)
         near = search(together, values)
@@ -211,10 +211,10 @@ class DivergenceMetricPrivacy(ByMetric):
             with np.errstate(over="ignore"):
                 return np.asarray(values(s, t) / scales.of(s, t))
 
-        def rate_errors(found: Floats, s: Positions, t: Positions) -> Floats:
+        def rate_errors(computed: Floats, s: Positions, t: Positions) -> Floats:
             distances = scales.of(s, t)
             with np.errstate(over="ignore"):
-                return np.asarray(errors(found * distances) / distances)
+                return np.asarray(errors(computed * distances) / distances)
 
         top = search(mask, rates, None if limits is None else scales.over(limits), rate_errors)
         off = 0.0 if math.isinf(top.value) else top.above - top.value + 2.0**-51 * top.value

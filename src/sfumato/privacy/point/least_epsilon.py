@@ -61,11 +61,11 @@ class Scales:
             return limits
 
         def of(rows: Positions) -> Floats:
-            found = limits.of(rows)
-            everyone = np.arange(found.shape[1])
+            bounds = limits.of(rows)
+            everyone = np.arange(bounds.shape[1])
             scales = self.of(rows[:, None], everyone[None, :])
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                return np.asarray(np.where(scales > 0, found / scales * (1 + 2.0**-40), np.inf))
+                return np.asarray(np.where(scales > 0, bounds / scales * (1 + 2.0**-40), np.inf))
 
         return Limits(of)
 
@@ -103,15 +103,15 @@ def least_epsilon(mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: fl
     leaking = leaks(rows, mask, delta, 2 * slack)
     if leaking.beyond is not None:
         return LeastEpsilon(math.inf, leaking.beyond, 0.0)
-    found = _by_floats(matrix, leaking.others, scales, delta, slack)
+    least = _by_floats(matrix, leaking.others, scales, delta, slack)
     if len(leaking.pairs):
         low, high, pair = needed_at(rows, leaking, scales.of(*leaking.pairs.T), delta)
-        lower = max(low, found.value - found.rounding, 0.0)
-        upper = max(high, found.value + found.rounding)
-        found = LeastEpsilon(lower, found.pair if found.value > high else pair, upper - lower)
-    if found.value - found.rounding <= 0 < found.rounding < _TINY:
-        return _near_zero(mechanism, mask, scales, delta, found)
-    return found
+        lower = max(low, least.value - least.rounding, 0.0)
+        upper = max(high, least.value + least.rounding)
+        least = LeastEpsilon(lower, least.pair if least.value > high else pair, upper - lower)
+    if least.value - least.rounding <= 0 < least.rounding < _TINY:
+        return _near_zero(mechanism, mask, scales, delta, least)
+    return least
 
 
 def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: float) -> LeastEpsilon:
@@ -141,19 +141,19 @@ def _by_floats(matrix: Floats, mask: Mask, scales: Scales, delta: float, slack: 
 
 
 def _near_zero(
-    mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float, found: LeastEpsilon
+    mechanism: AnyMechanism, mask: Mask, scales: Scales, delta: float, least: LeastEpsilon
 ) -> LeastEpsilon:
     """Return 0 where integers prove that it is enough; else the given bounds, raised to what a pair needs."""
     mass = largest_mass(mechanism, largest_excess(channel(mechanism).matrix, mask, 0.0), mask)
     if mass is None:
-        return found
+        return least
     if mass[0] <= delta or mass[1] is None:
         return LeastEpsilon(0.0, None, 0.0)
     pair = np.array([mass[1]])
     needed = largest_of_pairs(mechanism, pair, partial(least_factor, delta=Fraction(delta)), scales.of(*pair.T))
     if needed is None:
-        return found
-    half = max((found.value + found.rounding) / 2, needed[1])
+        return least
+    half = max((least.value + least.rounding) / 2, needed[1])
     return LeastEpsilon(needed[0] + half, mass[1], half * (1 + 2.0**-50))
 
 
@@ -165,14 +165,14 @@ def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
     others, ones = scale_by_exp(matrix, epsilon), np.ones(matrix.shape[1])
 
     def masses(s: Positions, t: Positions) -> Floats:
-        found = matrix[s] - others[t]
-        return np.asarray(np.maximum(found, 0.0, out=found) @ ones)
+        gaps = matrix[s] - others[t]
+        return np.asarray(np.maximum(gaps, 0.0, out=gaps) @ ones)
 
     return search(
         mask,
         masses,
         affinity_limits(matrix, math.exp(epsilon) if epsilon < _GROWN else math.inf),
-        lambda found, _s, _t: mass_errors(found, matrix.shape[1]),
+        lambda gaps, _s, _t: mass_errors(gaps, matrix.shape[1]),
     )
 
 
@@ -185,15 +185,15 @@ def _of_pair(matrix: Floats, pair: tuple[int, int], scales: Scales, delta: float
 
 def _above(mask: Mask, limits: Limits, floor: float) -> Mask:
     """Return the pairs of a mask whose limit is above a number, array (n, n)."""
-    found = np.zeros_like(mask)
+    above = np.zeros_like(mask)
     rows = np.arange(len(mask))
     if limits.of_rows is not None:
         rows = rows[limits.of_rows > floor]
     size = max(1, _ENTRIES // len(mask))
     for begin in range(0, len(rows), size):
         part = rows[begin : begin + size]
-        found[part] = mask[part] & (limits.of(part) > floor)
-    return found
+        above[part] = mask[part] & (limits.of(part) > floor)
+    return above
 
 
 def _raised(
@@ -226,11 +226,11 @@ def _largest_beyond(
             exponents = epsilon * scales.of(np.full(len(targets), s), targets)
         others = scale_by_exp(matrix[targets], exponents[:, None])
         np.subtract(matrix[s], others, out=others)
-        found = np.maximum(others, 0.0, out=others) @ ones
-        active[s, targets] = found > delta
-        best = int(np.argmax(found))
-        if found[best] > most:
-            most, pair = float(found[best]), (int(s), int(targets[best]))
+        masses = np.maximum(others, 0.0, out=others) @ ones
+        active[s, targets] = masses > delta
+        best = int(np.argmax(masses))
+        if masses[best] > most:
+            most, pair = float(masses[best]), (int(s), int(targets[best]))
     return pair
 
 
@@ -272,14 +272,14 @@ def leaks(rows: IntegerRows, mask: Mask, delta: float, slack: float) -> Leaks:
     return Leaks(beyond, np.concatenate(pairs), np.concatenate(rooms), others)
 
 
-def needed_at(rows: IntegerRows, found: Leaks, distances: Floats, delta: float) -> tuple[float, float, Pair]:
+def needed_at(rows: IntegerRows, leaking: Leaks, distances: Floats, delta: float) -> tuple[float, float, Pair]:
     """Return bounds of the least epsilon for the pairs that leak about delta, with a pair.
 
     A pair that leaks all of delta needs the largest ratio of the reports that both make. With room r it needs no
     more, and at least (p(o|s) - r) / p(o|t) of each of these. Fractions decide where few pairs are open.
     """
     matrix, width = rows.array.astype(np.float64), rows.array.shape[1]
-    limits = shared_limits(rows)[found.pairs[:, 0]] / distances * (1 + _ROUNDED)
+    limits = shared_limits(rows)[leaking.pairs[:, 0]] / distances * (1 + _ROUNDED)
     order = np.argsort(-limits, kind="stable")
     lower, skipped, step = 0.0, 0.0, max(1, _ENTRIES // 4 // width)
     highs, few = np.full(len(order), -math.inf), len(order) * width <= FEW
@@ -289,16 +289,16 @@ def needed_at(rows: IntegerRows, found: Leaks, distances: Floats, delta: float) 
         if limit <= (lower if few else lower * (1 + _CLOSE)):
             skipped = limit if limit > lower else 0.0
             break
-        low, highs[part] = _ratios(rows, matrix, found.pairs[part], found.room[part], distances[part])
+        low, highs[part] = _ratios(rows, matrix, leaking.pairs[part], leaking.room[part], distances[part])
         lower = max(lower, float(low.max()))
     near = np.flatnonzero((highs >= lower) & (highs > 0))
     if len(near) == 0:
         return 0.0, skipped, None
     if len(near) * width <= FEW:
-        pairs, factor = found.pairs[near], partial(least_factor, delta=Fraction(delta))
+        pairs, factor = leaking.pairs[near], partial(least_factor, delta=Fraction(delta))
         least = largest_of_rows(rows_of(rows, pairs), rows.unit, pairs, factor, distances[near])
         return least[0], max(least[1], skipped), least[2]
-    first = found.pairs[near[0]]
+    first = leaking.pairs[near[0]]
     return lower, max(float(highs.max()), skipped), (int(first[0]), int(first[1]))
 
 
@@ -328,10 +328,10 @@ def _ratios(
         ratios = np.where(q > 0, p / q, 0.0)
     best = ratios.argmax(axis=1)
     each = np.arange(len(best))
-    largest, own = np.maximum(ratios[each, best], 1.0), np.ldexp(p[each, best], -rows.bits)
+    largest, mass = np.maximum(ratios[each, best], 1.0), np.ldexp(p[each, best], -rows.bits)
     logs = np.log(largest)
     with np.errstate(divide="ignore", invalid="ignore"):
-        lower = logs + np.log1p(-np.minimum(left * (1 + _ROUNDED) / own, 1.0))
+        lower = logs + np.log1p(-np.minimum(left * (1 + _ROUNDED) / mass, 1.0))
     lower = np.maximum(np.nan_to_num(lower - logs * _ROUNDED - _ROUNDED, nan=0.0, neginf=0.0), 0.0)
     upper = logs * (1 + _ROUNDED) + _ROUNDED
     for k in np.flatnonzero(largest <= 1 + _ROUNDED):

@@ -107,18 +107,18 @@ class MetricDifferentialPrivacy(ByMetric):
         mask = protected(self.metric)
         if self.delta == 0:
             return self._pure(mechanism, matrix, mask)
-        found = least_epsilon(mechanism, mask, Scales.distances(self.metric.array, mask), self.delta)
-        rounding = math.inf if open_ else found.rounding
-        return Finding(self, found.value, rounding, witness_of_pair(matrix, found.pair, self.delta))
+        least = least_epsilon(mechanism, mask, Scales.distances(self.metric.array, mask), self.delta)
+        rounding = math.inf if open_ else least.rounding
+        return Finding(self, least.value, rounding, witness_of_pair(matrix, least.pair, self.delta))
 
     def _pure(self, mechanism: AnyMechanism, matrix: Floats, mask: Mask) -> Finding:
         """Return the largest log-ratio per unit of the pairs in a mask."""
         scales = Scales.distances(self.metric.array, mask)
 
-        def errors(found: Floats, s: Positions, t: Positions) -> Floats:
+        def errors(rates: Floats, s: Positions, t: Positions) -> Floats:
             distances = scales.of(s, t)
             with np.errstate(over="ignore"):  # an error beyond all floats is infinite: nothing is known
-                return np.asarray(log_errors(found * distances) / distances + 2.0**-50 * np.abs(found))
+                return np.asarray(log_errors(rates * distances) / distances + 2.0**-50 * np.abs(rates))
 
         top = largest_ratio(matrix, mask, scales, errors)
         witness = witness_of_pair(matrix, top.pair, 0.0)

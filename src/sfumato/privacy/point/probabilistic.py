@@ -180,10 +180,10 @@ class IndistinguishablePrivacy(Notion):
     relation: Relation | None = None
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
-        given = relation_on(self.relation, len(channel(mechanism).matrix))
-        both_orders = Relation(given.array | given.array.T, given.name)
-        found = DifferentialPrivacy(both_orders).measure(mechanism)
-        return replace(found, notion=self)
+        relation = relation_on(self.relation, len(channel(mechanism).matrix))
+        both_orders = Relation(relation.array | relation.array.T, relation.name)
+        finding = DifferentialPrivacy(both_orders).measure(mechanism)
+        return replace(finding, notion=self)
 
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
@@ -226,10 +226,10 @@ def _exact_masses(
         sizes = log_sizes(matrix[block[:, 0]], matrix[block[:, 1]])
         for side, shift in enumerate((error, -error)):
             beyond = p != q if epsilon == 0 else sizes > epsilon + shift
-            found = np.maximum(np.where(beyond, p, 0).sum(axis=1), np.where(beyond, q, 0).sum(axis=1))
-            k = int(found.argmax())
-            if found[k] > best[side]:
-                best[side], attains[side] = int(found[k]), (int(block[k, 0]), int(block[k, 1]))
+            sums = np.maximum(np.where(beyond, p, 0).sum(axis=1), np.where(beyond, q, 0).sum(axis=1))
+            k = int(sums.argmax())
+            if sums[k] > best[side]:
+                best[side], attains[side] = int(sums[k]), (int(block[k, 0]), int(block[k, 1]))
     return Fraction(best[0], rows.unit), Fraction(best[1], rows.unit), attains[0] or attains[1]
 
 
@@ -306,13 +306,13 @@ def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[fl
         for targets in np.array_split(everyone, 1 + len(everyone) // step):
             few = len(near) * width <= FEW
             floor = max(0.0, best.epsilon - 2 * error) if few else best.epsilon
-            others, found = _needed(rows, matrix, int(s), targets, floor, most)
+            others, needed = _needed(rows, matrix, int(s), targets, floor, most)
             if not len(others):
                 continue
-            k = int(found.argmax())
-            best = best.or_first(_Step(float(found[k]), (int(s), int(others[k]))))
+            k = int(needed.argmax())
+            best = best.or_first(_Step(float(needed[k]), (int(s), int(others[k]))))
             near = np.concatenate([near, np.stack([np.full_like(others, s), others], axis=1)])
-            needs = np.concatenate([needs, found])
+            needs = np.concatenate([needs, needed])
             near, needs = near[needs >= best.epsilon - 2 * error], needs[needs >= best.epsilon - 2 * error]
     if best.epsilon == 0:
         return 0.0, 0.0, None

@@ -150,13 +150,13 @@ class _Node(NamedTuple):
 
 def _node_at(matrix: Floats, mask: Mask, epsilon: float, bounds: Floats) -> _Node:
     """Return the node of the pairs in a mask; the bounds of other pairs stay."""
-    found = excesses(matrix, mask, epsilon)
-    delta, pair = largest(found, mask)
+    masses = excesses(matrix, mask, epsilon)
+    delta, pair = largest(masses, mask)
     slope = 0.0
     if pair is not None and math.isfinite(epsilon):
         others = scale_by_exp(matrix[pair[1]], epsilon)
         slope = float(others[matrix[pair[0]] > others].sum())
-    return _Node(_Line(epsilon, delta, slope, pair), np.where(mask, found, bounds))
+    return _Node(_Line(epsilon, delta, slope, pair), np.where(mask, masses, bounds))
 
 
 def _envelope(matrix: Floats, mask: Mask) -> list[_Line]:
