@@ -173,7 +173,7 @@ def factorise(mechanism: Mechanism, other: Mechanism, prior: Prior | None = None
 
 
 def _solve(a: Floats, b: Floats, p: Floats | None) -> tuple[Floats, Floats]:
-    """Return the nearest processing, array (inputs, wanted), and the prices of the missing mass, (secrets, wanted).
+    """Return the nearest processing, array (inputs, wanted), and prices of the missing mass, (secrets, wanted).
 
     Variables are the processing R(y, z), the missing e(s, z) >= a - b R and, without a prior, the largest sum.
     """

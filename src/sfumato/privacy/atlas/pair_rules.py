@@ -403,12 +403,10 @@ def curve_to_dp(claim: Claim, goal: Goal) -> Changes:
     slack = _merged(curve)
     if epsilon is None:
         wanted = max(0.0, float(delta or 0.0))
-        epsilon_needed = max(
-            0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles)
-        )
-        if math.isinf(epsilon_needed):
+        value = max(0.0, *(float(profile.epsilon(max(0.0, wanted * (1 - 2.0**-40)))) for profile in profiles))
+        if math.isinf(value):
             return Refusal(f"the curve gives no epsilon at delta {wanted:g}: pass a larger delta or an epsilon")
-        return {"epsilon": epsilon_needed * (1 + 2.0**-40) + slack, "delta": wanted}
+        return {"epsilon": value * (1 + 2.0**-40) + slack, "delta": wanted}
     spent = max(float(profile.delta(max(0.0, epsilon - slack))) for profile in profiles)
     spent += (mass_error(spent, len(curve.null)) if spent else 0.0) + (2 * slack if epsilon < slack else 0.0)
     return {"epsilon": epsilon, "delta": min(spent, 1.0)}
