@@ -21,7 +21,7 @@ _NEAR = 1e-4  # below this relative difference the terms cancel, and their serie
 
 _PROBES: Final[Floats] = np.ldexp(1.0, np.arange(-24, 25))
 _SLACK: Final = 1e-9
-_LARGEST: Final = 1e300  # a larger order is nearer to the max divergence than floats can tell
+_LARGEST: Final = 1e300  # floats do not distinguish larger orders from the max divergence
 
 
 def distributions(value: Rows, what: str) -> Floats:
@@ -240,7 +240,7 @@ class FDivergence(Divergence, CompactRepr):
             ratio = p / q
             usual = (p > 0) & (q > 0) & np.isfinite(ratio) & (ratio > 0)
             values = np.asarray(self.generator(np.where(usual, ratio, 1.0)), dtype=np.float64)
-        # Where the generator itself overflows, its limits are nearer to the truth.
+        # Where the generator overflows, its limits are more exact.
         inner = usual & np.isfinite(values)
         beyond = (p > 0) & (ratio > 1) & ~inner
         vanishing = (q > 0) & (ratio < 1) & ~inner
@@ -366,7 +366,7 @@ class Renyi(Divergence):
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             shift = excess * power_sum(p, q, self.order)
             near: Floats = np.log1p(shift) / excess
-        # Where the sum overflows, or is a small rest of 1, its logarithm is taken term by term.
+        # Where the sum overflows or cancels, its logarithm is computed term by term.
         far = ~((shift > -0.5) & np.isfinite(shift))
         return np.where(far, _by_logarithms(p, q, excess), near) if far.any() else near
 

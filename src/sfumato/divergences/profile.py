@@ -15,7 +15,7 @@ from ..core.immutable import CompactRepr
 from ..errors import InputError
 from .divergence import Divergence, Rows, log_ratios, pair, single
 
-_PLAIN: Final = 700.0  # exp of it is still a float, and so is its product with any probability
+_PLAIN: Final = 700.0  # exp of it, times any probability, is a float
 
 
 class Vertex(NamedTuple):
@@ -292,6 +292,6 @@ def _inverse(p: Floats, q: Floats, delta: float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             fall = np.where(vertex.slope > 0, (delta - vertex.delta) / vertex.slope, 1.0)
             left = vertex.epsilon + np.log1p(-np.minimum(fall, 1.0))
-        # Before the first finite ratio only epsilon = inf brings the profile to delta.
+        # Before the first finite ratio only epsilon = inf reaches delta.
         answer = np.where((vertex.delta <= delta) & ~np.isposinf(vertex.epsilon), left, answer)
     return np.where(delta >= p.sum(axis=-1), -np.inf, answer)

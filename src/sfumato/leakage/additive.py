@@ -22,7 +22,7 @@ from .vulnerability import check_gains, g_vulnerability, prior_g_vulnerability
 Bounded = Literal["vulnerability", "guess", "gain"]
 
 _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
-_MOST: Final = 2_000_000  # entries of the program that are quickly looked at
+_MOST: Final = 2_000_000  # largest number of entries of the program
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -138,7 +138,7 @@ def _of_gains(mechanism: Mechanism, prior: Prior) -> AdditiveCapacity:
     p, rows = prior.probabilities[possible], mechanism.matrix[possible]
     order = np.argsort(-rows, axis=0, kind="stable")
     likelihoods = np.take_along_axis(rows, order, axis=0)
-    ends = np.cumsum(p[order], axis=0)  # of the bet on each secret, from the likeliest
+    ends = np.cumsum(p[order], axis=0)  # of the bet on each secret, from the most probable
     starts = np.vstack([np.zeros_like(ends[:1]), ends[:-1]])
     falls = likelihoods[:-1] - likelihoods[1:]
     by_share = np.argsort(ends[:-1], axis=None, kind="stable")
@@ -222,7 +222,7 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
             "merge secrets, reports or guesses first",
             "use sf.leakage.additive_capacity, which bounds it for every gain.",
         )
-    # What every guess is worth at a secret adds to both vulnerabilities.
+    # The common worth of all guesses at a secret adds to both vulnerabilities.
     shifted = gains - gains.min(axis=0)
     span = float(shifted.max())
     even = Prior.uniform(mechanism.secrets)

@@ -19,16 +19,16 @@ from ..errors import InputError, SolverError, python
 from ..rounding import float_above, float_below
 from .vulnerability import g_vulnerability
 
-_SCALE: Final = 2**60  # gains are rounded to multiples of one over this, and then exact
+_SCALE: Final = 2**60  # gains are rounded down to exact multiples of one over this
 
 Whole = NDArray[Any]  # of Python's integers, which do not overflow
-_MOST: Final = 4_000_000  # entries of a program that is quickly looked at
+_MOST: Final = 4_000_000  # largest number of entries of a program
 _TOLERANCES: Final = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
 }  # HiGHS takes no less
-_NOISE: Final = 1e-12  # what a solver leaves of a zero
-_CLOSE: Final = 1e-9  # a distance, or an error of a processing, that floats do not tell from none
+_NOISE: Final = 1e-12  # a solver's error of a zero
+_CLOSE: Final = 1e-9  # a distance, or an error of a processing, that counts as 0 in floats
 _TINY: Final = float(np.finfo(np.float64).tiny)  # one over it is still finite
 
 
@@ -399,7 +399,7 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
     if found_gain is None and error <= _CLOSE:
         return Refinement(True, readonly(processing), error, None, 0.0)
     if found_gain is None:
-        # So little is left that the first program does not tell it from nothing: this one looks closer.
+        # The error is too small for the first program; this one has a smaller tolerance.
         nearest = factorise(mechanism, other)
         found_gain = _separating(mechanism, other, nearest.gain * nearest.prior.probabilities)
     if found_gain is None:
@@ -489,7 +489,7 @@ def _solve_cover(joint: Floats, rival: Floats) -> tuple[Floats, Floats]:
         options=_TOLERANCES,
     )
     covered = np.maximum(solution.x.reshape(columns, wanted), 0.0)
-    covered[(rival > 0).T.astype(np.float64) @ (joint == 0) > 0] = 0.0  # would make what the mechanism never does
+    covered[(rival > 0).T.astype(np.float64) @ (joint == 0) > 0] = 0.0  # reports that the mechanism never makes
     covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1.0)
     made_of = rival @ covered
     covered *= np.min(np.where(made_of > joint, joint / np.where(made_of > 0, made_of, 1.0), 1.0), axis=0)

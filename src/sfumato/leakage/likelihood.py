@@ -15,7 +15,7 @@ from ..core.arrays import Floats
 _STEPS: Final = 200
 _BACK: Final = 0.995  # of the way to the boundary
 _SHRINK: Final = 0.1  # of the barrier per step, at best
-_CANCELLED: Final = 1e10  # entries of the smaller system with which its solution has lost too many digits
+_CANCELLED: Final = 1e10  # entries of the smaller system at which its solution loses too many digits
 _FEW: Final = 3  # times as many rows as columns: the smaller system is then faster
 
 

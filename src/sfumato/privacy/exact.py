@@ -21,11 +21,11 @@ from .search import Positions, Top
 Pairs = NDArray[np.intp]
 """Pairs (s, t) of positions of rows, array (k, 2)."""
 
-_LEAST: Final = 2.0**-512  # smaller entries of an array would make integers of a thousand bits
+_LEAST: Final = 2.0**-512  # smaller entries would need integers of over a thousand bits
 _BLOCK: Final = 1 << 18  # entries of the pairs of a block: its arrays stay in the cache
 _WORDS: Final = 1 << 33  # entries of pairs in words of 64 bits: half a minute
 _OBJECTS: Final = 1 << 25  # entries of pairs in integers of Python: some seconds
-_SURE: Final = 2.0**-48  # products of floats that differ by more, relatively, differ in truth
+_SURE: Final = 2.0**-48  # products of floats with a larger relative difference differ exactly
 _DIGITS: Final = 53  # bits of integers that floats hold
 
 

@@ -231,7 +231,7 @@ class Notion(ABC):
             for prior in getattr(getattr(self, "priors", None), "listed", ()):
                 matrix.secrets.check_order(prior.space, "a prior")
         finding = self._measured(matrix)
-        if self.stated.get("delta") == 1:  # which allows all that can be reported
+        if self.stated.get("delta") == 1:  # every mechanism satisfies it
             return Finding(self, 0.0, 0.0, finding.witness)
         if math.isfinite(finding.rounding) and rows_equal(matrix):
             return replace(finding, value=0.0, rounding=0.0)

@@ -120,7 +120,7 @@ def reach(metric: Metric, relation: Relation | None) -> Floats:
         return array
     steps = array if relation is None else np.where(relation.array, array, np.inf)
     lengths = shortest_paths(steps)
-    # Each of fewer than n additions errs by at most a relative 2**-53.
+    # Each of fewer than n additions has a relative error of at most 2**-53.
     return np.where(lengths == steps, lengths, lengths * (1 + len(lengths) * 2.0**-52))
 
 

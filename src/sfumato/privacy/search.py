@@ -27,9 +27,9 @@ Values = Callable[[Positions, Positions], Floats]
 Errors = Callable[[Floats, Positions, Positions], Floats]
 """From values and their pairs to how far each may be off, array (k,)."""
 
-_ENTRIES: Final = 2**20  # bounds held at a time
+_ENTRIES: Final = 2**20  # bounds per block
 _AT_ONCE: Final = 2**11  # pairs whose values are computed together
-_CLOSE: Final = 2**16  # pairs that rounding cannot tell from the largest, kept for exact arithmetic
+_CLOSE: Final = 2**16  # pairs within rounding of the largest, for exact arithmetic
 
 
 class Limits(NamedTuple):
@@ -108,7 +108,7 @@ class _Found:
     values: Values
     errors: Errors | None
     value: float = -math.inf
-    known: float = -math.inf  # some pair has this value for certain
+    known: float = -math.inf  # a certain lower bound of the largest value
     above: float = -math.inf
     pair: tuple[int, int] | None = None
     dropped: float = -math.inf  # the largest value, error included, of a pair that was not kept
@@ -192,7 +192,7 @@ class _Found:
 _SLACK: Final = 1e-7  # rows of arrays sum to one within 1e-9, and sums of products keep ten digits
 _LARGEST: Final = 600.0  # floats hold e to this
 _SINGLE: Final = 2.0**-21  # relative rounding of logarithms and their differences in single precision
-_ENDS: Final = (1 / 64, 1 / 12, 1 / 3, 1.0, 3.0)  # orders less one at which all pairs are looked at
+_ENDS: Final = (1 / 64, 1 / 12, 1 / 3, 1.0, 3.0)  # orders, less one, at which all pairs are computed
 _TILE: Final = (32, 2**11)  # pairs whose maxima are taken together: they stay in the cache
 
 
@@ -218,7 +218,7 @@ def ratio_limits(matrix: Floats, *, turned: bool = False) -> Limits:
                 for row, others in zip(columns[:, rows[top : top + _TILE[0]], None], part, strict=True):
                     with np.errstate(invalid="ignore"):
                         np.subtract(row, others, out=room)
-                    np.fmax(tile, room, out=tile)  # what neither makes is no number, and left out
+                    np.fmax(tile, room, out=tile)  # a report that neither makes gives NaN, which fmax ignores
         return bounds.astype(np.float64) + slack
 
     return Limits(of, gaps.max(axis=1) + slack)

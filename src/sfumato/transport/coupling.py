@@ -28,7 +28,7 @@ Entry = TypeVar("Entry", np.float64, np.bool_)
 _MONGE_SLACK: Final = 1e-12  # of the largest cost
 ROUNDING: Final = 1e-12
 """Default mass that counts as rounding of the distributions."""
-_BLOCK: Final = 16384  # entries that are priced before a pivot is taken from them
+_BLOCK: Final = 16384  # entries priced before each pivot
 
 
 def distribution(value: Distribution, what: str) -> Floats:
@@ -314,7 +314,7 @@ class Tree:
         self._depth = [0] * (n + m)
         self._potential = np.zeros(n + m)
         self._error = np.zeros(n + m)  # bounds of the rounding in the potentials
-        self._lowered = np.zeros(n + m)  # the potentials less their errors
+        self._lowered = np.zeros(n + m)  # potentials minus their errors
 
     def minimise(self, cost: Floats, allowed: Bools | None = None) -> tuple[Floats, Floats]:
         """Pivot until no allowed pair would lower the finite cost (n, m), and return the potentials.
@@ -409,7 +409,7 @@ class Tree:
         self._near[out_i].remove(n + out_j)
         self._near[n + out_j].remove(out_i)
         self._join(i, j, moved)
-        # The part that was cut off contains the end of (i, j) on the side of the pair that left.
+        # The detached part contains the end of (i, j) on the side of the leaving pair.
         self._hang(*((a, b) if from_row else (b, a)), cost)
 
 

@@ -27,7 +27,7 @@ from .coupling import (
     relation_between,
 )
 
-_SMALLEST: Final = -600.0  # logarithm of the least power that is told from zero
+_SMALLEST: Final = -600.0  # logarithm of the least power above zero
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -162,7 +162,7 @@ def _largest(problem: TransportProblem, d: Floats, tolerance: float) -> Wasserst
     """Return the least of the distinct distances within which all mass can be moved."""
     levels = np.unique(d)
     problem.begin(d)
-    # Every value must send its mass somewhere: no level below these can do.
+    # Every value must send its mass somewhere, so no lower level suffices.
     heavy = problem.first[problem.rows] > 2 * tolerance
     floor = float(d.min(axis=1)[heavy].max(initial=0.0))
     search = bisect(

@@ -306,7 +306,7 @@ def information_to_distortion(claim: Claim, goal: Goal) -> Changes:
         return Refusal("a prior is needed that the claim covers")
     array = as_distance(distance).array  # type: ignore[arg-type]
     blind = blind_error(wanted.listed[0].probabilities, array)
-    # The sum of n products errs by at most a relative n 2**-53.
+    # The relative error of a sum of n products is at most n 2**-53.
     safe = blind * (1 - (array.shape[1] + 8) * 2.0**-52)
     least = below(lambda: exact(safe) * (-exact(claim["epsilon"])).exp())
     return {"error": max(least, 0.0), "distance": distance, "priors": wanted}

@@ -22,7 +22,7 @@ from ..relation import Relation, largest_over, largest_ratio, reach
 from .claims import Changes, Claim, Goal, Refusal, covers, divergence_name
 
 _CONVEX: Final = frozenset({*NAMED, *(each.name for each in NAMED.values())})
-_SUMS: Final = ("hockey-stick divergence",)  # names that begin so, with an order or an epsilon
+_SUMS: Final = ("hockey-stick divergence",)  # beginnings of names with an order or an epsilon
 _QUASI: Final = (*_SUMS, "Rényi divergence", "max divergence")
 _NAMES = "KL, reverse KL, total variation, chi-square or squared Hellinger is needed"
 _TIE: Final = 2.0**-44
@@ -367,7 +367,7 @@ def concentrated_to_dp(claim: Claim, goal: Goal) -> Changes:
 
 def to_curve(claim: Claim, _goal: Goal) -> Changes:
     """Return the curve of (epsilon, delta)."""
-    # A slightly larger epsilon makes up for the rounding of the curve, and is not taken for 0.
+    # A slightly larger epsilon covers the rounding of the curve, and is not merged with 0.
     epsilon = claim["epsilon"] and claim["epsilon"] * (1 + _TIE) + _TIE
     return {"curve": TradeOff.of_epsilon(epsilon, claim["delta"])}
 

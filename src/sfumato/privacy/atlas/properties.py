@@ -134,7 +134,7 @@ def merged_rare() -> Counterexample:
 def mixed_rare() -> Counterexample:
     """Return two mechanisms and their mixture, in which a bad report is less rare."""
     leaky = np.array([[0.1, 0.12, 0.78], [0.0, 0.12, 0.88]])
-    # The harmless one lends its mass to the bad report of the other.
+    # The harmless mechanism adds its mass to the bad report of the other.
     harmless = np.array([[0.12, 0.1, 0.78], [0.12, 0.1, 0.78]])
     return Counterexample(
         "an equal coin between a mechanism that leaks with probability .1 and one that never does makes a bad "

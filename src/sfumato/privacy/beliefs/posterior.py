@@ -20,7 +20,7 @@ from ..rows import AnyMechanism, channel, check_size
 from .attackers import AgainstPriors, Events, Priors, events_on
 
 _LEAST = 1e-250  # products below it could lose digits, or vanish, in doubles
-_BLOCK = 2**22  # numbers held at a time
+_BLOCK = 2**22  # numbers per block
 _LARGEST_EXPONENT = 700.0
 _RATIO: Final = frozenset(
     {"differential-privacy", "indistinguishable", "noiseless", "inferential", "identity", "pufferfish"}
@@ -251,7 +251,7 @@ def _extreme(
     top, bottom = (true.high, false.low) if largest else (true.low, false.high)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = top / bottom
-        ratios[np.isnan(ratios)] = 1.0  # a report that is impossible either way moves nothing
+        ratios[np.isnan(ratios)] = 1.0  # a report that is impossible either way changes nothing
         at = ratios.argmax(axis=1) if largest else ratios.argmin(axis=1)
         logs = np.log(ratios[np.arange(len(ratios)), at], where=possible, out=np.zeros(len(ratios)))
     return logs, at
@@ -345,7 +345,7 @@ def worst(
     witness = Witness()
     for ratios in odds(matrix, notion.priors, masks):
         rated = rate(ratios)
-        upper = float(np.maximum(upper, rated.upper.max()))  # a NaN is not lost
+        upper = float(np.maximum(upper, rated.upper.max()))  # NaN propagates
         j = int(rated.value.argmax())
         if rated.value[j] > value:
             value = float(rated.value[j])

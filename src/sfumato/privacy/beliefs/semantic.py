@@ -275,7 +275,7 @@ def _of_pair(
     place[order] = np.arange(len(order))
     best, chosen = 0.0, order[:0]
     for column in np.flatnonzero(possible):
-        # Before its own place the column is added to the prefix; from there on it belongs to it.
+        # Up to its own place the column is added to the prefix; after it, the prefix contains it.
         upper = np.concatenate([above[: place[column] + 1] + row[column], above[place[column] + 2 :]])
         lower = np.concatenate([below[: place[column] + 1] + other[column], below[place[column] + 2 :]])
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -106,7 +106,7 @@ def envelope(points: Errors) -> Errors:
             hull.pop()
         while len(hull) > 1 and not _turns_up(hull[-2], hull[-1], here):
             hull.pop()
-        # A point straight above the last one adds nothing.
+        # A point above the last one at the same alpha is no vertex.
         if not hull or _risen(hull[-1], here) > 0:
             hull.append(here)
     return Errors(*(np.array(column, dtype=np.float64) for column in zip(*hull, strict=True)))
@@ -299,7 +299,7 @@ def _hull(points: Iterable[Corner]) -> Corners:
     hull: Corners = []
     for here in sorted({*points, (Fraction(0), Fraction(1)), _END}):
         if hull and here[0] == hull[-1][0]:
-            continue  # straight above the last one
+            continue  # above the last one at the same alpha
         while len(hull) > 1 and _cross(hull[-2], hull[-1], here) <= 0:
             hull.pop()
         hull.append(here)

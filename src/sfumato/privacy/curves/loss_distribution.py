@@ -106,7 +106,7 @@ class LossDistribution:
         spacing = factors[0][0].spacing
         masses, error = convolve([Factor(part.masses, part.first, count) for part, count in factors], first, size)
         result = object.__new__(cls)
-        # The logarithm of 0 is not taken; 2**-53 is among what may be lost.
+        # ``lost`` includes the 2**-53 that avoids the logarithm of 0.
         log_finite = math.fsum(count * math.log1p(-min(part.infinite, 1 - UNIT)) for part, count in factors)
         splits, shift = (
             sum(getattr(part, name) * count for part, count in factors) for name in ("splits", "shift")
@@ -215,7 +215,7 @@ LARGEST: Final = 2**25
 """Most points of a lattice."""
 
 _REACHES = (3.0, 4.5, 6.0, 8.0, 10.0, 14.0)  # in deviations of the moves
-_EDGE = 12.0  # deviations beyond which a loss hardly counts
+_EDGE = 12.0  # deviations beyond which a loss has almost no effect
 
 
 def split(masses: Floats, losses: Floats, spacing: float, shift: float) -> tuple[int, Floats, bool]:
@@ -228,7 +228,7 @@ def split(masses: Floats, losses: Floats, spacing: float, shift: float) -> tuple
         raise InputError(f"losses {spacing:g} apart need {size:,} points.", "use a larger spacing.")
     steps = np.floor(losses / spacing)
     offset = losses - spacing * steps
-    # A loss so close to a point is taken to be there: ``shift`` allows for it.
+    # A loss within ``shift`` of a point counts as that point.
     offset = np.where(np.abs(offset) <= shift, 0.0, np.where(np.abs(offset - spacing) <= shift, spacing, offset))
     share = np.clip(np.expm1(-offset) / math.expm1(-spacing), 0.0, 1.0)
     below = steps.astype(np.intp) - first
@@ -295,7 +295,7 @@ def convolve(factors: list[Factor], first: int, size: int) -> tuple[Floats, floa
     by_norm += (8 * copies * UNIT + level) * least
     by_size += (8 * copies * UNIT + level) * _mean(np.abs(product), length)
     sums = fft.irfft(product, length)
-    # No mass is negative: what rounding made so is nearer to the truth at zero.
+    # Masses that rounding made negative are 0.
     window = np.maximum(sums[(first - within + np.arange(size)) % length], 0.0)
     return window, 1.1 * min(math.sqrt(size) * by_norm, size * by_size)
 

@@ -37,7 +37,7 @@ from .errors_of_tests import (
     through,
 )
 
-_TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are rounded copies of one
+_TIE = 2.0**-46  # logarithms of ratios that differ by less, relative to the largest, are merged
 
 
 @final
@@ -91,7 +91,7 @@ class TradeOff(Curve):
         first, second = single(p, q)
         null, alternative = _merged(first, second)
         vertices = in_order(null, alternative)
-        # Of the points above alpha 0 and right of beta 0 only the ends are vertices.
+        # At alpha 0 only the last point is a vertex.
         start = int(null[0] == 0)
         assign(self, **{name: readonly(values[start:]) for name, values in vertices._asdict().items()})
         assign(self, null=readonly(null), alternative=readonly(alternative), promise=None)
@@ -275,7 +275,7 @@ def _lowered(best: Errors, points: Errors) -> Errors:
     """Return the envelope of a convex curve and of points, most of which are above it."""
     flat = Errors(*(values.ravel() for values in points))
     beta, power = _at(best, flat.alphas, flat.confidences)
-    # Sums of so many terms are known no better.
+    # Relative rounding of a sum of this many terms.
     known = points.alphas.shape[-1] * UNIT
     below = np.where(flat.powers < flat.betas, flat.powers > power * (1 + known), flat.betas < beta * (1 - known))
     if not below.any():
@@ -302,7 +302,7 @@ def _merged(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     return np.add.reduceat(p[order], starts), np.add.reduceat(q[order], starts)
 
 
-_LARGEST = 4_000_000  # products of outputs that are held at once
+_LARGEST = 4_000_000  # largest number of outputs of a product
 
 
 def product(curves: Iterable[TradeOff]) -> TradeOff:

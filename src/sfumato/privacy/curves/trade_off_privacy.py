@@ -24,11 +24,11 @@ from .curve import LARGEST, QUANTILE_ERROR, Curve, quantile
 from .errors_of_tests import Corners, Errors, blocks, errors, witness_of_test
 from .trade_off import TradeOff
 
-_AT_ONCE: Final = 2**12  # pairs that are looked at together
-_CENTRES: Final = 10  # times the root of the number of rows
-_SLACK: Final = 1e-7  # far more than floating point takes away; rows may sum to one within 1e-9 only
+_AT_ONCE: Final = 2**12  # pairs per block
+_CENTRES: Final = 10  # per root of the number of rows
+_SLACK: Final = 1e-7  # far more than rounding; rows may sum to one only within 1e-9
 _NO_TEST: Final = "no test does better than the curve allows"
-_UNEVEN: Final = 2.0**-44  # by which the sum of a row may differ from 1: floats of rows that sum to 1
+_UNEVEN: Final = 2.0**-44  # largest deviation of the sum of a row from 1, as by rounding
 
 
 @final
@@ -74,7 +74,7 @@ class GaussianPrivacy(Notion):
         for pairs in farthest_first(unordered, net, lambda: best.value):
             best.raise_to(pairs)
         value, witness = best.value, best.witness
-        # A relative error r of a probability of at most 1/2 moves its quantile by at most 1.26 r.
+        # A relative error r of a probability of at most 1/2 changes its quantile by at most 1.26 r.
         rounding = 4 * (rows.shape[1] + 8) * UNIT + 2 * LARGEST * QUANTILE_ERROR
         return Finding(self, value, rounding, witness)
 
@@ -224,7 +224,7 @@ class TradeOffPrivacy(Notion):
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         rows = channel(mechanism).matrix
         top, witness = -math.inf, Witness(note=_NO_TEST)
-        # A relative error of alpha moves a convex f <= 1 by no more than that.
+        # A relative error of alpha changes a convex f <= 1 by at most as much.
         rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
         near = []
         for pairs, p, q in blocks(rows, relation_on(self.relation, len(rows)).pairs):

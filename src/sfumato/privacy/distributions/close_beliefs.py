@@ -29,7 +29,7 @@ from .preprocessing import after_steps
 from .promise import PROOFS, Promise, Reason
 
 _SOURCE: Final = "Kawamoto and Murakami, section III-F"
-_LARGEST: Final = 600.0  # beyond it the exponential leaves too little room in floats
+_LARGEST: Final = 600.0  # a larger exponent leaves too little room in floats
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -194,11 +194,11 @@ def _by_sets(
 ) -> tuple[tuple[Floats, Floats], float]:
     """Return the worst beliefs for a delta, and a proved bound of the epsilon, at most ``most``."""
     epsilon, beliefs = 0.0, (first.centre, second.centre)
-    # At the epsilon that they need, the beliefs found exceed delta by rounding: the search must not end with them.
+    # At their own epsilon the best beliefs exceed delta by rounding, which must not end the search.
     beyond = delta + 1e-13
     search = largest_excess(matrix, first, second, epsilon, beyond, most_nodes)
     while search.value > beyond and epsilon < _LARGEST:
-        # The beliefs found need a larger epsilon: exactly the one at which their excess is delta.
+        # These beliefs need the larger epsilon at which their excess is delta.
         beliefs = search.first, search.second
         needed = float(MaxDivergence(delta)(beliefs[0] @ matrix, beliefs[1] @ matrix))
         if not needed > epsilon * (1 + 2.0**-50):
@@ -209,7 +209,7 @@ def _by_sets(
     step = 1e-13
     while epsilon + step < min(most, _LARGEST):
         at = epsilon + step
-        nodes = most_nodes if step < 1e-6 else 1  # further away the first bound is nearly as good, and cheaper
+        nodes = most_nodes if step < 1e-6 else 1  # for larger steps the first bound is nearly as good, and cheaper
         if largest_excess(matrix, first, second, at, delta, nodes).bound <= delta:
             return beliefs, min(at, most)
         step *= 4
@@ -289,7 +289,7 @@ class _Search:
     def __init__(self, matrix: Floats, first: Ball, second: Ball, epsilon: float) -> None:
         self.matrix, self.balls, self.factor = matrix, (first, second), math.exp(epsilon)
         self.relative = 8 * (sum(matrix.shape) + 8) * UNIT
-        # Mass that a knapsack moved is a difference of sums: it errs absolutely.
+        # Mass moved by a knapsack is a difference of sums, with an absolute error.
         self.moved = [0.0 if ball.radius == 0 else 8 * (len(matrix) + 4) * UNIT for ball in self.balls]
         self.error, self.bound = 0.0, math.inf
         highs, lows = np.empty(matrix.shape[1]), np.empty(matrix.shape[1])

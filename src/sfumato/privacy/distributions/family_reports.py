@@ -24,9 +24,9 @@ from ..rows import AnyMechanism, channel, check_size, scale_by_exp
 from .family import Family, FamilyDistance
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
-_MOST = 1 << 26  # products of integers of Python that are added up: some seconds
-_COMPARED = 16  # products that take the time of comparing two such sums
-_COLUMNS = 64  # reports whose integers are held together
+_MOST = 1 << 26  # products of Python integers: some seconds
+_COMPARED = 16  # products that take as long as comparing two such sums
+_COLUMNS = 64  # reports per block
 _TINY = 2.0**-20  # an epsilon that rounding alone may make positive
 _BLOCK = 1 << 21  # numbers in an array of pairs x observables
 
@@ -219,7 +219,7 @@ def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) ->
     upper = np.full(len(pairs), np.inf)
     slack, left = 2 * mass_error(1.0, rows.shape[1], terms), np.arange(len(pairs))
     while len(left):
-        # The inverse rounds too: what it gives is checked directly, with less delta until it holds.
+        # The inverse rounds too: its result is checked directly, with less delta until it is enough.
         allowed = max(0.0, delta - slack)
         enough = np.maximum(pairwise_divergences(MaxDivergence(allowed), rows, pairs[left]), 0.0)
         if allowed == 0:

@@ -19,7 +19,7 @@ from ..relation import Relation, related, related_rows
 from ..rows import AnyMechanism, Mask, span
 from ..search import Positions, divergence_limits, falling, range_limits, rho_limits, search
 
-_BLOCK: Final = 2**18  # entries of the rows that are looked at together
+_BLOCK: Final = 2**18  # entries of the rows of a block
 
 
 @final
@@ -170,11 +170,11 @@ class BoundedRange(Notion):
         )
 
 
-_TOLERANCE: Final = 1e-9  # relative width of what is left open
-_PASSES: Final = 60  # halvings, after which a coarser bound closes what is left
-_COARSE: Final = (0.5, 1.0, 3.0, 7.0)  # t at which all pairs are looked at
+_TOLERANCE: Final = 1e-9  # relative gap of the bounds
+_PASSES: Final = 60  # halvings before a coarser bound closes the rest
+_COARSE: Final = (0.5, 1.0, 3.0, 7.0)  # t at which all pairs are computed
 _LEAST: Final = 1e-300
-_LIVE: Final = 2**22  # numbers that are looked at together
+_LIVE: Final = 2**22  # numbers per block
 
 
 class Peak(NamedTuple):
@@ -335,7 +335,7 @@ def _divergences(p: Floats, losses: Floats, t: Floats) -> Floats:
     top = _top(p, exponents)
     far = np.abs(exponents).max(axis=1, where=p > 0, initial=0.0) > 1
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # Near 0 the sum is close to 1, and its logarithm is taken of the difference.
+        # Near 0 the sum is close to 1: log1p of the difference is more exact.
         near = np.log1p((p * np.expm1(np.minimum(exponents, 1.0))).sum(axis=1)) / t
         logs = (top + np.log((p * np.exp(exponents - top[:, None])).sum(axis=1))) / t
     return np.asarray(np.where(far, logs, near))

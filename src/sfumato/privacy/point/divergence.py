@@ -56,7 +56,7 @@ def errors_of(divergence: Divergence, values: Floats, matrix: Floats, precision:
     if isinstance(divergence, HockeyStick):
         return mass_errors(values, m)
     if is_known(divergence):
-        # Rows that do not sum to exactly one are at no exact divergence.
+        # Rows whose sums are not exactly one have no exact divergence.
         defect = 2 * float(np.abs(matrix.sum(axis=1) - 1).max())
         return divergence_errors(values, m, span(matrix)) + np.where(np.isinf(values), 0.0, defect)
     return np.where(np.isinf(values), 0.0, precision * (1 + np.where(np.isinf(values), 0.0, values)))
@@ -201,7 +201,7 @@ class DivergenceMetricPrivacy(ByMetric):
         near = search(together, values)
         if near.value > errors(np.asarray(near.value)):
             return Finding(self, math.inf, 0.0, Witness(near.pair))
-        # Unequal rows at a divergence that rounding cannot tell from 0.
+        # Unequal rows with a divergence within rounding of 0.
         open_ = unequal_pair(mechanism, together) is not None
         mask = protected(metric)
         scales = Scales.distances(metric.array, mask)

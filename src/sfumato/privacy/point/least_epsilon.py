@@ -31,7 +31,7 @@ from ..exact import (
 from ..rows import AnyMechanism, Mask, channel, scale_by_exp, span
 from ..search import Errors, Limits, Positions, Top, affinity_limits, ratio_limits, search
 
-_ENTRIES: Final = 2**20  # bounds held at a time
+_ENTRIES: Final = 2**20  # bounds per block
 _GROWN: Final = 700.0  # floats hold e to this
 _TINY: Final = 2.0**-20  # an epsilon that rounding alone may make positive
 
@@ -234,7 +234,7 @@ def _largest_beyond(
     return pair
 
 
-_CLOSE: Final = 2.0**-40  # limits that exceed a value by less, relatively, are as good
+_CLOSE: Final = 2.0**-40  # limits within this relative distance of a value count as reached
 _ROUNDED: Final = 2.0**-47  # relative error of a quotient of floats, its logarithm and that over a scale
 
 

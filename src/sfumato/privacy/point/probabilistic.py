@@ -233,8 +233,8 @@ def _exact_masses(
     return Fraction(best[0], rows.unit), Fraction(best[1], rows.unit), attains[0] or attains[1]
 
 
-_SMALL: Final = 2.0**-64  # stands for a logarithm that is not 0, and that floats do not tell from it
-_ENTRIES: Final = 2**20  # entries of pairs that are looked at together
+_SMALL: Final = 2.0**-64  # replaces a nonzero logarithm that floats round to 0
+_ENTRIES: Final = 2**20  # entries of pairs per block
 
 
 def last_step(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[Bracket, Pair]:

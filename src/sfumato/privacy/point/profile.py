@@ -127,7 +127,7 @@ class PrivacyProfile:
             if s == 0:
                 best = np.where(at < d, np.inf, best)
             else:
-                # A line that is below delta everywhere asks for nothing.
+                # A line below delta everywhere needs no epsilon.
                 best = np.maximum(best, e + np.log1p(np.maximum((d - at) / s, -1 + 2.0**-53)))
         return best
 
