@@ -85,10 +85,7 @@ def single(first: Rows, second: Rows) -> tuple[Floats, Floats]:
 
 
 def log_ratios(p: Floats, q: Floats) -> Floats:
-    """Return ln(p / q): inf where only q is zero, -inf where p is zero.
-
-    Overflowing quotients and quotients near 1 keep their digits.
-    """
+    """Return ln(p / q) with all digits: inf where only q is zero, -inf where p is zero."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         ratio = p / q
         logs: Floats = np.log(ratio)

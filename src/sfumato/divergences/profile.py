@@ -31,10 +31,7 @@ class Vertex(NamedTuple):
 
 
 def vertices(p: Floats, q: Floats) -> Iterator[Vertex]:
-    """Yield the vertices of distributions (..., m) in falling order of epsilon.
-
-    All added numbers are non-negative, so small deltas keep their digits.
-    """
+    """Yield the vertices of distributions (..., m) by falling epsilon, from sums of non-negative numbers."""
     logs = log_ratios(p, q)
     order = np.argsort(-logs, axis=-1, kind="stable")
     logs = np.take_along_axis(logs, order, axis=-1)

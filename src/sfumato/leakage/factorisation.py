@@ -408,10 +408,7 @@ def refines(mechanism: Mechanism, other: Mechanism) -> Refinement:
 
 
 def _separating(mechanism: Mechanism, other: Mechanism, gain: Floats) -> tuple[Floats, float] | None:
-    """Return a gain scaled to [-1, 1], and the mechanism's additional worth under it with an even prior.
-
-    None where that is not above 0.
-    """
+    """Return a gain scaled to [-1, 1], and its advantage above 0 with an even prior, or None."""
     largest = float(np.abs(gain).max())
     if not largest > 0:
         return None

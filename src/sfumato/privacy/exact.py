@@ -1,4 +1,4 @@
-"""Exact largest values over the pairs of rows that rounding leaves open, in integers and fractions."""
+"""Exact largest values over the pairs that rounding leaves open; None where that would take too long."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ _DIGITS: Final = 53  # bits of integers that floats hold
 
 
 class IntegerRows(NamedTuple):
-    """Rows of a mechanism as integers, array (n, m); 2**bits is probability 1.
-
-    Rows of an array may sum to a little more or less than that.
-    """
+    """Rows of a mechanism as integers, array (n, m); 2**bits is probability 1, and rows sum to about that."""
 
     array: NDArray[Any]
     bits: int
@@ -134,10 +131,7 @@ FEW: Final = 2**17
 
 
 def largest_factor(mechanism: AnyMechanism, top: Top, mask: Mask) -> Fraction | None:
-    """Return the largest p(o|s) / p(o|s') of the pairs in a mask, at least 1, from the search for its logarithm.
-
-    None where it is infinite, or would take too long.
-    """
+    """Return the largest p(o|s) / p(o|s') of the pairs in a mask, at least 1; None also where it is infinite."""
     return _largest(mechanism, top, mask, _ratio)
 
 
@@ -156,7 +150,7 @@ def largest_mass(
 ) -> tuple[Fraction, Pair] | None:
     """Return the largest sum over o of max(0, p(o|s) - p(o|s')) of the pairs in a mask, and a pair with it.
 
-    With ``alone`` only reports count that the other secret never makes. None where it would take too long.
+    With ``alone`` only reports count that the other secret never makes.
     """
     if unequal_pair(mechanism, mask) is None:
         return Fraction(0), None
@@ -175,11 +169,7 @@ def largest_mass(
 def largest_rate(
     mechanism: AnyMechanism, top: Top, mask: Mask, distances: Callable[[Pairs, Pairs], Floats]
 ) -> tuple[float, float] | None:
-    """Return bounds of the largest ln(p(o|s) / p(o|s')) / d(s, s') of the pairs in a mask, at least 0.
-
-    They are one or two floats apart. Distances are positive and finite on the mask. None where it would take too
-    long.
-    """
+    """Return close bounds of the largest ln(p(o|s) / p(o|s')) / d(s, s') of the pairs in a mask, at least 0."""
     rows, pairs = _in_question(mechanism, top, mask)
     if rows is None:
         return None
@@ -199,10 +189,7 @@ def largest_rate(
 
 
 def least_factor(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
-    """Return the least t >= 1 with sum over o of max(0, p(o) - t q(o)) at most delta, by Dinkelbach's method.
-
-    None where p has more than delta at reports that q never makes.
-    """
+    """Return the least t >= 1 with sum of max(0, p - t q) at most delta (Dinkelbach); None if none is."""
     scale = delta.denominator
     left = delta.numerator * unit - scale * sum(a for a, b in zip(p, q, strict=True) if not b)
     if left < 0:
@@ -240,10 +227,9 @@ def least_step(p: Row, q: Row, unit: int, delta: Fraction) -> Fraction | None:
 def largest_of_pairs(
     mechanism: AnyMechanism, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[float, float, Pair] | None:
-    """Return bounds of the largest ln(t) / d of some pairs, t at least 1, and a pair that attains it.
+    """Return bounds of the largest ln(t) / d of some pairs, and a pair that attains it (None if both are 0).
 
-    The distances d, positive and finite, are 1 by default. The pair is None where both bounds are 0. None if it
-    would take too long.
+    The factor t is at least 1, and the distances d are positive and finite, by default 1.
     """
     rows = integer_rows(mechanism)
     if rows is None or len(pairs) * rows.array.shape[1] > FEW:
@@ -259,10 +245,7 @@ def rows_of(rows: IntegerRows, pairs: Pairs) -> dict[int, Row]:
 def largest_of_rows(
     rows: Mapping[int, Row], unit: int, pairs: Pairs, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[float, float, Pair]:
-    """Return the answer of `largest_of_pairs` for known rows.
-
-    At a distance of 0 a factor above 1 makes both bounds infinite.
-    """
+    """Return the answer of `largest_of_pairs` for known rows: infinite if a factor is above 1 at distance 0."""
     largest: tuple[float, float, Pair] = 0.0, 0.0, None
     scales = np.ones(len(pairs)) if distances is None else distances
     for (s, t), distance in zip(pairs.tolist(), scales.tolist(), strict=True):

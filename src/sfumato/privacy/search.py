@@ -36,7 +36,7 @@ class Limits(NamedTuple):
     """Upper bounds of values plus their errors; infinite where the value is.
 
     ``of`` gives a bound for each pair (s, t) of rows s, array (b, n). ``of_rows`` bounds each s for any t, array
-    (n,), where that is cheap.
+    (n,).
     """
 
     of: Callable[[Positions], Floats]
@@ -44,10 +44,9 @@ class Limits(NamedTuple):
 
 
 class Top(NamedTuple):
-    """The largest value of some pairs and the first pair that has it; 0 without pairs.
+    """The largest value and the first pair with it, an upper bound of all values, and the pairs ``close`` to it.
 
-    No value is larger than ``above``, errors included. ``close`` are the pairs that may have the largest value;
-    None where they are too many, or the value is infinite.
+    ``close`` is None where the pairs that may have the largest value are too many, or the value is infinite.
     """
 
     value: float
@@ -83,10 +82,7 @@ def search(mask: Mask, values: Values, limits: Limits | None = None, errors: Err
 def falling(
     mask: Mask, rows: Positions, of: Callable[[Positions], Floats], known: Callable[[], float], size: int
 ) -> Iterator[Positions]:
-    """Yield the pairs of a mask whose limit is above the known value, at most ``size`` at a time.
-
-    Rows are taken in blocks, each sorted from the largest limit.
-    """
+    """Yield the pairs of a mask with limits above the known value, by falling limit within blocks of rows."""
     step = max(1, _ENTRIES // len(mask))
     for first in range(0, len(rows), step):
         part = rows[first : first + step]

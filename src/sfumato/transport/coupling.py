@@ -165,10 +165,7 @@ class Coupling:
 
 
 def exact_masses(first: Floats, second: Floats) -> tuple[list[int], list[int]]:
-    """Return integers in the exact proportions of two arrays of floats, with equal sums.
-
-    Each array is multiplied by the other's sum, so nothing is rounded.
-    """
+    """Return integers in the exact proportions of two arrays of floats, with equal sums."""
     rows, columns = [[Fraction(x) for x in array.tolist()] for array in (first, second)]
     scale = max(x.denominator for x in rows + columns)
     a, b = [[int(x * scale) for x in array] for array in (rows, columns)]

@@ -36,10 +36,7 @@ def events_of(context: Mapping[str, object]) -> Events | None:
 
 
 def any_mass(priors: Priors) -> Priors:
-    """Return the priors with the same likelihoods of facts, at any probabilities of the facts.
-
-    Where an interval is given, facts of prior probability 0 count too.
-    """
+    """Return the priors with the same likelihoods of facts, at any probabilities of the facts."""
     return priors if priors.interval is None else Priors(priors.listed, EVERY)
 
 

@@ -46,10 +46,7 @@ class Likelihoods(NamedTuple):
 
 
 def scenarios(priors: Priors, matrix: Floats) -> tuple[Prior | None, ...]:
-    """Return the priors to compare under, None for any.
-
-    Raises InputError for a prior on another number of secrets, and for probabilities too small for doubles.
-    """
+    """Return the priors to compare under, None for any; raise InputError for other sizes or tiny probabilities."""
     smallest = float(matrix[matrix > 0].min())
     for prior in priors.listed:
         check_size("a prior is on", len(prior), len(matrix), "use a prior on the mechanism's secrets.")
@@ -73,7 +70,7 @@ def likelihoods(
     """Return the likelihoods of each fact, masks (k, n), under a prior; None for any.
 
     With ``filled``, for an interval of probabilities, a fact of prior probability 0 counts if it is true of one
-    secret, and is refused if it is true of several.
+    secret.
     """
     if prior is None:
         return _free(matrix, masks)
@@ -298,10 +295,7 @@ def posterior(chance: Chance, log_ratio: Floats) -> Floats:
 
 
 def upward(ratios: Odds) -> Rated:
-    """Return max over priors of max(ln(posterior / p), ln((1 - p) / (1 - posterior))).
-
-    The first falls with p, the second grows, so the ends of the interval attain them.
-    """
+    """Return the largest of ln(posterior / p) and ln((1 - p) / (1 - posterior)), at an end of the interval."""
     first, second = gain(ratios.least, ratios.high), lost_doubt(ratios.most, ratios.high)
     value = np.maximum(first, second)
     upper = value + log_errors(ratios.high, ratios.terms) + log_errors(value, ratios.terms)

@@ -291,10 +291,7 @@ _BLOCK = 2**22  # numbers per block
 
 
 def subset_sums(columns: Floats) -> Iterator[tuple[int, Floats]]:
-    """Yield the sums of every subset of columns in blocks: the first subset and sums, array (subsets, n).
-
-    Bit j of a subset says whether it contains column j. Sums are built by additions only.
-    """
+    """Yield the sums of every subset of columns, by its bits, in blocks: first subset and array (subsets, n)."""
     n, m = columns.shape
     inner = min(m, max(0, (_BLOCK // max(1, n)).bit_length() - 1))
     low = _all_sums(columns[:, :inner])

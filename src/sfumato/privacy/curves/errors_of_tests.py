@@ -222,10 +222,7 @@ _END: Final = (Fraction(1), Fraction(0))
 
 
 def of_points(alphas: Sequence[float] | Floats, betas: Sequence[float] | Floats) -> Enclosure | None:
-    """Return the corners of the largest convex curve below points and (1, 0), floats as exact fractions.
-
-    A type II error above 1 - alpha counts as 1 - alpha.
-    """
+    """Return the corners of the largest convex curve below points, with beta at most 1 - alpha, and (1, 0)."""
     if len(alphas) > _MOST:
         return None
     points = [(Fraction(a), Fraction(b)) for a, b in zip(map(float, alphas), map(float, betas), strict=True)]

@@ -136,12 +136,10 @@ def _distinguishing_report(support: NDArray[np.bool_], mask: Mask) -> Witness | 
 
 
 class Net(NamedTuple):
-    """A few centres, such that every row is near one of them.
+    """A few centres near all rows, with bounds by the triangle inequality of mu (Dong, Roth and Su, theorem 2.14).
 
-    The mu of Gaussian privacy obeys the triangle inequality: mu(s, t) is at most the mu of the centres of s and t,
-    plus that of s and its centre, plus that of t and its centre. ``centre`` and ``radius`` are the centre of each
-    row and its mu, arrays (n,). ``between`` is the mu of the centres, array (k, k), infinite for rows that are
-    possible for different outputs.
+    ``centre`` and ``radius`` are the centre of each row and its mu, arrays (n,). ``between`` is the mu of the
+    centres, array (k, k), infinite for rows that are possible for different outputs.
     """
 
     centre: NDArray[np.intp]
@@ -155,11 +153,7 @@ class Net(NamedTuple):
 
 
 def net_of(rows: Floats, shifts: Callable[[Positions], Floats]) -> Net:
-    """Return a net of rows: the row farthest from all centres joins repeatedly.
-
-    ``shifts`` gives the mu of pairs of rows with the same possible outputs. The triangle inequality is in the
-    proof of Dong, Roth and Su, 2022, theorem 2.14.
-    """
+    """Return a net of rows, adding the row farthest from all centres; ``shifts`` is the mu of pairs of rows."""
     roots, most = np.sqrt(rows), math.ceil(_CENTRES * math.sqrt(len(rows)))
     support = np.unique(rows > 0, axis=0, return_inverse=True)[1].ravel()
 
@@ -248,8 +242,7 @@ class TradeOffPrivacy(Notion):
     def _exact(self, mechanism: AnyMechanism, near: Pairs) -> Finding | None:
         """Return the least slack in fractions, of the pairs that come within rounding of the curve, or beyond.
 
-        None for a curve without corners, or where it would take too long. The curve of an epsilon and a delta
-        holds where that guarantee holds in both orders of each pair.
+        None for a curve without corners, or where it would take too long.
         """
         if not isinstance(self.curve, TradeOff):
             return None

@@ -239,10 +239,7 @@ class Ball:
     radius: float
 
     def highest(self, scores: Floats) -> Floats:
-        """Return the distribution of the ball with the largest expected score, array (n,).
-
-        A fractional knapsack: a mass of the radius moves from the values of least score to one of the largest.
-        """
+        """Return the distribution of the ball with the largest expected score, a fractional knapsack."""
         order = np.argsort(scores, kind="stable")
         mass = self.centre[order]
         left = np.minimum(mass, np.maximum(self.radius - (np.cumsum(mass) - mass), 0.0))
@@ -264,7 +261,7 @@ def largest_excess(
     """Return the largest of max over R of A#(l0)[R] - e**epsilon A#(l1)[R], for l0 and l1 in two balls.
 
     The search ends with a value above ``enough``, with a bound at most ``enough`` or attained up to rounding, or
-    after ``most_nodes`` sets of decided reports. Epsilon is at most 600, so that its exponential is a float.
+    after ``most_nodes`` sets of decided reports. Epsilon is at most 600.
     """
     search = _Search(matrix, first, second, epsilon)
     undecided = np.full(matrix.shape[1], -1, dtype=np.int8)

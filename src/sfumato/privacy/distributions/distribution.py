@@ -299,7 +299,7 @@ class MetricDistributionPrivacy(ByDistance):
     def _decided(self, mechanism: AnyMechanism, same: NDArray[np.intp]) -> tuple[Bracket, int] | None:
         """Return the least epsilon in fractions, without the pairs with the same reports, and its pair.
 
-        None where it would take too long, or rounding leaves open whether a distance is 0.
+        None also where rounding leaves open whether a distance is 0.
         """
         far, near = (distances.copy() for distances in self.between)
         far[same] = near[same] = math.inf

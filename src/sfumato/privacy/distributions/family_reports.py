@@ -47,10 +47,7 @@ class OfFamily(Notion):
         return None if self.family.lifted_from is None else self.family.lifted_from.array
 
     def of_lifting(self) -> Self | None:
-        """Return the notion for the whole lifting, if the family compares all point masses that it must.
-
-        The mass that couplings leave out is added to its delta. None where a promise is about the pairs alone.
-        """
+        """Return the notion for the whole lifting, with the lost mass of couplings in its delta, or None."""
         return None
 
     def together(self, other: Self, _first: float, _second: float) -> tuple[Self, float]:
@@ -257,11 +254,7 @@ def same_reports(mechanism: AnyMechanism, first: Floats, second: Floats) -> bool
 def decide_in_fractions(
     mechanism: AnyMechanism, family: Family, of_pair: OfPair, distances: Floats | None = None
 ) -> tuple[Bracket, int] | None:
-    """Return the largest ln(t) / d of the pairs of a family between bounds, and which pair attains it.
-
-    The distances d, array (c,), are 1 by default; pairs at an infinite one do not count. None if it would take too
-    long.
-    """
+    """Return bounds of the largest ln(t) / d of a family's pairs at finite distance, and which pair attains it."""
     whole = integer_rows(mechanism)
     counted = np.arange(len(family.pairs)) if distances is None else np.flatnonzero(np.isfinite(distances))
     chosen = np.unique(family.pairs[counted])

@@ -377,8 +377,7 @@ def post_processed(promise: Promise) -> Promise:
 def known_everywhere(promise: Promise) -> Promise | None:
     """Return a promise for the whole lifting of a relation, or all pairs at finite distance, or None.
 
-    A promise that covers the point masses of every related pair is one, with the mass that couplings of the family
-    leave out added to its delta.
+    A promise that covers the point masses of every related pair is one.
     """
     notion = promise.notion
     if promise.everywhere:

@@ -158,10 +158,7 @@ def _near_zero(
 
 
 def largest_excess(matrix: Floats, mask: Mask, epsilon: float) -> Top:
-    """Return the largest sum over o of max(0, p(o|s) - e**epsilon p(o|t)) of the pairs in a mask.
-
-    An infinite epsilon leaves the reports that only s can make.
-    """
+    """Return the largest sum over o of max(0, p(o|s) - e**epsilon p(o|t)) of the pairs in a mask."""
     others, ones = scale_by_exp(matrix, epsilon), np.ones(matrix.shape[1])
 
     def masses(s: Positions, t: Positions) -> Floats:
@@ -303,7 +300,7 @@ def needed_at(rows: IntegerRows, leaking: Leaks, distances: Floats, delta: float
 
 
 def shared_limits(rows: IntegerRows, *, turned: bool = False) -> Floats:
-    """Return upper bounds of ln(p(o|s) / p(o|t)) over all t and reports that both make, array (n,).
+    """Return upper bounds of ln(p(o|s) / p(o|t)) over all t and the reports that both make, array (n,).
 
     A bound is 0 only where no such ratio is above 1 in integers. ``turned`` stands for the inverse ratios.
     """

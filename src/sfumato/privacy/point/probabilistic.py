@@ -215,7 +215,7 @@ def _exact_masses(
     """Return bounds of the largest max(p[V], q[V]) of the related pairs, and the first pair that attains it.
 
     V are the reports with |ln(p/q)| above epsilon, where logarithms may be off by ``error``; at epsilon 0 those
-    with p != q. None where it would take too long.
+    with p != q.
     """
     rows, matrix, pairs = integer_rows(mechanism), channel(mechanism).matrix, np.argwhere(np.triu(array | array.T))
     if rows is None or not rows.holds(2 * len(pairs)):
@@ -282,9 +282,7 @@ class _Step(NamedTuple):
 def _in_integers(mechanism: AnyMechanism, array: Mask, delta: float) -> tuple[float, float, Pair] | None:
     """Return bounds of the least epsilon of the related pairs and the pair that needs it, from exact masses.
 
-    Only pairs matter whose reports beyond the largest epsilon so far have more than delta; their ratios are
-    sorted. Those near the largest are solved again in fractions, where they are few. None where it would take too
-    long.
+    Only pairs matter whose reports beyond the largest epsilon so far have more than delta.
     """
     rows, matrix = integer_rows(mechanism), channel(mechanism).matrix
     unordered = np.triu(array | array.T)
@@ -327,7 +325,6 @@ def _needed(
     """Return the targets t that with s need an epsilon above a floor, and which epsilon, two arrays (k,).
 
     In falling order of |ln(p/q)|, epsilon must cover the first observable that brings either mass above delta.
-    Equal integers have the logarithm 0, others a larger one.
     """
     p, q = rows.array[s], rows.array[targets]
     sizes = log_sizes(matrix[s], matrix[targets])
@@ -345,10 +342,7 @@ def _needed(
 
 
 def _last_steps(matrix: Floats, array: Mask, deltas: tuple[float, ...]) -> list[_Step]:
-    """Return the least epsilon of the related pairs for each delta, as in `_needed`.
-
-    No row needs more than its largest |ln(p/q)|, so the rows with the largest come first.
-    """
+    """Return the least epsilon of the related pairs for each delta, as in `_needed`."""
     unordered = np.triu(array | array.T)
     best = [_Step(0.0, None) for _ in deltas]
     one, other = ratio_limits(matrix).of_rows, ratio_limits(matrix, turned=True).of_rows

@@ -160,11 +160,7 @@ def _node_at(matrix: Floats, mask: Mask, epsilon: float, bounds: Floats) -> _Nod
 
 
 def _envelope(matrix: Floats, mask: Mask) -> list[_Line]:
-    """Return the lines of the profile for epsilon >= 0, by falling slope.
-
-    Each pair's profile is convex, so between two nodes it is below the chord of its bounds. Most pairs are thus
-    evaluated only twice.
-    """
+    """Return the lines of the profile for epsilon >= 0, by falling slope."""
     zeros = np.zeros(mask.shape)
     # No finite ratio is beyond the last epsilon, where every profile has become flat.
     last = span(matrix)
