@@ -1,4 +1,4 @@
-"""Draws of batches: fresh reports, charges where there is a ledger, and what becomes of a draw that stops."""
+"""Draws of batches, with or without charges to a ledger, and the errors of draws that stop midway."""
 
 from __future__ import annotations
 
@@ -23,14 +23,10 @@ _PERHAPS: Final = "Users may have been charged for these reports, which nobody h
 
 
 class FreshDraw:
-    """Draws a fresh report for each row; draws that charge users or memoize places derive from it.
+    """Draws a fresh report for each row; base of draws that charge users or memoize places.
 
-    Attributes:
-        kernel: The kernel.
-        blur: The mechanism with its ledger, which counts for itself; None where nobody is charged.
-        in_turn: Whether batches are drawn one after the other.
-        memoizes: Whether the rows of a user's place share a report.
-        paid: Whether anybody was charged since this was made.
+    ``blur`` is the mechanism with its ledger, None without one. With ``in_turn`` batches are drawn one after the
+    other. ``paid`` is whether a user has been charged since this object was made.
     """
 
     blur: Blur | None = None
@@ -43,53 +39,37 @@ class FreshDraw:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the source that batches must have."""
+        """Columns of the source that batches must have."""
         return self.kernel.needs
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:  # noqa: ARG002
-        """Return the private rows of a batch.
+        """Return the private rows of a batch, of which ``start`` rows of the source come before.
 
-        A batch that is drawn again, because its process ended before anybody saw its reports, finds what it
-        charged and the reports of its places.
-
-        Args:
-            batch: The true rows.
-            start: The number of rows before them, which is also the batch's number.
-            run: The name of the run, for the ledger; empty for none.
-            memo: The memo of this release.
-
-        Raises:
-            DataError: If a row names no user where users count, or is outside and this is refused.
-            BudgetError: If a user has too little left; then nobody is charged for this batch.
-            FileError: If the ledger holds a report that the mechanism does not make.
+        A batch that is drawn again after a crash gets the charges and the reports of places of its first draw:
+        ``run`` names the run in the ledger (empty for none), ``memo`` holds the places. A `BudgetError` means that
+        no user of this batch was charged.
         """
         return self.kernel.release(batch, start=start)
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
-        """Refuse, before anybody is charged, reports for which a user has too little left.
+        """Refuse reports for which a user has too little budget left, before any user is charged.
 
-        Args:
-            batches: All rows for which a report will be drawn, and the number of rows before each batch.
-
-        Raises:
-            DataError: If a row names no user.
-            BudgetError: If a user has too little left.
+        ``batches`` are all rows that will have a report, each batch with the number of rows before it.
         """
 
     def cost(self, memo: PlaceMemo) -> str:  # noqa: ARG002
-        """Return what charges and shared reports cost, in words; empty without any."""
+        """Return a sentence on what charges and shared reports cost; empty without any."""
         return "" if self.blur is None else self.blur.sentence
 
     def moved(self, memo: PlaceMemo) -> str:  # noqa: ARG002
-        """Return how many places may have moved, and how far, in words; empty where none has."""
+        """Return a sentence on how many places may have moved, and how far; empty for none."""
         return ""
 
 
 class ChargedDraw(FreshDraw):
     """Charges the users of each batch, and draws a fresh report for each of its rows.
 
-    A run has a name, and its batches numbers: a batch that was charged before its process ended is not charged
-    again when the run goes on.
+    A batch is charged once for each run: a run that goes on after a crash does not charge it again.
     """
 
     in_turn = True
@@ -104,7 +84,7 @@ class ChargedDraw(FreshDraw):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The kernel's columns, and that of users."""
+        """Columns of the kernel, and the column of users."""
         return (*self.kernel.needs, *([] if self.kernel.user is None else [self.kernel.user]))
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
@@ -123,7 +103,7 @@ class ChargedDraw(FreshDraw):
         return self.kernel.assemble(located, self.kernel.draw(located, self._words))
 
     def _users(self, located: Located, start: int) -> list[tuple[str, int]]:
-        """Return each user of a batch, in the order of their names, and how many reports they have."""
+        """Return each user of a batch in the order of names, and their number of reports."""
         names = rows_of_names(located.batch.column(self.kernel.user).take(located.rows))
         users: dict[str, int] = {}
         for name, rows in names.items():
@@ -141,16 +121,11 @@ class ChargedDraw(FreshDraw):
 
 @dataclass(slots=True)
 class Tally:
-    """The rows of a release, counted while it runs.
+    """Counts of the rows of a release while it runs.
 
-    Attributes:
-        source: Rows of the source.
-        rows: Rows of the released table.
-        dropped: Rows that were left out.
-        moved: Rows that were moved first.
-        farthest_m: How far at most, metres.
-        without_position: How many of the rows that were left out have no position.
-        resumed: Rows whose reports were drawn before an interruption.
+    ``source`` counts rows of the source, ``rows`` rows of the released table, ``without_position`` dropped rows
+    that have no position, and ``resumed`` rows drawn before an interruption. ``farthest_m`` is the largest
+    distance by which a row was moved, in metres.
     """
 
     source: int = 0
@@ -171,11 +146,7 @@ class Tally:
         self.farthest_m = max(self.farthest_m, private.farthest_m)
 
     def check(self, allowed: float, total: int) -> None:
-        """Stop a release of which more than the allowed share of all rows is outside.
-
-        Raises:
-            DataError: If more are, or all are dropped.
-        """
+        """Refuse a release if all ``total`` rows are dropped, or more than the share ``allowed`` is outside."""
         outside = self.dropped + self.moved
         if total and self.dropped == total:
             raise DataError(
@@ -198,14 +169,10 @@ class Tally:
 
 
 def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: float) -> None:
-    """Refuse a release with a ledger that would stop midway; nobody is charged, and no report is drawn.
+    """Refuse a release that would run out of budget midway, without any charge or draw.
 
-    Every row is located, as it will be before its draw. Whether a row is outside does not depend on chance.
-    Nothing is read where nobody is charged.
-
-    Raises:
-        DataError: If the source cannot be read, rows are outside and this is refused, or a row names no user.
-        BudgetError: If a user has too little left.
+    All rows are located as before their draw; which rows are outside does not depend on chance. Without a ledger
+    the source is not read.
     """
     if draw.blur is None:
         return
@@ -230,17 +197,12 @@ def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: f
 def stop_run(
     error: SfumatoError, place: WorkFolder, *, lasting: bool, paid: bool | None, places: bool
 ) -> SfumatoError:
-    """Keep or remove what a release that stopped has drawn, and return its error with what to do now.
+    """Return the error of a release that stopped, with what to do next; keep or remove what was drawn.
 
-    Parts are kept where the disk failed, and whenever somebody was charged: what goes on from them charges nobody
-    twice. They are removed where the same error would come again, or where nothing can go on.
-
-    Args:
-        error: Why it stopped.
-        place: The work folder.
-        lasting: Whether the source is of files, so that a release of it can go on.
-        paid: Whether users were charged; None if that may have been before this run went on.
-        places: Whether users' places are remembered in the ledger.
+    Drawn parts are kept after an error of the disk, and if a user was charged, so that going on charges no user
+    twice. They are removed where the same error would come again, or the source (without ``lasting``) is not of
+    files. ``paid`` is None if users may have been charged before this run went on; ``places`` is whether the
+    ledger keeps places.
     """
     may = paid is not False
     charges = _PERHAPS if paid is None else _CHARGED
@@ -263,7 +225,7 @@ def stop_run(
 
 
 def name_charges(error: SfumatoError, charges: str = _CHARGED, *, places: bool) -> SfumatoError:
-    """Return the error of a release that charged users and cannot go on, which says so."""
+    """Return the error with a sentence that users were charged, for a release that cannot go on."""
     kept = "the ledger keeps places that were reported: they cost nothing when they are released again."
     return _with(error, f"{error.text} {charges}", *error.hints, kept if places else "")
 

@@ -29,29 +29,27 @@ def create_duckdb_function(
     outside: Outside = "error",
     within: float | str = WITHIN,
 ) -> tuple[str, ...]:
-    """Give a DuckDB connection a function that draws a fresh report for each row.
+    """Register a DuckDB function that draws a fresh report for each row, and return its guarantees in sentences.
 
-    For a mechanism on places it takes columns of latitudes and longitudes, ``name(lat, lon)``; otherwise one
-    column of labels or whole numbers. It returns a structure with the columns of a release (``latitude``,
-    ``longitude`` and ``label``), or the one column itself. Batches of rows are drawn at once.
+    For a mechanism on places the function takes latitudes and longitudes, ``name(lat, lon)``; otherwise one column
+    of labels or whole numbers. It returns a structure with the columns of a release (``latitude``, ``longitude``,
+    ``label``), or the single column itself.
 
-    Every evaluation is a draw, and draws add up. Keep what was drawn with ``CREATE TABLE ... AS SELECT``: a view
-    draws again for each query. Take the fields from an inner query, ``SELECT r.label, r.latitude FROM (SELECT
-    name(lat, lon) AS r FROM visits)``: with the function written twice, or in ``unnest``, each row is drawn twice.
+    Every evaluation is a new draw, and the reports of all draws add up. Store them with ``CREATE TABLE ... AS
+    SELECT``: a view draws again for each query. Take fields from an inner query, ``SELECT r.label, r.latitude FROM
+    (SELECT name(lat, lon) AS r FROM visits)``: with the function written twice, or in ``unnest``, each row is
+    drawn twice.
 
     Args:
         connection: A connection of DuckDB.
-        name: The function's name.
-        mechanism: A mechanism, tupling, noise or family; a `Blur` is not, since nobody could be charged.
-        outside: What becomes of rows outside, and of those without a value: refuse (``error``), move them to the
-            nearest place (``nearest``), or give NULL (``drop``), which shows who is outside.
-        within: How far rows are moved at most.
-
-    Returns:
-        What one report promises, in sentences.
+        name: Name of the function.
+        mechanism: A mechanism, tupling, noise or family. A `Blur` is refused: a query cannot charge users.
+        outside: What to do with rows that are outside or have no value: refuse (``error``), move them to the
+            nearest place (``nearest``), or return NULL (``drop``), which shows who is outside.
+        within: Largest distance by which a row is moved.
 
     Raises:
-        InputError: If the mechanism's promise does not hold, or the options do not fit it.
+        InputError: If the mechanism's guarantee does not hold, or the options do not fit it.
     """
     import duckdb
     import pyarrow as pa

@@ -25,13 +25,13 @@ _AHEAD: Final = 1  # batches that are drawn beyond one for each core
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RowsDone(CompactRepr):
-    """The rows and batches that a release has done.
+    """Progress of a release.
 
     Attributes:
         rows: Rows of the source that are done.
-        total: Rows of the source, where that is known.
-        seconds: Since this run began.
-        drawn: Rows that this run has drawn; the others were drawn before it was interrupted.
+        total: Rows of the source, None if unknown.
+        seconds: Seconds since this run began.
+        drawn: Rows drawn by this run; the others were drawn before an interruption.
     """
 
     rows: int
@@ -66,11 +66,7 @@ def draw_table(
     size: int,
     progress: Progress | None,
 ) -> Tally:
-    """Draw all rows that no part of the work folder covers, and write the whole table; return counts of its rows.
-
-    Raises:
-        DataError: If the source cannot be read, or rows are outside.
-    """
+    """Draw all rows without a part in the work folder, write the table, and return the counts of rows."""
     begun, drawn, total = time.monotonic(), 0, plan.people.rows
     tally, workers = Tally(), 1 if plan.draw.in_turn else cores()
     waiting: deque[tuple[DrawnPart, Future[PrivateBatch] | None]] = deque()

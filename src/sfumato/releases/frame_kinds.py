@@ -25,12 +25,10 @@ _UNKNOWN: Final = ("Object", "Int128", "UInt128")  # to Arrow: older versions of
 
 
 class FrameKind(ABC):
-    """A table in memory, and the way back to its kind.
+    """A table in memory, and the conversion of private rows back to its library.
 
-    Attributes:
-        shapes: The columns of geometries.
-        unreadable: The columns of which Arrow knows no such type, by name, and their types; as an Arrow table they
-            are empty.
+    ``shapes`` are the columns of geometries. ``unreadable`` maps columns that Arrow cannot read to their types; in
+    the Arrow table they are empty.
     """
 
     shapes: frozenset[str] = frozenset()
@@ -41,12 +39,7 @@ class FrameKind(ABC):
         """Return what its columns are read from."""
 
     def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
-        """Refuse columns that cannot be read, and geometries that would be carried over.
-
-        Raises:
-            DataError: If one cannot be read.
-            InputError: If one that is kept holds positions.
-        """
+        """Refuse used or kept columns that cannot be read, and kept geometries."""
         for name in sorted(self.shapes.intersection(kept)):
             raise InputError(
                 f"the column {name!r} holds positions, so it is never kept.",
@@ -60,11 +53,7 @@ class FrameKind(ABC):
             )
 
     def check_rest(self, kernel: Kernel) -> None:  # noqa: B027
-        """Refuse a table of which more than the named columns and the numbering of rows would be carried over.
-
-        Raises:
-            InputError: If its index is not named in ``keep``, or has the name of another column.
-        """
+        """Refuse an index that would be carried over without being in ``keep``, or has a column's name."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -73,13 +62,10 @@ class FrameKind(ABC):
 
     @abstractmethod
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
-        """Return private rows as a table of this kind.
+        """Return private rows, an Arrow table, as a table of this kind.
 
-        Args:
-            table: The private rows, an Arrow table.
-            rows: The numbers of the true rows that they belong to, array (k,).
-            kept: From names of its columns to those of the source that they were.
-            mark: The text by which the mechanism is recognised, for kinds that can bear it.
+        ``rows`` are the positions of the true rows that they belong to, array (k,), ``kept`` maps names of columns
+        to those of the source, and ``mark`` identifies the mechanism, for kinds that can store it.
         """
 
 
@@ -244,7 +230,7 @@ def _arrow(frame: Any, *, index: bool) -> Any:
 
 
 def _arrow_takes(frame: Any, *, index: bool = False) -> bool:
-    """Tell whether Arrow takes the columns of a frame, and its index."""
+    """Return whether Arrow takes the columns of a frame, and its index."""
     import pyarrow as pa
 
     try:
@@ -255,10 +241,7 @@ def _arrow_takes(frame: Any, *, index: bool = False) -> bool:
 
 
 def _numbering(index: Any) -> bool:
-    """Return whether an index numbers rows: without a name, a range or distinct whole numbers that rows can have.
-
-    The latter is what a selection of rows, or sorting, leaves of a range.
-    """
+    """Return whether an unnamed index numbers rows: a range, or distinct whole numbers as left by a selection."""
     if index.nlevels > 1 or index.name is not None:
         return False
     if type(index).__name__ == "RangeIndex":
@@ -411,11 +394,7 @@ class DuckRelation(FrameKind):
         self._relation = relation
 
     def arrow(self) -> ArrowStream:
-        """Return the relation, which is run once.
-
-        Raises:
-            DataError: If its connection could not take the private rows.
-        """
+        """Return the relation, run once; `DataError` if its connection could not take the private rows."""
         import duckdb
         import pyarrow as pa
 
@@ -445,14 +424,10 @@ class DuckRelation(FrameKind):
 
 
 def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
-    """Return the kind of a table in memory.
-
-    Args:
-        frame: A table of pandas, geopandas, Polars, pyarrow, DuckDB, or another that speaks Arrow's PyCapsule
-            interface.
+    """Return the kind of a table of pandas, geopandas, Polars, pyarrow, DuckDB or any Arrow PyCapsule library.
 
     Raises:
-        DataError: If it is lazy, and of no kind that is known.
+        DataError: If the table is lazy and of an unknown library.
     """
     roots = {each.__module__.partition(".")[0] for each in type(frame).__mro__}
     if "geopandas" in roots:
@@ -473,7 +448,7 @@ def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
 
 
 def _is_readable(column: Any, kind: Any) -> bool:
-    """Tell whether Arrow takes a column of Polars; Python's objects it takes for their addresses."""
+    """Return whether Arrow takes a column of Polars by value; Python objects would become their addresses."""
     import polars
     import pyarrow as pa
 

@@ -36,12 +36,7 @@ _WHOLE: Final = 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasedFrame(CompactRepr):
-    """A released table in memory.
-
-    Attributes:
-        frame: The table, of the caller's kind.
-        outcome: The outcome in numbers and in words.
-    """
+    """A released table in memory, in the library of its source, and the outcome in numbers and words."""
 
     frame: Any
     outcome: Release
@@ -49,12 +44,11 @@ class ReleasedFrame(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PreparedFrame(CompactRepr):
-    """A release of a table in memory of which everything is known but the reports: read `promises`, then `run`.
+    """A release of a table in memory before its draw: read `promises`, then `run`.
 
     Attributes:
-        promises: What was proved of one report, what the reports of one person add up to, and which columns
-            stay, in sentences.
-        people: How many rows there are, and how many of one person.
+        promises: Sentences on the guarantee of one report, the total of one person, and the columns that stay.
+        people: Number of rows, and of rows per person.
     """
 
     promises: tuple[str, ...]
@@ -63,16 +57,13 @@ class PreparedFrame(CompactRepr):
     _plan: ReleasePlan
 
     def run(self, progress: Progress | None = None) -> ReleasedFrame:
-        """Draw the reports, and return them as a table of the caller's kind.
+        """Draw the reports, and return them as a table of the source's library.
 
-        Each call draws anew, and the reports of all calls add up.
-
-        Args:
-            progress: Is told how far the release has come.
+        Each call draws new reports, and the reports of all calls add up. ``progress`` is called with a `RowsDone`.
 
         Raises:
             DataError: If rows are outside and this is refused.
-            BudgetError: If a user has too little left; then nobody is charged.
+            BudgetError: If a user has too little left; then no user is charged.
         """
         import pyarrow as pa
 
@@ -130,20 +121,11 @@ def prepare_frame(
 ) -> PreparedFrame:
     """Return the release of a table in memory, proved and counted, before anything is drawn.
 
-    Args:
-        mechanism: As for `sfumato.release`, and so are all other arguments.
-        frame: A table of pandas, geopandas, Polars, pyarrow, DuckDB, or another that speaks Arrow's PyCapsule
-            interface. A lazy one is collected here, once.
-        place_column: The column that names a user's places.
-        outside: What to do with rows outside.
-        allow: The share of rows that may be moved or dropped.
-        max_reports_per_person: The largest number of reports of one person.
-        max_epsilon_per_person: The largest total epsilon of one person.
-        options: The others.
+    The arguments are those of `sfumato.release`. A lazy table is collected here, once.
 
     Raises:
-        InputError: If the options do not fit the mechanism, its promise does not hold, or the table has an
-            index that is neither kept nor a plain numbering of its rows.
+        InputError: If the options do not fit the mechanism, its guarantee does not hold, or the table has an index
+            that is neither kept nor a plain numbering of its rows.
         DataError: If the table cannot be read, or a person exceeds a limit.
     """
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)

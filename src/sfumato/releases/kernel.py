@@ -1,4 +1,4 @@
-"""Kernel of every release: a batch of true rows in, a batch of private rows out, and no engine in sight."""
+"""Kernel of every release: from a batch of true rows to a batch of private rows, on any engine."""
 
 from __future__ import annotations
 
@@ -27,16 +27,12 @@ from .user_names import as_texts, holds_names
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Located(CompactRepr):
-    """A batch whose rows have been taken for secrets, before a report is drawn.
+    """A batch with the secrets of its rows, before a report is drawn.
 
-    Attributes:
-        batch: The true rows.
-        rows: The numbers of those for which a report is drawn, array (k,), in order.
-        values: Their secrets, array (places, k, ...): of each place of a row, such as both ends of a trip.
-        chosen: The number of the mechanism of each, array (k,); None where there is one.
-        moved: How many of them were moved first.
-        farthest_m: How far at most, metres.
-        without_position: How many of the rows that are left out have no position.
+    ``rows`` are the positions of rows that have a report, array (k,), rising. ``values`` are their secrets, array
+    (places, k, ...), one for each place of a row, such as both ends of a trip. ``chosen`` is the number of each
+    row's mechanism, array (k,), None for a single one. ``moved`` rows were moved, by ``farthest_m`` metres at
+    most.
     """
 
     batch: Any
@@ -55,15 +51,15 @@ class Located(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrivateBatch(CompactRepr):
-    """A batch of private rows, and counts of what was done for it.
+    """A batch of private rows, and counts of the true rows.
 
     Attributes:
         batch: The private rows, an Arrow record batch of the kernel's schema.
-        dropped: How many rows were left out.
-        moved: How many rows were moved first.
-        farthest_m: How far at most, metres.
-        rows: The numbers of the true rows that have a report, array (k,), in order; None where it is not known.
-        without_position: How many of the rows that were left out have no position.
+        dropped: Rows that were left out.
+        moved: Rows that were moved first.
+        farthest_m: Largest distance by which a row was moved, metres.
+        rows: Positions of the true rows that have a report, array (k,), rising; None if unknown.
+        without_position: Dropped rows that have no position.
     """
 
     batch: Any
@@ -75,32 +71,32 @@ class PrivateBatch(CompactRepr):
 
 
 class Kernel:
-    """Draws a private batch for each batch of true rows, from the integers of one mechanism or of several.
+    """Draws a private batch for each batch of true rows, from the integers of one mechanism or several.
 
-    Rows keep their number and order, unless those outside are dropped by the caller's wish. What comes out
-    shares no memory, dictionary, statistics or metadata with what goes in.
+    Rows keep their number and order, except for dropped ones. The output shares no memory, dictionary, statistics
+    or metadata with the input.
 
     Args:
-        mechanisms: The mechanism, or several by name: the column ``options.by`` names each row's; or, without it,
-            one for each of the columns ``options.column``, by their names.
+        mechanisms: The mechanism, or several by name: by the names in the column ``options.by``, or else by the
+            names of the columns ``options.column``.
         schema: The Arrow schema of the true rows.
-        options: What the caller asks for.
-        name: What messages call the table.
+        options: The options of the release.
+        name: Name of the table in messages.
         comma: Whether numbers in texts may be written ``48,85``.
 
     Attributes:
         drawables: The mechanisms, by name; a single one has the name ``""``.
         schema: The Arrow schema of the private rows, without metadata.
-        needs: The columns of the source that are read.
-        drawn_from: The columns that a row's report depends on.
-        rowwise: Whether reports for many rows take the same words as those for each row alone, row by row.
-        columnwise: Whether each column has a mechanism of its own, so that every row has a report of each.
-        places: How many places of a row have a report: one, and one for each pair of columns in ``options.also``.
+        needs: Columns of the source that are read.
+        drawn_from: Columns that a row's report depends on.
+        rowwise: Whether reports for many rows take the same words as those for each row alone.
+        columnwise: Whether each column has its own mechanism, and every row a report of each.
+        places: Number of places of a row that have a report: one, and one for each pair in ``options.also``.
         user: The column of users, or None.
-        kept_columns: Which columns are carried over, and which are left out.
-        secret: The columns that hold the secret, or the time.
-        drop_hint: How to leave rows outside out, for messages, where that is not by an argument of the release.
-        notes: What was taken for granted about the source, and after each batch what kept columns give away.
+        kept_columns: Columns that are carried over, and those that are left out.
+        secret: Columns that hold the secret, or the time.
+        drop_hint: How to leave out rows outside, for messages, where no argument of the release does it.
+        notes: Assumptions about the source, and after each batch what kept columns reveal.
 
     Raises:
         InputError: If the options do not fit the mechanisms.
@@ -183,31 +179,25 @@ class Kernel:
             self.notes += ("reports have no labels, because some of the mechanisms have none",)
 
     def release(self, batch: Any, words: Words | None = None, *, start: int = 0) -> PrivateBatch:
-        """Return the private rows of a batch.
+        """Return the private rows of a batch with the columns in `needs`.
 
-        Args:
-            batch: An Arrow record batch with the columns in `needs`.
-            words: Where the randomness comes from; the operating system's by default.
-            start: The number of rows before this batch, for messages.
+        ``words`` is the source of randomness, by default the operating system's; ``start`` rows come before the
+        batch.
 
         Raises:
             DataError: If a row is outside, and this is refused.
+            InputError: If a kept column locates the rows.
         """
         source = words or SystemWords()
         located = self.locate(batch, source, start=start)
         return self.assemble(located, self.draw(located, source))
 
     def locate(self, batch: Any, words: Words, *, start: int = 0) -> Located:
-        """Return for which secrets the rows of a batch are taken; points on lattices are rounded at random here.
-
-        Args:
-            batch: An Arrow record batch.
-            words: Where the randomness comes from.
-            start: The number of rows before this batch, for messages.
+        """Return the secrets of a batch; points on lattices are rounded at random with ``words``.
 
         Raises:
             DataError: If a row is outside, and this is refused.
-            InputError: If a column to keep gives the positions away.
+            InputError: If a kept column locates the rows.
         """
         chosen = self._chosen(batch, start)
         found: list[tuple[Secrets, tuple[Floats, Floats] | None]]
@@ -259,7 +249,7 @@ class Kernel:
     def _at(
         self, place: int, batch: Any, chosen: NDArray[np.intp] | None, words: Words, start: int
     ) -> tuple[Secrets, tuple[Floats, Floats]]:
-        """Return the secrets of one place of each row, and the degrees that they are of."""
+        """Return the secrets of one place of each row, and its degrees."""
         at = self._places[place].degrees(batch, start=start)
         nearest = self.options.outside == "nearest"
         return secrets_at(self._reporters, *at, chosen, words, nearest=nearest), at
@@ -270,9 +260,9 @@ class Kernel:
         return repr(roles.geometry) if roles.geometry is not None else f"{roles.lat!r}, {roles.lon!r}"
 
     def _check_kept(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
-        """Refuse columns that give positions away; users and times are kept under their own names.
+        """Refuse kept columns that locate rows. Users and times are kept under their own names.
 
-        Users stay near places of their own, so of their column only numbers that are positions are looked at.
+        A user stays near their own places, so in that column only numbers that are positions are tested.
         """
         time = self._places[0].roles.time if self._places else None
         kept = {name: batch.column(name) for name in self.kept_columns.kept.values() if name != time}
@@ -283,14 +273,9 @@ class Kernel:
     def draw(
         self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None
     ) -> list[tuple[Reporter, NDArray[np.intp], NDArray[Any]]]:
-        """Return fresh reports: for each mechanism, which of the located rows are its, and their reports.
+        """Return fresh reports (places, rows, ...) for each mechanism, with the located rows that they are for.
 
-        Reports are arrays (places, rows, ...). All rows have the report of their first place drawn first.
-
-        Args:
-            located: The rows.
-            words: Where the randomness comes from.
-            chosen: Draw for these of the rows only, array (j,); by default for all.
+        All rows draw their first place before any second one. ``chosen`` limits the draw to some rows, array (j,).
         """
         wanted = np.arange(len(located.rows)) if chosen is None else chosen
         found = []
@@ -309,12 +294,7 @@ class Kernel:
         return found
 
     def assemble(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
-        """Return the private rows, made of the reports that were drawn.
-
-        Args:
-            located: The rows.
-            drawn: As `draw` returns it.
-        """
+        """Return the private rows, made of the reports that `draw` returned."""
         import pyarrow as pa
 
         columns: dict[str, Any] = {}
@@ -346,24 +326,14 @@ class Kernel:
         return self._reporters[0] if len(self._reporters) == 1 else None
 
     def groups(self, batch: Any) -> list[NDArray[np.intp]]:
-        """Return the rows of each mechanism, arrays of numbers; all rows where there is one mechanism.
-
-        Args:
-            batch: An Arrow record batch.
-
-        Raises:
-            DataError: If a row names none of them.
-        """
+        """Return the positions of each mechanism's rows; of all rows where there is one mechanism."""
         chosen = self._chosen(batch, 0)
         if chosen is None:
             return [np.arange(batch.num_rows)]
         return [rows for _, rows in grouped(chosen)]
 
     def degrees(self, batch: Any) -> tuple[Floats, Floats]:
-        """Return the true latitudes and longitudes of rows, arrays (n,), degrees; NaN where one has none.
-
-        Of rows with several places they are those of the first.
-        """
+        """Return the latitudes and longitudes of the rows' first places, arrays (n,), degrees, NaN for none."""
         if not self._places:
             return np.full(batch.num_rows, np.nan), np.full(batch.num_rows, np.nan)
         return self._places[0].degrees(batch)

@@ -31,12 +31,9 @@ class DamagedRunError(FileError):
 
 
 class Anchor(NamedTuple):
-    """The first visit to a place, and its report.
+    """First visit to a place and its report.
 
-    Attributes:
-        report: The report in bytes; None where a ledger holds it.
-        lat: Latitude of the visit, degrees; NaN where it is not known.
-        lon: Longitude.
+    ``report`` is None where a ledger holds it; ``lat`` and ``lon`` are degrees, NaN if unknown.
     """
 
     report: bytes | None
@@ -44,11 +41,7 @@ class Anchor(NamedTuple):
     lon: float
 
     def read(self, kind: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-        """Return the report as an array.
-
-        Raises:
-            FileError: If it is another one.
-        """
+        """Return the report as an array; `FileError` if the ledger's report is another one."""
         try:
             return np.frombuffer(self.report or b"", kind).reshape(shape)
         except ValueError:
@@ -56,18 +49,13 @@ class Anchor(NamedTuple):
 
 
 class PlaceMemo:
-    """The anchors of users' places in one release, however many, and counts of its batches.
+    """Anchors of users' places in one release, in any number, and counts of its batches.
 
-    A batch is kept as a whole before its part of the release is: a run that goes on finds the report of every
-    place that it has drawn. The file holds true positions, so it is its owner's only, and goes with the parts.
+    A batch is stored as a whole before its part of the release is, so a run that goes on finds the report of every
+    place. The file holds true positions: only its owner can read it, and it is removed with the parts.
 
-    Args:
-        path: The file; None for none.
-        name: A text of the run's own, with which the names of places are hashed.
-        spill: Whether a memo without a file may use an unnamed temporary one for what memory does not hold.
-
-    Raises:
-        FileError: If it cannot be made or read.
+    Names of places are hashed with ``name``, a text of the run. Without a ``path``, ``spill`` allows an unnamed
+    temporary file for what memory does not hold.
     """
 
     __slots__ = ("_database", "_name")
@@ -119,12 +107,8 @@ class PlaceMemo:
     ) -> None:
         """Bring the new places of a batch to the disk, all or none.
 
-        Args:
-            start: The number of the batch's first row.
-            anchors: Places that had none before.
-            named: Rows of the batch that name a place.
-            spread_m: How far they are from their anchors at most, metres; None where it is not known.
-            away: Places that may have moved: how far a visit is away, metres, and its row in the source.
+        ``named`` rows name a place, at most ``spread_m`` metres from their anchors (None if unknown). ``away`` are
+        places that may have moved: the distance of a visit, metres, and its row in the source.
         """
         rows = ((key, *anchor) for key, anchor in anchors.items())
         with _readable():

@@ -36,14 +36,11 @@ _MOST: Final = 1 << 19  # places of users that are told apart in memory
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revisits:
-    """The visits of a batch that need a report of their own, and which of these each visit takes.
+    """Visits of a batch that need a report, and whose report each visit takes.
 
-    Attributes:
-        rows: The first visit to each place, and all visits without one, array (k,), in rising order.
-        users: Names of their users.
-        places: Names of their places; None where a visit has none, which is never repeated.
-        taken: The number among ``rows`` of the visit whose report each visit takes, array (n,).
-        named: How many visits name a place.
+    ``rows`` are the first visit to each place and all visits without one, array (k,), rising, with their ``users``
+    and ``places`` (None for a visit without one). ``taken`` is for each visit (n,) the index into ``rows`` whose
+    report it takes.
     """
 
     rows: Positions
@@ -54,13 +51,7 @@ class Revisits:
 
     @classmethod
     def of(cls, users: Any, places: Any | None, numbers: Positions) -> Revisits:
-        """Return the users and places of visits.
-
-        ``numbers`` are those of the visits in the source, array (n,), for messages.
-
-        Raises:
-            DataError: If a visit has no user.
-        """
+        """Return the users and places of visits, whose row numbers in the source are ``numbers``, array (n,)."""
         names, of_user = _names(users)
         lacking = np.flatnonzero(of_user < 0)
         if lacking.size:
@@ -89,14 +80,10 @@ class Revisits:
 def cost_of_places(
     named: int, places: int, spread_m: float | None, *, cells: bool = False, slack_m: float = 0.0
 ) -> str:
-    """Return what remembering places costs, in a sentence.
+    """Return a sentence on what memoization costs: ``named`` visits name ``places`` different places.
 
-    Args:
-        named: How many visits name a place.
-        places: How many different places of users they name.
-        spread_m: How far visits are from the anchors of their places at most; None where it is not known.
-        cells: Whether the promise is for centres of cells, so that it says nothing of visited points.
-        slack_m: The slack of the promise, metres: what is added to a distance.
+    ``spread_m`` is the largest distance of a visit from its anchor, None if unknown. With ``cells`` the guarantee
+    is for centres of cells, and says nothing of visited points. ``slack_m`` is added to every distance.
     """
     if spread_m is not None and spread_m <= _SAME_M:
         spread_m = 0.0
@@ -119,14 +106,10 @@ def cost_of_places(
 
 
 def far_places(places: int, far_m: float, rows: Sequence[int], loss_m: float, *, kept: bool) -> str:
-    """Return that places may have moved, in a sentence.
+    """Return a sentence that ``places`` places may have moved.
 
-    Args:
-        places: How many.
-        far_m: How far a visit is away at most, metres.
-        rows: A row of each place in which it is far, of the first places.
-        loss_m: The mean distance of a report from the place that it is of, metres.
-        kept: Whether a ledger keeps reports, so that visits are compared with these, and not with first visits.
+    A visit is up to ``far_m`` metres away; ``rows`` has such a row for each of the first places. ``loss_m`` is the
+    mean distance of a report from its place. With ``kept``, visits are compared with the reports of a ledger.
     """
     far = amount_at_most(far_m, "m")
     noun, more = ("row" if places == 1 else "rows"), (", ..." if places > len(rows) else "")
@@ -145,10 +128,10 @@ def far_places(places: int, far_m: float, rows: Sequence[int], loss_m: float, *,
 
 
 def apart_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats) -> Floats:
-    """Return how far points are from others on the ground at most, metres, array (n,); 1.1 % too far at most.
+    """Return upper bounds on the ground distance of points, metres, array (n,), at most 1.1 % too large.
 
-    The way over the ellipsoid along which its normal turns by the angle between both normals is no longer than
-    that angle times the largest radius of curvature.
+    Along the path whose normal turns by the angle between both normals, the length is at most that angle times the
+    largest radius of curvature.
     """
     return arc_m(lat, lon, there_lat, there_lon, _CURVED_M)
 
@@ -184,9 +167,9 @@ def _names(column: Any) -> tuple[list[str], Positions]:
 
 
 class MemoizedDraw(FreshDraw):
-    """Draws one report for each place of a user, and charges each user first where there is a ledger.
+    """Draws one report for each place of a user, and first charges each user where there is a ledger.
 
-    A place keeps its report in the release's memo, or with a ledger in that, for later releases.
+    Reports are kept in the memo of the release, or in the ledger for later releases.
     """
 
     in_turn = True
@@ -322,10 +305,10 @@ class MemoizedDraw(FreshDraw):
     def _far(
         self, blur: Blur, located: Located, shared: Revisits, reports: NDArray[Any], drawn: list[int]
     ) -> list[tuple[int, float, int]]:
-        """Return which places are visited far from their report, how far it is, metres, and by which row.
+        """Return which places are visited far from their report, by how many metres, and in which row.
 
-        Some of the places are looked at. Of each the visit that is farthest from the report counts, unless the
-        report was drawn for visits near it. Far is what `Blur.report` warns of.
+        For some of the places, the visit farthest from the report counts, unless the report was drawn for visits
+        near it. "Far" is as in the warning of `Blur.report`.
         """
         lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
         plain = [_plain(each) for each in reports.tolist()]
@@ -362,11 +345,7 @@ def _plain(report: Any) -> Any:
 def choose_draw(
     mechanism: Mechanisms, kernel: Kernel, place_column: str | None, columns: Sequence[str]
 ) -> FreshDraw:
-    """Return what draws: fresh reports, one for each place of a user, or such that users are charged for.
-
-    Raises:
-        DataError: If none of the source's columns has the name, or none names the users.
-    """
+    """Return the draw of a release: fresh, memoized (with ``place_column``), or charged (with a `Blur`)."""
     blur = mechanism if isinstance(mechanism, Blur) else None
     if place_column is not None and place_column not in columns:
         raise DataError(
@@ -386,14 +365,10 @@ def choose_draw(
 
 
 def count_places(people: People, draw: FreshDraw, stream: TableStream, size: int, *, drops: bool) -> People:
-    """Return the people of a source with their reports: one for each place, and one for each row without a place.
+    """Return the people of a source with one report for each place, and one for each row without a place.
 
-    Beyond half a million places of users, and where a row names no user, rows are counted, which are no fewer.
-    With a ledger it is at most so many, because places that it remembers are not drawn again; and where rows
-    outside are dropped.
-
-    Raises:
-        DataError: If the source cannot be read.
+    The count is an upper bound with a ledger (its places are not drawn again), where rows outside are dropped,
+    above half a million places (then rows are counted), and where a row names no user.
     """
     if not isinstance(draw, MemoizedDraw) or draw.kernel.user is None or people.most is None:
         return replace(people, exact=people.exact and not drops)

@@ -47,11 +47,11 @@ class ReleaseOptions(CompactRepr):
         keep: Columns that are carried over.
         by: The column that names each row's mechanism.
         outside: What is done with rows outside.
-        within: How far they are moved at most, a length.
+        within: Largest distance by which a row is moved, a length.
         lists: Whether a report of several numbers becomes a list, or as many columns.
-        people: Who is a person, as `sfumato.read_visits` takes it.
+        people: Who is a person, as in `sfumato.read_visits`.
+        also: Pairs of columns with the latitude and longitude of other places of a row, such as a trip's end.
         skip_damaged: Whether damaged files of a folder without columns are left out.
-        also: Pairs of columns with the latitude and longitude of other places of a row, such as the end of a trip.
     """
 
     column: str | tuple[str, ...] | None = None
@@ -75,11 +75,7 @@ class ReleaseOptions(CompactRepr):
 
 
 def name_mechanisms(mechanisms: Any, options: ReleaseOptions) -> dict[str, Any]:
-    """Return the mechanisms by name; a single one has the name ``""``.
-
-    Raises:
-        InputError: If there are fewer or more than the options name.
-    """
+    """Return the mechanisms by name; a single one has the name ``""``."""
     if not isinstance(mechanisms, Mapping):
         if options.by is not None:
             raise InputError(
@@ -117,11 +113,7 @@ def _some(names: Iterable[object]) -> str:
 
 
 def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> InputKind:
-    """Return what secrets are read from.
-
-    Raises:
-        InputError: If the options do not fit the mechanisms.
-    """
+    """Return what secrets are read from; `InputError` if the options do not fit the mechanisms."""
     kinds = {each.input_kind for each in reporters}
     if options.column is None and kinds != {"places"}:
         other = next(each for each in reporters if each.input_kind != "places")
@@ -159,12 +151,7 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
 
 
 def first_place(schema: Any, options: ReleaseOptions, name: str, *, comma: bool = False) -> PlaceColumns:
-    """Return the columns of the first place of each row, which other places are never taken for.
-
-    Raises:
-        DataError: If a column is missing.
-        InputError: If a column has two roles, or another place is the one that is released without it.
-    """
+    """Return the columns of the first place of each row; those of other places are never taken for it."""
     import pyarrow as pa
 
     named = {"lat": options.lat, "lon": options.lon, "user": options.user, "time": options.time}
@@ -191,10 +178,9 @@ def first_place(schema: Any, options: ReleaseOptions, name: str, *, comma: bool 
 
 
 def _first_again(pair: tuple[str, str], usual: Sequence[str], rest: Any, name: str) -> InputError:
-    """Return the error of another place that is the first one, with the columns that may have been meant.
+    """Return the error for a place ``pair`` of ``also`` that is the first place, with what may have been meant.
 
-    ``usual`` are the columns of the place that is released without it, and ``rest`` is the Arrow schema without
-    all other places.
+    ``usual`` are the columns of the first place without ``also``; ``rest`` is the schema without all other places.
     """
     try:
         roles = PlaceColumns.of(rest, name, {}).roles
@@ -226,10 +212,9 @@ def other_places(first: PlaceColumns, also: Sequence[tuple[str, str]]) -> tuple[
 
 
 def drawable_of(mechanism: Mechanisms) -> Any:
-    """Return what draws, without the ledger of a `Blur`.
+    """Return the mechanism that draws, without the ledger of a `Blur`.
 
-    Raises:
-        InputError: If it is of a class derived from `Blur`, which may report otherwise.
+    A class derived from `Blur` is an `InputError`, because it may report otherwise.
     """
     if not isinstance(mechanism, Blur):
         return mechanism
@@ -242,11 +227,7 @@ def drawable_of(mechanism: Mechanisms) -> Any:
 
 
 def columns_of(mechanism: Any, column: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
-    """Return the columns that hold the secret: those the caller names, or those of a joint space.
-
-    Raises:
-        InputError: If a column is named twice, or a name is no text.
-    """
+    """Return the columns that hold the secret: those named by the caller, or those of a joint space."""
     if column is None:
         secrets = mechanism.secrets if isinstance(mechanism, Randomizer) else None
         return secrets.names if isinstance(secrets, JointSpace) else None
@@ -267,11 +248,7 @@ def check_options(
     *,
     lists: bool,
 ) -> ReleaseOptions:
-    """Return the options of a release, checked; ``options`` holds the arguments that have no parameter here.
-
-    Raises:
-        InputError: If one is unknown or of a wrong kind, or they do not fit together.
-    """
+    """Return the options of a release, checked; ``options`` holds the arguments that have no parameter here."""
     if outside is not None and outside not in OUTSIDE:
         raise InputError(f"{argument('outside', outside)} is unknown.", f"use one of {', '.join(OUTSIDE)}.")
     unknown = sorted(set(options) - set(inspect.signature(_options).parameters))

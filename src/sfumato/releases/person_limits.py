@@ -1,4 +1,4 @@
-"""Reports of each person in a source, counted before anything is drawn, and limits on them."""
+"""Reports of each person, counted before the draw, and limits on them."""
 
 from __future__ import annotations
 
@@ -26,17 +26,12 @@ EPSILON: Final = "max_epsilon_per_person"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class People(CompactRepr):
-    """The reports that the source asks of one person.
+    """Number of reports of each person in a source.
 
-    Attributes:
-        rows: Rows with a report at most.
-        most: The largest number of reports of one user; None where no column names the users.
-        users: How many users there are; None where it is not known.
-        exact: Whether both were counted, or are at most so many.
-        nameless: Rows that name no user.
-        counts: Pairs of a number of reports and how many users have it; empty where no column names the users.
-        assumed: Whether all rows count as one person's because nothing says whose they are.
-        row_reports: How many reports a row has: several where it has several places.
+    ``rows`` bounds the rows with a report, and ``most`` the reports of one user (None without a column of users);
+    both are counted where ``exact``. ``nameless`` rows name no user. ``counts`` are pairs of a number of reports
+    and its number of users. With ``assumed`` all rows count as one person's, because no column names the users. A
+    row has ``row_reports`` reports, one for each of its places.
     """
 
     rows: int
@@ -56,15 +51,11 @@ class People(CompactRepr):
 
 
 def count_people(stream: TableStream, kernel: Kernel) -> People:
-    """Return how many rows the source has, and how many reports of one user at most.
+    """Return the number of rows of a source, and the largest number of reports of one user.
 
-    Users are told apart as the ledger does: not by blanks around their names, nor by how Unicode composes them.
-    Rows that name no user may be anyone's, and are counted with every user's. Where the secrets are places and no
-    column names the users, all rows are one person's; so they are where the caller states it.
-    Memory grows with the number of users, not with the number of rows.
-
-    Raises:
-        DataError: If the source cannot be read.
+    User names are compared as in the ledger, without outer blanks and in one Unicode form. Rows that name no user
+    count with every user's. Where secrets are places and no column names the users, or the caller states it, all
+    rows are one person's. Memory grows with the number of users only.
     """
     user = kernel.user
     if user is None or kernel.people == "one":
@@ -110,7 +101,7 @@ def count_people(stream: TableStream, kernel: Kernel) -> People:
 
 
 def people_without_users(rows: int, kernel: Kernel) -> People:
-    """Return the people of rows without a column of users: one for places; of other secrets it is not known."""
+    """Return the people of rows without a column of users: one person for places, unknown for other secrets."""
     stated = kernel.people == "one"
     if not (stated or kernel.of_places):
         return People(rows)
@@ -118,7 +109,7 @@ def people_without_users(rows: int, kernel: Kernel) -> People:
 
 
 def _small(column: Any) -> Any:
-    """Return a column of users as an array, where they are numbers small enough to count by; None elsewhere."""
+    """Return a column of users as an array, if they are numbers small enough to count by; else None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -143,15 +134,10 @@ def _merged(tables: list[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PersonLimits(CompactRepr):
-    """The most reports, and the most epsilon, that a release may ask of one person.
+    """Largest number of reports and largest total epsilon of one person in a release of one source.
 
-    They are for one release of one source. Earlier releases of the source into the same folder count, too, unless
-    a ledger charges for them: that has limits of its own.
-
-    Attributes:
-        reports: The largest number of reports; None for no limit.
-        epsilon: The largest total epsilon, such as ``"50/km"``, or a number in the unit of the promise; None for
-            no limit.
+    Earlier releases of the source into the same folder count as well, unless a ledger charges for them.
+    ``epsilon`` is a text such as ``"50/km"``, or a number in the unit of the guarantee. None sets no limit.
     """
 
     reports: int | None = None
@@ -173,18 +159,11 @@ class PersonLimits(CompactRepr):
         same_mechanism: bool = True,
         releases: int = 0,
     ) -> None:
-        """Refuse a release that asks more of a person.
+        """Refuse a release in which a person exceeds a limit, or a total cannot be computed.
 
-        Args:
-            promises: The largest promise of one report, kind by kind; none where nothing bounds a report.
-            people: The reports of each person.
-            earlier: How often the source was released before, each place of its rows counted.
-            same_mechanism: Whether all of these releases had this mechanism.
-            releases: How many releases these are.
-
-        Raises:
-            DataError: If a person exceeds a limit, or the reports of each person cannot be counted.
-            InputError: If the limit on epsilon has another unit than the promise, or no total can be computed.
+        ``promises`` are the largest guarantees of one report, one of each kind. ``releases`` earlier releases
+        reported the source ``earlier`` times, each place of a row counted; ``same_mechanism`` is whether all had
+        this mechanism.
         """
         if self.reports is not None:
             counts = _counts(people, REPORTS, earlier)
@@ -211,7 +190,7 @@ class PersonLimits(CompactRepr):
                 raise _refusal(people, over, releases, limited, f"{total}, of {counted(most, 'report')}")
 
     def _epsilons(self, promises: Sequence[ReportBound]) -> list[tuple[ReportBound, Fraction]]:
-        """Return the promises that the limit on epsilon is for, each with the limit in its unit."""
+        """Return the guarantees that the limit on epsilon is for, each with the limit in its unit."""
         fitting: list[tuple[ReportBound, Fraction]] = []
         misfit: UnitError | None = None
         for each in (promise for promise in promises if promise.measure == "epsilon"):
@@ -239,11 +218,7 @@ class PersonLimits(CompactRepr):
 
 
 def _counts(people: People, limit: str, earlier: int) -> dict[int, int]:
-    """Return how many people have each number of reports, in this release and the earlier ones.
-
-    Raises:
-        DataError: If rows name no user.
-    """
+    """Return how many people have each number of reports, in this release and the earlier ones."""
     if people.most is not None and not people.nameless:
         row = people.row_reports
         return {reports // row * (row + earlier): users for reports, users in people.counts}
@@ -264,14 +239,14 @@ def _over(counts: dict[int, int], most: int) -> int:
 
 
 def _whom(promise: ReportBound) -> str:
-    """Return for whom a promise is and what is added to its distances, to follow a limit."""
+    """Return for whom a guarantee is, and what is added to its distances, to follow a limit."""
     slack = f"with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
     more = ", ".join(each for each in (promise.whom, slack) if each)
     return f" ({more.strip('()')})" if more else ""
 
 
 def _refusal(people: People, over: int, earlier: int, limit: str, largest: str) -> DataError:
-    """Return the error of a release that exceeds a limit: how many people do, and by how much, but not who."""
+    """Return the error of a release that exceeds a limit: how many people do, and by how much, not who."""
     total = sum(users for _, users in people.counts)
     about = "" if people.exact else "up to "
     counting = "" if people.exact else ", where every row that may have a report counts"

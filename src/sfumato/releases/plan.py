@@ -1,4 +1,4 @@
-"""Plan of a release: everything but the reports, proved and counted."""
+"""Plan of a release: guarantees proved and people counted, before the draw."""
 
 from __future__ import annotations
 
@@ -21,17 +21,10 @@ from .receipt import Release
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasePlan(CompactRepr):
-    """Everything that is known of a release before its reports are drawn.
+    """Everything known of a release before its reports are drawn.
 
-    Attributes:
-        draw: What draws a batch.
-        stream: The source.
-        people: How many rows there are, and how many of one person.
-        bounds: What is proved of every report, kind by kind.
-        promises: What was proved, what one person's reports add up to, and which columns stay, in sentences.
-        limits: The limits per person.
-        allow: The share of rows that may be moved or dropped.
-        mark: The fingerprints of the mechanisms.
+    ``bounds`` are the proved bounds of every report, one of each kind. ``promises`` are sentences on them, on the
+    total of one person, and on the columns that stay. ``allow`` is the share of rows that may be moved or dropped.
     """
 
     draw: FreshDraw
@@ -51,7 +44,7 @@ class ReleasePlan(CompactRepr):
     def outcome(
         self, tally: Tally, places: int, cost: str, seconds: float, notes: Iterable[str], earlier: int = 0
     ) -> Release:
-        """Return the outcome of a run in which so many places of users were reported once and repeated."""
+        """Return the outcome of a run in which ``places`` places of users were reported once and repeated."""
         return Release(
             tally.rows,
             tally.dropped,
@@ -78,12 +71,7 @@ def make_draw(
     place_column: str | None,
     kind: FrameKind | None,
 ) -> FreshDraw:
-    """Return what draws the rows of a source, whose columns a table of the given kind lets us read.
-
-    Raises:
-        InputError: If the options do not fit the mechanism.
-        DataError: If a column is missing, or cannot be read.
-    """
+    """Return the draw of a source, whose columns the kind of the table, if any, must be able to read."""
     kernel = Kernel(drawable_of(mechanism), stream.schema, options, name=stream.name, comma=stream.comma)
     kernel.notes += stream.notes
     if kind is not None:
@@ -100,12 +88,7 @@ def plan_release(
     size: int,
     also_said: tuple[str, ...] = (),
 ) -> ReleasePlan:
-    """Prove the promises, and count the people of a source.
-
-    Raises:
-        InputError: If a promise does not hold.
-        DataError: If the source cannot be read.
-    """
+    """Prove the guarantees and count the people of a source; return the plan."""
     kernel = draw.kernel
     proved = {name: report_bounds(each) for name, each in kernel.drawables.items()}
     people = count_people(stream, kernel)

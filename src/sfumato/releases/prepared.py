@@ -37,13 +37,12 @@ _PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more 
 
 @dataclass(slots=True, repr=False)
 class PreparedRelease(CompactRepr):
-    """A release of which everything is known but the reports: read `promises`, then `run`.
+    """A release of a file before its draw: read `promises`, then `run`.
 
     Attributes:
         target: The file to write.
-        promises: What was proved of one report, what the reports of one person add up to, and which columns
-            stay, in sentences.
-        people: How many rows there are, and how many of one person.
+        promises: Sentences on the guarantee of one report, the total of one person, and the columns that stay.
+        people: Number of rows, and of rows per person.
     """
 
     target: Path
@@ -64,7 +63,7 @@ class PreparedRelease(CompactRepr):
 
     @property
     def begun(self) -> bool:
-        """Whether a run to this target was begun, and can be gone on with."""
+        """Whether an interrupted run to this target can be continued."""
         return bool(facts_of(work_folder(self.target)))
 
     @property
@@ -72,7 +71,7 @@ class PreparedRelease(CompactRepr):
         return self._plan.draw.blur is not None  # a ledger counts for itself
 
     def check_limits(self) -> None:
-        """Refuse a release that asks too much of a person, also together with earlier releases of the source.
+        """Refuse a release in which a person exceeds a limit, with earlier releases of the source counted.
 
         Raises:
             DataError: If a person exceeds a limit, or the reports of each person cannot be counted.
@@ -89,11 +88,11 @@ class PreparedRelease(CompactRepr):
         self._plan.limits.check(self._plan.bounds, self.people, *earlier)
 
     def receipt(self, outcome: Release, files: Sequence[str | os.PathLike[str]] = ()) -> Receipt:
-        """Return the receipt of this release; source and table are read once more, for their hashes.
+        """Return the receipt of this release; source and table are read again for their hashes.
 
         Args:
-            outcome: What `run` returned.
-            files: The files or folders that the mechanisms come from.
+            outcome: The result of `run`.
+            files: Files or folders that the mechanisms come from.
 
         Raises:
             FileError: If the source changed since it was counted, or a file cannot be read.
@@ -123,16 +122,13 @@ class PreparedRelease(CompactRepr):
         )
 
     def run(self, progress: Progress | None = None) -> Release:
-        """Draw the reports and write the table, whole or not at all.
-
-        Args:
-            progress: Is told how far the release has come.
+        """Draw the reports and write the table, whole or not at all; ``progress`` is called with a `RowsDone`.
 
         Raises:
             InputError: If it has run, or the source was released meanwhile.
             DataError: If the source cannot be read, rows are outside and this is refused, or a person exceeds a
                 limit because the source was released meanwhile.
-            BudgetError: If somebody else has spent what a user needs.
+            BudgetError: If another process has spent what a user needs.
             FileError: If the target cannot be written.
         """
         import pyarrow as pa
@@ -168,7 +164,7 @@ class PreparedRelease(CompactRepr):
         return self._plan.outcome(tally, places, cost, clock.monotonic() - begun, notes, earlier=releases)
 
     def _check_run(self) -> None:
-        """Refuse a second run of the same object, which `prepare` has not looked at."""
+        """Refuse a second run of this object, which `prepare` has not checked."""
         if not self._ran or (self._again and not self._metered):
             return
         raise InputError(
@@ -177,7 +173,7 @@ class PreparedRelease(CompactRepr):
         )
 
     def _open(self) -> WorkFolder:
-        """Return the work folder, where the source was not released elsewhere since it was prepared."""
+        """Return the work folder, if the source was not released elsewhere since it was prepared."""
         known, free, before = self._known, self._metered or self._again, 0
         if known is not None and not self._resume:
             if not free:
@@ -196,7 +192,7 @@ class PreparedRelease(CompactRepr):
         return place
 
     def _stop(self, error: SfumatoError | OSError, place: WorkFolder) -> SfumatoError:
-        """Return the error that a caller sees of a run that stopped."""
+        """Return the error that the caller of a stopped run gets."""
         import pyarrow as pa
 
         if isinstance(error, pa.ArrowException):
@@ -211,7 +207,7 @@ class PreparedRelease(CompactRepr):
         return stop_run(error, place, lasting=lasting, paid=paid, places=self._plan.draw.memoizes)
 
     def _run(self, place: WorkFolder, progress: Progress | None) -> tuple[Tally, int, str]:
-        """Draw and publish; return the counts of rows, and of places, and what they cost in words."""
+        """Draw and publish; return the counts of rows and places, and their cost in words."""
         plan, suffix = self._plan, self.target.suffix.lower()
         schema = plan.kernel.schema.with_metadata({KEY: plan.mark.text.encode()})
         with PlaceMemo(place.memo if plan.draw.memoizes else None, place.run) as memo:
@@ -244,23 +240,12 @@ def prepare(
 ) -> PreparedRelease:
     """Return a release that has been proved and counted, before anything is drawn.
 
-    Args:
-        mechanism: As for `release`, and so are all other arguments.
-        source: What to release.
-        target: The file to write.
-        place_column: The column that names a user's places.
-        outside: What to do with rows outside.
-        allow: The share of rows that may be moved or dropped.
-        max_reports_per_person: The largest number of reports of one person.
-        max_epsilon_per_person: The largest total epsilon of one person.
-        resume: Go on with a release that was interrupted.
-        again: Release a source again, or charge once more for what was interrupted.
-        batch_rows: Rows that are drawn and kept at a time; by default a million, with places fewer.
-        options: The others.
+    The arguments are those of `release`. ``batch_rows`` rows are drawn and stored at a time; by default a million,
+    fewer with several places.
 
     Raises:
-        InputError: If the options do not fit the mechanism, its promise does not hold, or the source was released
-            before.
+        InputError: If the options do not fit the mechanism, its guarantee does not hold, or the source was
+            released before.
         DataError: If the source cannot be read, or a person exceeds a limit; with a ledger also if rows are
             outside, and this is refused.
         BudgetError: If a user has too little left.
@@ -323,7 +308,7 @@ def prepare(
 
 
 def _ledger_of(mechanism: Mechanisms) -> str:
-    """Return what tells the ledger from another one, wherever it is named from; empty for none."""
+    """Return a text that identifies the ledger, independent of the path used to name it; empty for none."""
     if not isinstance(mechanism, Blur):
         return ""
     address = mechanism.ledger.address

@@ -1,4 +1,4 @@
-"""Promises of a release in sentences: what was proved of one report, and what one person's add up to."""
+"""Sentences on the guarantees of a release: of one report, and of all reports of one person."""
 
 from __future__ import annotations
 
@@ -24,11 +24,7 @@ _ANYBODY: Final = "for any two true values"
 
 
 def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
-    """Return what one report is proved to give away at most, for each guarantee that the mechanism states.
-
-    Raises:
-        InputError: If a guarantee is not proved.
-    """
+    """Return a proved bound of one report for each guarantee that the mechanism states."""
     proofs = prove(mechanism)
     for each in proofs:
         if isinstance(each, Stated):
@@ -45,7 +41,7 @@ def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
 
 
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
-    """Return what a release promises, and what it costs one person, in sentences.
+    """Return sentences on the guarantee of a release and its cost for one person.
 
     With ``columnwise`` every row has a report of each mechanism, one for each column.
     """
@@ -76,10 +72,7 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
 
 
 def bounds_of_report(promises: Promises, *, columnwise: bool = False) -> tuple[ReportBound, ...]:
-    """Return what holds of every report, whichever mechanism it comes from, kind by kind.
-
-    With ``columnwise`` it is what a row's columns promise together.
-    """
+    """Return the bounds on a report of any mechanism (``columnwise``: on all columns of a row), by kind."""
     kinds = [_tightest(found) for found in promises.values()]
     if columnwise:
         total = _together(kinds)[0]
@@ -88,7 +81,7 @@ def bounds_of_report(promises: Promises, *, columnwise: bool = False) -> tuple[R
 
 
 def _tightest(found: Iterable[ReportBound]) -> Kinds:
-    """Return the best promise of each kind that one mechanism makes."""
+    """Return the best guarantee of each kind that one mechanism states."""
     best: Kinds = {}
     for each in found:
         best[each.kind] = min(best.get(each.kind, each), each, key=lambda one: (one.epsilon, one.slack_m))
@@ -96,12 +89,12 @@ def _tightest(found: Iterable[ReportBound]) -> Kinds:
 
 
 def _shared(kinds: Sequence[Kinds]) -> list[list[ReportBound]]:
-    """Return the promises of each kind that all mechanisms make, kind by kind."""
+    """Return the guarantees of each kind that all mechanisms state, kind by kind."""
     return [[of[kind] for of in kinds] for kind in kinds[0] if all(kind in of for of in kinds)]
 
 
 def _worst(parts: Sequence[ReportBound]) -> ReportBound:
-    """Return what holds of any one report, whichever of these promises of one kind it comes with."""
+    """Return what holds of any one report, whichever of these guarantees of one kind it comes with."""
     return replace(
         parts[0],
         epsilon=max(each.epsilon for each in parts),
@@ -111,7 +104,7 @@ def _worst(parts: Sequence[ReportBound]) -> ReportBound:
 
 
 def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
-    """Return what the columns of one row promise together, where that is a number, and the same in words."""
+    """Return the joint guarantee of the columns of one row, where that is a number, and the same in words."""
     columns = f"Together the {len(kinds)} columns of a row are drawn independently"
     if not all(kinds):
         return None, f"{columns}; nothing bounds all of them, because not all promise something."
@@ -132,12 +125,10 @@ def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
 
 
 def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
-    """Return what the reports of one person add up to.
+    """Return the total of one person's reports, in a sentence.
 
-    Args:
-        kinds: The best promises of each mechanism that a report can come from; none where each row has a report
-            of several columns, of which no number is said.
-        people: How many reports one person makes.
+    ``kinds`` are the best guarantees of each mechanism that a report can come from; empty where each row has a
+    report of several columns and no number is stated.
     """
     if people.most is None:
         return (f"No column names the users, so nobody's reports can be counted{_of_any(kinds)}.",)
@@ -165,7 +156,7 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
 
 
 def _of_any(kinds: Sequence[Kinds]) -> str:
-    """Return what k reports of one person add up to, as the end of a sentence."""
+    """Return the total of k reports of one person, as the end of a sentence."""
     if kinds and not any(kinds):
         return ""
     if not kinds:
@@ -180,7 +171,7 @@ def _of_any(kinds: Sequence[Kinds]) -> str:
 
 
 def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
-    """Return what reports add up to that all come with a promise of one kind, kind by kind."""
+    """Return the total of reports that all come with a guarantee of one kind, kind by kind."""
     groups: dict[Kind, list[ReportBound]] = {}
     for found in kinds:
         for kind, each in found.items():
@@ -191,7 +182,7 @@ def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
 
 
 def _totals(groups: Sequence[Sequence[ReportBound]], most: int) -> list[str]:
-    """Return what as many reports add up to, for each kind of promise."""
+    """Return the total of so many reports, for each kind of guarantee."""
     found = [(_worst(group), len(group) > 1) for group in groups]
     if len(found) > 1:  # or the sentence before says for whom
         found = [(replace(each, whom=_ANYBODY) if each.any_two else each, many) for each, many in found]

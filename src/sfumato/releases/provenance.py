@@ -1,4 +1,4 @@
-"""Fingerprints of mechanisms on released tables, by which estimation recognises them."""
+"""Fingerprints of mechanisms on released tables, which estimation checks."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _LARGEST: Final = 1 << 20  # bytes of a mark
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Mark(CompactRepr):
-    """The fingerprints of the mechanisms that a table was drawn from.
+    """Fingerprints of the mechanisms that a table was drawn from.
 
     Attributes:
-        mechanisms: Hexadecimal fingerprints, in rising order.
-        columns: The name of each column with a mechanism of its own, and its fingerprint; empty where none has.
+        mechanisms: Hexadecimal fingerprints, sorted.
+        columns: Name and fingerprint of each column with its own mechanism; empty without any.
     """
 
     mechanisms: tuple[str, ...]
@@ -42,12 +42,7 @@ class Mark(CompactRepr):
 
     @classmethod
     def of(cls, drawables: Mapping[str, Any], *, columnwise: bool = False) -> Self:
-        """Return the mark of mechanisms.
-
-        Args:
-            drawables: The mechanisms, by name.
-            columnwise: Whether the names are those of columns, each of which has a mechanism of its own.
-        """
+        """Return the mark of mechanisms by name; ``columnwise``: by the column that each is for."""
         found = {name: fingerprint(each).hex() for name, each in drawables.items()}
         return cls(tuple(sorted(set(found.values()))), tuple(found.items()) if columnwise else ())
 
@@ -59,11 +54,7 @@ class Mark(CompactRepr):
 
     @classmethod
     def from_text(cls, text: bytes | str, source: str) -> Self:
-        """Return the mark that a text holds.
-
-        Raises:
-            DataError: If it holds none.
-        """
+        """Return the mark in a text; `DataError` if it holds none."""
         try:
             held = json.loads(text)
             found, columns = held["mechanisms"], held.get("columns", {})
@@ -78,12 +69,12 @@ class Mark(CompactRepr):
         return cls(tuple(found), tuple(columns.items()))
 
     def check(self, drawable: Any, source: str, column: str | None = None) -> None:
-        """Refuse a table that was drawn from another mechanism.
+        """Refuse a table, called ``source`` in messages, that was drawn from another mechanism.
 
         Args:
-            drawable: The mechanism that it is taken to be drawn from.
-            source: What messages call the table.
-            column: The column of its reports, where columns may have mechanisms of their own.
+            drawable: The mechanism that it should be drawn from.
+            source: Name of the table in messages.
+            column: The column of its reports, where columns may have their own mechanisms.
 
         Raises:
             DataError: If it was drawn from another one.
@@ -122,10 +113,7 @@ class Mark(CompactRepr):
 
 
 def read_mark(path: Path) -> Mark | None:
-    """Return the mark on a released table, or None where it bears none.
-
-    Args:
-        path: A CSV, Parquet or Arrow file, or a folder that Spark wrote.
+    """Return the mark on a CSV, Parquet or Arrow file, or a folder written by Spark; None without one.
 
     Raises:
         DataError: If the mark is damaged.
@@ -159,7 +147,7 @@ def read_mark(path: Path) -> Mark | None:
 
 
 def mark_in(metadata: Mapping[bytes, bytes], source: str) -> Mark | None:
-    """Return the mark among the metadata of an Arrow table, also as pandas writes its ``attrs``; None without one.
+    """Return the mark in the metadata of an Arrow table, also as pandas writes its ``attrs``; None without one.
 
     Raises:
         DataError: If the mark is damaged.

@@ -1,4 +1,4 @@
-"""Outcome and receipt of a release: counts, bounds, columns and fingerprints, and nothing of a single person."""
+"""Outcome and receipt of a release: counts, bounds, columns and fingerprints, without data of single persons."""
 
 from __future__ import annotations
 
@@ -28,25 +28,24 @@ _CHUNK: Final = 1 << 20  # bytes that are hashed at a time
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release(CompactRepr):
-    """The outcome of a release.
+    """Outcome of a release.
 
     Attributes:
-        rows: How many rows of reports, or of tuples of reports, were written.
-        dropped: How many rows were left out, because they are outside the secrets.
-        moved: How many rows outside were taken to be at the nearest place.
-        columns: The columns of the released table.
-        notes: Sentences on what was taken for granted, or found on the way.
-        places: How many places of users were reported once and repeated.
-        cost: What this repetition costs, and what noise on a budget is charged, in words; otherwise empty.
-        farthest_m: How far rows were moved at most, metres.
-        promises: What was proved before the first draw and what it adds up to, and which columns stay, in
-            sentences.
-        mark: The fingerprints of the mechanisms, which the table bears.
-        seconds: How long it took.
-        without_position: How many of the rows that were left out have no position.
-        resumed: How many reports had been drawn before an interruption.
-        earlier: How often the source had been released to the same folder.
-        row_reports: How many reports each row has.
+        rows: Rows of reports, or of tuples of reports, that were written.
+        dropped: Rows that were left out because they are outside the secrets.
+        moved: Rows outside that were moved to the nearest place.
+        columns: Columns of the released table.
+        notes: Sentences on assumptions and findings.
+        places: Places of users that were reported once and repeated.
+        cost: Sentence on the cost of this repetition, and of noise on a budget; empty without any.
+        farthest_m: Largest distance by which a row was moved, metres.
+        promises: Sentences on the guarantees, their total, and the columns that stay.
+        mark: Fingerprints of the mechanisms, which the table bears.
+        seconds: Duration.
+        without_position: Dropped rows that have no position.
+        resumed: Reports drawn before an interruption.
+        earlier: Earlier releases of the source to the same folder.
+        row_reports: Reports of each row.
     """
 
     rows: int
@@ -88,14 +87,10 @@ class Release(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FileMark(CompactRepr):
-    """The fingerprint of a file, or of all files of a folder.
+    """Fingerprint of a file, or of all files of a folder.
 
-    Attributes:
-        name: Its name, without its folder.
-        files: How many files it has; 1 for a file.
-        bytes: How many bytes they have.
-        sha256: The hash of the file; of a folder that of the lines that ``sha256sum`` prints for its files, in the
-            order of their names.
+    ``sha256`` is the hash of the file; for a folder, of the lines that ``sha256sum`` prints for its files, sorted
+    by name.
     """
 
     name: str
@@ -105,11 +100,7 @@ class FileMark(CompactRepr):
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], files: Sequence[Path] = ()) -> Self:
-        """Return the fingerprint of a file or folder.
-
-        Args:
-            path: The file or folder.
-            files: The files of the folder that count; by default all.
+        """Return the fingerprint of a file, or of a folder with ``files`` (by default all of it).
 
         Raises:
             FileError: If one cannot be read.
@@ -135,18 +126,17 @@ class FileMark(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PersonBound(CompactRepr):
-    """A bound on what reports reveal.
+    """Upper bound on what the reports of one person reveal.
 
     Attributes:
         measure: ``epsilon``, or ``rho`` of zero-concentrated privacy.
-        one_report: What one report, or one row of several columns, is proved to spend at most.
-        one_person: What the reports of one person in this release add up to at most; None where people cannot be
-            counted.
-        unit: The unit of distance that it counts per; empty where it has none.
-        added_m: The metres that are added to every distance.
+        one_report: Proved bound for one report, or one row of several columns.
+        one_person: Bound for all reports of one person in this release; None where people cannot be counted.
+        unit: Unit of distance that it counts per; empty without one.
+        added_m: Metres that are added to every distance.
         pairs: The pairs of true values that it is for, in words; empty for all pairs.
-        distances: ``confirmed`` where they follow from the places or labels, or the bound is for any two values,
-            and ``stated`` where only the maker of the mechanism says so.
+        distances: ``confirmed`` where they follow from the places or labels, or the bound is for any two values;
+            ``stated`` where only the maker of the mechanism states them.
     """
 
     measure: str
@@ -162,38 +152,38 @@ class PersonBound(CompactRepr):
 class Receipt(CompactRepr):
     """A release in numbers and names of columns.
 
-    It names no person and no place. The hash of a small source can be found by trying, so the file is readable by
-    its owner only.
+    It names no person and no place. The hash of a small source can be found by trial, so only the owner can read
+    the file.
 
     Attributes:
-        version: The version of sfumato.
-        finished: When, in ISO 8601 with the time zone.
-        seconds: How long it took.
-        source: The fingerprint of the source; None for a table in memory.
-        target: The fingerprint of the released table.
-        mechanism_files: The fingerprints of the mechanism files.
-        mechanisms: The marks of the mechanisms, which the table bears, too.
+        version: Version of sfumato.
+        finished: Time of completion, ISO 8601 with time zone.
+        seconds: Duration.
+        source: Fingerprint of the source; None for a table in memory.
+        target: Fingerprint of the released table.
+        mechanism_files: Fingerprints of the mechanism files.
+        mechanisms: Marks of the mechanisms, as on the table.
         rows_read: Rows of the source.
         rows_released: Rows of the table.
         rows_dropped: Rows that were left out, because they are at no place or label of the mechanism.
-        rows_without_position: How many of these have no position.
+        rows_without_position: Dropped rows that have no position.
         rows_moved: Rows outside that were moved to the nearest place.
-        moved_at_most_m: How far they were moved at most, metres.
-        rows_resumed: Rows that were drawn before an interruption.
-        earlier_releases: How often the source had been released to this folder.
-        people: How many people there are; None where no column names them.
+        moved_at_most_m: Largest distance by which a row was moved, metres, rounded up.
+        rows_resumed: Rows drawn before an interruption.
+        earlier_releases: Earlier releases of the source to this folder.
+        people: Number of people; None where no column names them.
         rows_without_person: Rows that name no user.
-        reports_per_person: Pairs of a number of reports and how many people have it.
-        exact: Whether these are exact; otherwise a person has at most so many reports.
+        reports_per_person: Pairs of a number of reports and its number of people.
+        exact: Whether these are exact; otherwise they are upper bounds for each person.
         places_reported_once: Places of people that were reported once and repeated.
-        bounds: What is proved of reports; empty where nothing is.
+        bounds: Proved bounds on reports; empty without any.
         max_reports_per_person: The limit that was set; None for none.
         max_epsilon_per_person: The limit that was set; None for none.
         ledger: Whether a ledger was charged.
-        columns: The columns of the table.
-        columns_carried_over: Those of them that were copied unchanged, which no bound covers.
-        columns_left_out: The columns of the source that are not in the table.
-        notes: Sentences on what was taken for granted, or noticed on the way.
+        columns: Columns of the table.
+        columns_carried_over: Columns that were copied unchanged, which no bound covers.
+        columns_left_out: Columns of the source that are not in the table.
+        notes: Sentences on assumptions and findings.
     """
 
     version: str
@@ -240,20 +230,7 @@ class Receipt(CompactRepr):
         left_out: Sequence[str],
         ledger: bool,
     ) -> Self:
-        """Return the receipt of a release that is written.
-
-        Args:
-            outcome: Its outcome.
-            people: How many reports each person has.
-            bounds: What is proved of every report.
-            limits: The limits per person.
-            source: The fingerprint of the source.
-            target: That of the table.
-            mechanism_files: Those of the mechanisms.
-            carried_over: The columns that were copied.
-            left_out: The columns that were not.
-            ledger: Whether a ledger was charged.
-        """
+        """Return the receipt of a release that is written."""
         return cls(
             __version__,
             datetime.now(UTC).isoformat(timespec="seconds"),
@@ -287,7 +264,7 @@ class Receipt(CompactRepr):
 
     @property
     def most(self) -> int | None:
-        """The largest number of reports of one person; None where people cannot be counted."""
+        """Largest number of reports of one person; None where people cannot be counted."""
         if self.people is None or self.rows_without_person:
             return None
         return max((reports for reports, _ in self.reports_per_person), default=0)
@@ -316,9 +293,7 @@ class Receipt(CompactRepr):
 
 
 def check_receipt(path: str | os.PathLike[str], *others: object) -> None:
-    """Refuse, before the work, a receipt that cannot be written.
-
-    It must not replace the others, which are the source and the target.
+    """Refuse a receipt path that cannot be written, or is in or at one of ``others`` (source and target).
 
     Raises:
         InputError: If it does not end in ``.json``, or is one of the others or in it.
@@ -346,7 +321,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def state_of(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return what changes when a file, or a file of a folder, is written: its size and time of change."""
+    """Return what changes when a file, or a file of a folder, is written: sizes and times of change."""
     files = files_in(path) if path.is_dir() else [path]
     states = ((str(each), each.stat()) for each in sorted(files))
     return tuple((name, state.st_size, state.st_mtime_ns) for name, state in states)

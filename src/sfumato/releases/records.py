@@ -1,9 +1,8 @@
-"""Record of releases, hidden beside their target: the same source is not released twice by mistake.
+"""Records of releases, hidden next to their targets, against releasing a source twice by mistake.
 
-There is one for each target, and it only grows: a line for each release, whatever took the target's place since.
-Beyond a mebibyte (some five thousand releases of one column, fewer of several) the oldest go. It is readable by
-its owner only, because a hash of a small source can be found out by trying; it is never to be published.
-The record of the run that asks, ``run``, does not count.
+The record of a target has one line for each release, also of tables that were replaced since. Beyond a mebibyte
+(about five thousand releases of one column) the oldest lines are dropped. Only the owner can read it, because the
+hash of a small source can be found by trial; never publish it. The record of the asking run, ``run``, is skipped.
 """
 
 from __future__ import annotations
@@ -28,14 +27,11 @@ _LARGEST: Final = 1 << 20  # bytes of a record
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Record(CompactRepr):
-    """A release that was made.
+    """A finished release.
 
-    Attributes:
-        content: What the source was known by.
-        times: How often that source had been released by then, each place of its rows counted.
-        run: The name of the run, random.
-        mechanism: The fingerprint of the mechanism; of several a hash.
-        places: How many places of each row this release reported.
+    ``content`` identifies the source, ``times`` is how often the source had been released by then (each place of
+    its rows counted), ``mechanism`` is a fingerprint or a hash of several, and ``places`` is the number of places
+    of each row in this release.
     """
 
     content: str
@@ -46,13 +42,7 @@ class Record(CompactRepr):
 
 
 def check_released(source: Identity, target: Path, *, run: str = "", known: int = 0) -> None:
-    """Refuse a source of which the target's folder holds a release, or in which one is being made now.
-
-    The caller knows of ``known`` releases, and wants one more.
-
-    Raises:
-        InputError: If there are more.
-    """
+    """Refuse a source with more than ``known`` releases in the target's folder, or one in progress there."""
     parts = set(source.content.split())  # one for each column
     for folder in work_folders(target.parent):  # before the records: one that ends meanwhile has left its record
         same = folder != work_folder(target) and parts & set(facts_of(folder).get("source", "").split())
@@ -79,9 +69,9 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
 
 
 def times_before(source: Identity, target: Path, *, run: str = "") -> int:
-    """Return how often a source was released to the target's folder before, or some of its columns.
+    """Return how often a source, or some of its columns, was released to the target's folder before.
 
-    A release that reports several places of each row counts as one for each.
+    A release of several places of each row counts once for each place.
     """
     parts = set(source.content.split())
     known = [record for _, record, _ in _same(source, target, run)]
@@ -94,27 +84,26 @@ def times_before(source: Identity, target: Path, *, run: str = "") -> int:
 def releases_before(source: Identity, target: Path, *, run: str = "") -> int:
     """Return how many releases of a source, or of some of its columns, were made to the target's folder before.
 
-    Each counts once, however many places of a row it reported. A release that is no longer on record counts once
-    for each place.
+    Each counts once; a release that is no longer on record counts once for each place.
     """
     records = [record for _, record, _ in _same(source, target, run)]
     return len({record.run for record in records}) + times_before(source, target, run=run) - _places(records)
 
 
 def same_mechanism(source: Identity, target: Path, mark: Mark, *, run: str = "") -> bool:
-    """Return whether all releases of a source to the target's folder that are on record had the same mechanism."""
+    """Return whether all releases of a source to the target's folder are on record with the same mechanism."""
     records = [record for _, record, _ in _same(source, target, run)]
     complete = _places(records) == times_before(source, target, run=run)
     return complete and all(record.mechanism == _fingerprint(mark) for record in records)
 
 
 def _places(records: Sequence[Record]) -> int:
-    """Return how many places of each row releases reported together."""
+    """Return the total number of places of each row over all releases."""
     return sum({record.run: record.places for record in records}.values())
 
 
 def keep_record(source: Identity, target: Path, mark: Mark, run: str, places: int = 1) -> None:
-    """Add a release to the record of its target, readable by its owner only; once for each run."""
+    """Add a release to the record of its target, once for each run."""
     path = target.with_name(hidden_name(target.name, _SUFFIX))
     records = _read(path)[1]
     if any(record.run == run for record in records):
@@ -132,7 +121,7 @@ def _fingerprint(mark: Mark) -> str:
 
 
 def _text(name: str, records: Sequence[Record]) -> str:
-    """Return as many of the newest records as there is room for, at least one."""
+    """Return the newest records that fit, at least one."""
     lines: list[str] = []
     room = _LARGEST - 1024
     for record in reversed(records):
@@ -145,7 +134,7 @@ def _text(name: str, records: Sequence[Record]) -> str:
 
 
 def _same(source: Identity, target: Path, run: str) -> list[tuple[str, Record, bool]]:
-    """Return the releases of a source: their targets, their records, and whether it is their newest."""
+    """Return the releases of a source: target, record, and whether it is the target's newest."""
     parts = set(source.content.split())
     found = [
         (name, record, record is records[-1])

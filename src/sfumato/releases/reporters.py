@@ -1,4 +1,4 @@
-"""Reporters: mechanisms on batches of rows, which become secrets, and then columns of reports."""
+"""Reporters: mechanisms that take batches of rows for secrets, and return columns of reports."""
 
 from __future__ import annotations
 
@@ -36,12 +36,9 @@ _PLACES: Final = ("latitude", "longitude")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Secrets(CompactRepr):
-    """The secrets that rows are taken for.
+    """Secrets of rows: positions or whole numbers, array (n,), or degrees for noise, array (n, 2).
 
-    Attributes:
-        values: Positions of secrets, or whole numbers, array (n,); for noise on coordinates degrees, array (n, 2).
-        inside: Which rows have one, array (n,).
-        moved_m: How far each was moved to be inside, metres, array (n,); None where none was.
+    ``inside`` is which rows have one. ``moved_m`` is how far each was moved to be inside, metres; None for none.
     """
 
     values: NDArray[Any]
@@ -50,13 +47,11 @@ class Secrets(CompactRepr):
 
 
 class Reporter(ABC):
-    """One mechanism, ready to report on batches of rows.
+    """A mechanism that reports on batches of rows.
 
-    Attributes:
-        input_kind: What a row's secret is read from: a place, a label or a whole number.
-        takes: How many columns of labels or numbers hold a secret.
-        moves: Whether rows outside can be moved to the nearest place.
-        rowwise: Whether reports for many rows take the same words as those for each row alone, row by row.
+    ``takes`` is how many columns of labels or numbers hold a secret, and ``moves`` whether rows outside can be
+    moved to the nearest place. ``rowwise`` is whether reports for many rows take the same words as those for each
+    row alone.
     """
 
     input_kind: InputKind
@@ -67,11 +62,11 @@ class Reporter(ABC):
     @property
     @abstractmethod
     def where(self) -> str:
-        """The secrets in words, as they follow "not"."""
+        """The secrets in words, to follow "not"."""
 
     @property
     def loss_m(self) -> float:
-        """The mean distance from a true place to its report, metres; NaN where reports have no place."""
+        """Mean distance from a true place to its report, metres; NaN where reports have no place."""
         return float("nan")
 
     @abstractmethod
@@ -82,49 +77,30 @@ class Reporter(ABC):
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return the Arrow columns of reports, by name.
 
-        Args:
-            reports: As `draw` returns them.
-            lists: Whether a report of several numbers becomes a list, or as many columns.
-            dictionaries: Whether labels may refer to a dictionary of all labels of the mechanism.
+        With ``lists`` a report of several numbers becomes a list, otherwise as many columns. With ``dictionaries``
+        labels may refer to a dictionary of all labels.
         """
 
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
-        """Return the secrets of points on the ground.
-
-        Args:
-            lat: Degrees, array (n,); NaN where a row has no position.
-            lon: Likewise.
-            words: Where the randomness comes from that rounds points to vertices.
-            nearest: Whether points outside are moved first.
-
-        Raises:
-            InputError: If the mechanism is not one of places, or points cannot be moved.
-        """
+        """Return the secrets of points (degrees, NaN for none), moved with ``nearest``, rounded with ``words``."""
         raise InputError(
             f"{self!r} is not about places on the ground.",
             f"name the column that holds the secret with {argument('column', 'name')}.",
         )
 
     def of(self, *columns: Any) -> Secrets:  # noqa: ARG002
-        """Return the secrets in Arrow columns of labels or numbers: one column, or as many as `takes` says.
-
-        Raises:
-            DataError: If a column holds neither.
-        """
+        """Return the secrets in Arrow columns of labels or numbers, as many as `takes` says."""
         raise InputError(f"{self!r} is for points, not for labels.", f"leave out {argument('column')}.")
 
 
 def positions_in(space: Space, *columns: Any) -> Positions:
     """Return the positions of a column's values among the labels of a space, array (n,); -1 where none fits.
 
-    Numbers may stand as texts. In `NumberBins` a number is in the bin that holds it.
-
-    Args:
-        space: The secrets of a mechanism.
-        columns: An Arrow array or chunked array; for a `JointSpace` one for each of its columns.
+    Numbers may be texts. In `NumberBins` a number is in the bin that holds it. A `JointSpace` takes one Arrow
+    array or chunked array for each of its columns, other spaces one.
 
     Raises:
-        InputError: If there are more or fewer columns than the space is of.
+        InputError: If the number of columns is not that of the space.
         DataError: If a column holds neither texts nor numbers.
     """
     import pyarrow as pa
@@ -147,11 +123,7 @@ def positions_in(space: Space, *columns: Any) -> Positions:
 
 
 def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the whole numbers in a column, array (n,), and which rows hold one below 2**62, array (n,).
-
-    Raises:
-        DataError: If the column holds none.
-    """
+    """Return the whole numbers in a column, array (n,), and which rows hold one below 2**62, array (n,)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -187,7 +159,7 @@ def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
 
 
 def _numbers(column: Any) -> Any:
-    """Return texts as whole numbers, or floats; a text that is none becomes missing."""
+    """Return texts as whole numbers, or floats; other texts become missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -205,12 +177,7 @@ def _numbers(column: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels(CompactRepr):
-    """The labels of observables, as a column of a table holds them.
-
-    Attributes:
-        values: The distinct labels, an Arrow array.
-        places: Which of them each observable has, array (m,); None where each has its own.
-    """
+    """Distinct labels of observables, and which of them each observable has, array (m,); None for its own each."""
 
     values: Any
     places: NDArray[np.intp] | None = None
@@ -225,12 +192,7 @@ class Labels(CompactRepr):
         return {"label": cls(label_column(space))}
 
     def column(self, positions: NDArray[Any], *, dictionaries: bool) -> Any:
-        """Return the labels of observables as an Arrow array.
-
-        Args:
-            positions: The observables, array (n,).
-            dictionaries: Whether it may refer to a dictionary of all labels.
-        """
+        """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts."""
         import pyarrow as pa
 
         found = positions if self.places is None else self.places[positions]
@@ -248,14 +210,9 @@ def report_columns(
     lists: bool,
     dictionaries: bool,
 ) -> dict[str, Any]:
-    """Return the columns of reports, by name.
+    """Return the columns of reports, by name; reports are observables (rows,), or tuples of them (rows, k + 1).
 
-    Args:
-        labels: The labels of all observables, by the name of their column.
-        latlon: Where they are, degrees, array (m, 2), or None.
-        reports: Positions of observables, array (rows,), of tuples (rows, k + 1).
-        lists: Whether a tuple becomes a list, or as many columns.
-        dictionaries: Whether labels may refer to a dictionary of all of them.
+    Labels are by the name of their column, ``latlon`` are degrees of the observables, array (m, 2), or None.
     """
     import pyarrow as pa
 
@@ -269,16 +226,7 @@ def report_columns(
 
 
 def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool) -> dict[str, Any]:
-    """Return the columns of reports: of several numbers each a column of lists, or as many columns.
-
-    Args:
-        columns: From an array (n,) of numbers to an Arrow column, by name.
-        reports: Array (rows,) or (rows, k).
-        lists: Whether a report of several numbers becomes a list.
-
-    Raises:
-        InputError: If there would be too many columns.
-    """
+    """Return the columns of reports (rows,) or (rows, k), by functions from numbers (n,) to an Arrow column."""
     import pyarrow as pa
 
     if reports.ndim == 1:
@@ -303,7 +251,7 @@ def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists
 
 
 def latlon_of(space: Space) -> Floats | None:
-    """Return latitudes and longitudes (n, 2), as they are released, where the labels have any."""
+    """Return latitudes and longitudes (n, 2) of labels, as they are released; None without any."""
     if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
         return round_degrees(space.latlon)
     if space.crs is None or space.coordinates is None:
@@ -340,7 +288,7 @@ class MatrixReporter(Reporter):
 
     @property
     def loss_m(self) -> float:
-        """The mean distance from a place to its report, metres, over some hundred places at most."""
+        """Mean distance from a place to its report, metres, estimated on at most 200 places."""
         places = self.single.secrets
         if not isinstance(places, Places) or self._latlon is None:
             return float("nan")
@@ -372,7 +320,7 @@ class MatrixReporter(Reporter):
     def of(self, *columns: Any) -> Secrets:
         """Return the secrets of labels; see `Reporter.of`.
 
-        Labels of a grid or lattice name a place only together with it: the same ones are elsewhere in another.
+        Labels of a grid or lattice are refused: the same label is another place in another grid.
         """
         if self.input_kind == "places" and not isinstance(self.single.secrets, Hexagons):
             raise InputError(
@@ -486,14 +434,7 @@ class FamilyReporter(Reporter):
 
 
 class ColumnwiseReporter(Reporter):
-    """Reporters side by side: a row's report is one report for each column, drawn independently.
-
-    Args:
-        parts: The reporter of each column, by its name.
-
-    Raises:
-        InputError: If one of them reports places.
-    """
+    """Reporters side by side: a row has one independent report for each column, none of places."""
 
     input_kind: InputKind = "labels"
 
@@ -564,11 +505,7 @@ def _width(shape: tuple[int, ...]) -> int:
 
 
 def reporter(drawable: Any) -> Reporter:
-    """Return a mechanism, made ready for batches.
-
-    Raises:
-        InputError: If it is for studies only, or not of a kind that this package knows.
-    """
+    """Return the reporter of a mechanism; `InputError` if it is for studies only, or of an unknown kind."""
     check_known(drawable)
     if drawable.supports(Capability.POINTS):
         return NoiseReporter(drawable)

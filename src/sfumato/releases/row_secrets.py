@@ -1,6 +1,6 @@
-"""Secrets of the rows of a batch, each by its own mechanism, and rows that are at none.
+"""Secrets of the rows of a batch, each by its mechanism, and rows outside.
 
-``chosen`` is the number of the mechanism of each row, array (n,); None where there is one.
+``chosen`` is the number of the mechanism of each row, array (n,); None for a single one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,7 @@ _FAR: Final = 20.0  # times as far as is allowed
 
 
 def secrets_of(reporters: Sequence[Reporter], columns: Sequence[Any], chosen: Chosen) -> Secrets:
-    """Return the secrets in columns of labels or numbers.
-
-    Raises:
-        DataError: If a column holds neither.
-    """
+    """Return the secrets in columns of labels or numbers."""
     parts = [each.of(*columns) for each in reporters]
     if chosen is None:
         return parts[0]
@@ -40,10 +36,7 @@ def secrets_of(reporters: Sequence[Reporter], columns: Sequence[Any], chosen: Ch
 def secrets_at(
     reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Chosen, words: Words, *, nearest: bool
 ) -> Secrets:
-    """Return the secrets of points on the ground.
-
-    Points are degrees, arrays (n,), NaN where a row has no position; words round them to vertices.
-    """
+    """Return the secrets of points (degrees, NaN for none), rounded to vertices with ``words``."""
     if chosen is None:
         return _at(reporters[0], lat, lon, words, nearest)
     groups = grouped(chosen) or [(0, np.arange(0))]
@@ -52,7 +45,7 @@ def secrets_at(
 
 
 def grouped(numbers: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
-    """Return each number that occurs and where, in rising order."""
+    """Return each number that occurs and its positions, in rising order of numbers."""
     order = np.argsort(numbers, kind="stable")
     found, starts = np.unique(numbers[order], return_index=True)
     return list(zip(found.tolist(), np.split(order, starts[1:]), strict=True)) if len(numbers) else []
@@ -65,7 +58,7 @@ def _at(each: Reporter, lat: Floats, lon: Floats, words: Words, nearest: bool) -
 
 
 def _join(parts: Sequence[Secrets], where: Sequence[Any], size: int) -> Secrets:
-    """Return the secrets of all rows, of parts of them."""
+    """Return the secrets of all rows, joined from those of groups."""
     if len(parts) == 1 and len(parts[0].inside) == size:
         return parts[0]
     pairs = any(part.values.ndim == 2 for part in parts)  # noise has points, lattices have positions
@@ -92,11 +85,7 @@ def check_near(
     place: str = "",
     drop_hint: str = "",
 ) -> None:
-    """Refuse rows that were moved too far.
-
-    Raises:
-        DataError: If one was moved farther.
-    """
+    """Refuse rows that were moved too far."""
     too_far = inside & (moved_m > within_m)
     if not too_far.any():
         return
@@ -123,9 +112,9 @@ def _are(count: int) -> str:
 
 
 def _misspelt(reporters: Sequence[Reporter], columns: Sequence[Any]) -> str:
-    """Return a hint where a value differs from a label in capitals, blanks or the form of accents alone.
+    """Return a hint if a value differs from a label only in capitals, blanks or the form of accents.
 
-    The value itself is not named: it may be what nobody is to read.
+    It does not show the value, which may be confidential.
     """
     if len(columns) != 1 or len(reporters) != 1 or not isinstance(reporters[0], MatrixReporter):
         return ""
@@ -137,7 +126,7 @@ def _misspelt(reporters: Sequence[Reporter], columns: Sequence[Any]) -> str:
 
 
 def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Chosen) -> str:
-    """Return a hint where all points that are outside would be inside with their coordinates exchanged."""
+    """Return a hint if all points outside would be inside with their coordinates exchanged."""
     known = np.isfinite(lat) & np.isfinite(lon) & (np.abs(lon) <= 90)
     if not known.all():
         return ""
@@ -162,22 +151,11 @@ def refuse_outside(
     place: str = "",
     drop_hint: str = "",
 ) -> None:
-    """Refuse rows that are at none of the secrets.
+    """Refuse the rows that are not ``inside``, at least one; the `DataError` says what can be done.
 
-    Args:
-        reporters: The mechanisms.
-        inside: Which rows have a secret, array (n,); one has none.
-        start: The number of rows before these, for messages.
-        at: Latitudes and longitudes, degrees, arrays (n,), NaN where a row has none; None where secrets are not
-            places.
-        chosen: The number of the mechanism of each row, array (n,); None where there is one.
-        columns: The columns of labels, Arrow arrays of the rows outside; none where secrets are places.
-        nearest: Whether rows were moved already.
-        place: The columns of the place of a row that this is about, where rows have several.
-        drop_hint: How to leave them out, where that is not by an argument of the release.
-
-    Raises:
-        DataError: Always.
+    ``at`` are degrees, NaN for none; None where secrets are not places. ``columns`` are the labels of the rows
+    outside. ``place`` names the columns of the place, where rows have several. ``nearest`` is whether rows were
+    moved already.
     """
     rows, count, first = len(inside), int((~inside).sum()), start + int(np.argmin(inside)) + 1
     of = f"{rows:,} rows" if not start else f"the rows {start + 1:,} to {start + rows:,}"

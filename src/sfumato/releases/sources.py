@@ -1,4 +1,4 @@
-"""Sources of a release: files, folders, tables in memory and visits, all as streams of batches."""
+"""Sources of a release: files, folders, tables in memory and visits, as streams of batches."""
 
 from __future__ import annotations
 
@@ -48,12 +48,7 @@ _NAMES: Final = ("lat", "lon", "user", "time")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Identity(CompactRepr):
-    """Marks that tell sources apart: names, sizes, times of change and a hash of both ends of their files.
-
-    Attributes:
-        content: A hash of the sizes and the ends of all files, whatever they are called.
-        place: A hash of their paths and times of change, too.
-    """
+    """Hashes that distinguish sources: sizes and both ends of files; ``place`` also paths and times of change."""
 
     content: str
     place: str
@@ -62,12 +57,7 @@ class Identity(CompactRepr):
 def open_source(
     source: str | os.PathLike[str] | Visits | ArrowStream, options: ReleaseOptions
 ) -> tuple[TableStream, ReleaseOptions]:
-    """Return a source as a stream, and the options in the names of its columns.
-
-    Raises:
-        InputError: If it is neither, or columns are named where there are none.
-        DataError: If it cannot be read.
-    """
+    """Return a source as a stream, and the options in the names of its columns."""
     if isinstance(source, Visits):
         if options.column is not None:
             raise InputError(
@@ -116,11 +106,7 @@ def open_source(
 
 
 def check_table(people: People | None, name: str) -> None:
-    """Refuse that files or folders are people where the source is one table.
-
-    Raises:
-        InputError: If it states so.
-    """
+    """Refuse the statement that files or folders are people where the source is one table."""
     if people in ("file", "folder"):
         raise no_files(people, name)
 
@@ -132,9 +118,9 @@ def _table(stream: TableStream, options: ReleaseOptions) -> tuple[TableStream, R
 
 
 def identity(stream: TableStream, *columns: str) -> Identity | None:
-    """Return what tells a source from another; None for what is in memory only.
+    """Return the identity of a source; None for a table in memory.
 
-    The columns are those of labels or numbers that are released: another one is another source.
+    ``columns`` are the labels or numbers that are released: another column is another source.
     """
     if not stream.files:
         return None
@@ -156,7 +142,7 @@ def identity(stream: TableStream, *columns: str) -> Identity | None:
 
 
 def unreadable(stream: TableStream, error: Exception) -> DataError:
-    """Return the error of a source whose values do not make such a table as a release reads and writes."""
+    """Return the error of a source whose values do not make a table that a release reads and writes."""
     return DataError(
         f"{stream.name} could not be released as such a table: {cause(error)}.",
         "give its columns plain types, or leave out those that are kept.",

@@ -1,4 +1,4 @@
-"""Transformers for the pipelines of scikit-learn (extra ``pipelines``)."""
+"""Transformers for scikit-learn pipelines (extra ``pipelines``)."""
 
 from __future__ import annotations
 
@@ -31,30 +31,29 @@ _NAMES = ("latitude", "longitude")
 
 
 class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Replaces every row by one of a few values, drawn so that hardly anything is learnt about the row.
+    """Replaces every row by one of a few values, under local differential privacy.
 
-    The secret is a whole row, of whatever columns. `fit` chooses the values, estimates how often each is the
-    nearest one of a row, and designs the mechanism that loses least among all that keep the promise; `transform`
-    takes each row for its nearest value and draws a fresh report. Both use Euclidean distances: scale the columns
-    first where their units differ.
+    The secret is a whole row. `fit` chooses the values, estimates how often each is the nearest one of a row, and
+    designs the private mechanism with the least loss; `transform` takes each row for its nearest value and draws a
+    fresh report. Both use Euclidean distances: scale columns of different units first.
 
-    The promise is local differential privacy: for any two rows, and any set of reports, the probabilities differ
-    at most by the factor exp(epsilon). It is for each row that is transformed and each time: k reports of one
-    person spend k times epsilon. **It does not cover the rows that `fit` sees.** The values are means of them, and
-    the mechanism depends on them. Fit on public or older rows, not on those to be protected.
+    The guarantee is local differential privacy: for any two rows, and any set of reports, the probabilities differ
+    at most by the factor exp(epsilon). It is for each transformed row and each time: k reports of one person spend
+    k times epsilon. **It does not cover the rows that `fit` sees**: values are their means, and the mechanism
+    depends on them. Fit on public or older rows, not on those to be protected.
 
-    Draws come from the operating system's cryptographic randomness, so there is no ``random_state`` for them, and
+    Draws use the operating system's cryptographic randomness, so there is no ``random_state`` for them, and
     `transform` gives other reports each time.
 
     Args:
-        epsilon: The promise, positive.
-        n_values: How many values there are at most; more of them are finer, and take longer.
+        epsilon: The guarantee, positive.
+        n_values: Largest number of values; more are finer, and take longer.
 
     Attributes:
         values_: The values, array (k, columns).
-        mechanism_: The mechanism that draws one for one.
-        design_: Its design, with the certificate; None where there is only one value.
-        n_features_in_: How many columns there are.
+        mechanism_: The mechanism that replaces one value by another.
+        design_: Its design, with the certificate; None for a single value.
+        n_features_in_: Number of columns.
 
     Source:
         Kairouz, Oh & Viswanath, "Extremal mechanisms for local differential privacy" (2016).
@@ -65,7 +64,7 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.n_values = n_values
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Choose the values, and design the mechanism.
+        """Choose the values from rows that need no protection, array (n, columns), and design the mechanism.
 
         Args:
             X: Rows that need no protection, array (n, columns).
@@ -116,11 +115,7 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return a fresh report for each row, array (n, columns).
-
-        Args:
-            X: The rows to protect, array (n, columns).
-        """
+        """Return a fresh report for each row, array (n, columns)."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         reports = sampler(self.mechanism_).draw(_nearest(rows, self.values_))
@@ -166,32 +161,32 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     """Replaces every row of a latitude and a longitude, in degrees, by those of a private report.
 
     `fit` designs the mechanism that loses least on its rows, on a lattice that covers them, or takes planar noise
-    where that loses less; `transform` draws a fresh report for each row, as `sfumato.release` does, from proved
-    integers and with the operating system's randomness. A mechanism that is there already, such as one that
-    `sfumato.load` reads, is passed as ``mechanism``; then `fit` designs nothing.
+    where that loses less. `transform` draws a fresh report for each row, as `sfumato.release` does, from proved
+    integers and the operating system's randomness. With a ready ``mechanism``, such as one that `sfumato.load`
+    reads, `fit` designs nothing.
 
-    The promise is `CoordinatePrivacy`: for any two points that are served, the probabilities of a report differ at
-    most by the factor exp(epsilon x distance). It is for each row that is transformed and each time: k reports of
-    one person spend k times epsilon. **It does not cover the rows that `fit` sees**: the mechanism depends on
-    them. Fit on public or older rows, not on those to be protected.
+    The guarantee is `CoordinatePrivacy`: for any two points that are served, the probabilities of a report differ
+    at most by the factor exp(epsilon x distance). It is for each transformed row and each time: k reports of one
+    person spend k times epsilon. **It does not cover the rows that `fit` sees**: the mechanism depends on them.
+    Fit on public or older rows, not on those to be protected.
 
-    The columns of a data frame are recognised by their names, such as ``lat`` and ``lon``, and may come in either
-    order; in an array the latitude comes first.
+    Columns of a data frame are recognised by name, such as ``lat`` and ``lon``, in either order; in an array the
+    latitude comes first.
 
     Args:
-        epsilon: The promise per distance, as text: ``"1/km"``.
-        n_vertices: How many vertices the lattice has at most; more are finer, and take longer.
+        epsilon: The guarantee per distance, as text: ``"1/km"``.
+        n_vertices: Largest number of vertices of the lattice; more are finer, and take longer.
         mechanism: A mechanism on places, or noise for coordinates, to draw from.
-        outside: What becomes of rows outside of what is served: refuse (``error``), or move them to the nearest
-            point (``nearest``).
-        within: How far they are moved at most.
+        outside: What to do with rows that are not served: refuse (``error``), or move them to the nearest point
+            (``nearest``).
+        within: Largest distance by which a row is moved.
         allow: The share of rows that may be moved.
-        time_limit: Seconds for the design; when they are over, the best proved answer is taken.
+        time_limit: Seconds for the design; then the best proved answer is taken.
 
     Attributes:
         mechanism_: The mechanism.
-        design_: Its design, with what it loses; None where the mechanism was given.
-        promises_: What one report promises, in sentences.
+        design_: Its design, with its loss; None where the mechanism was given.
+        promises_: Sentences on the guarantee of one report.
         n_features_in_: Two.
     """
 
@@ -215,7 +210,7 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.time_limit = time_limit
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Design the mechanism, or take the one that was given.
+        """Design the mechanism, or take the ready one.
 
         Args:
             X: Places that need no protection, array (n, 2) in degrees, or a data frame with two columns.
@@ -264,13 +259,10 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return a fresh report for each row, array (n, 2) in degrees, its columns as those of the rows.
-
-        Args:
-            X: The places to protect, as for `fit`.
+        """Return a fresh report for each row, array (n, 2) in degrees, with the columns in the order of ``X``.
 
         Raises:
-            DataError: If rows are outside of what is served, and this is refused.
+            DataError: If rows are not served, and this is refused.
         """
         check_is_fitted(self)
         lat, lon = self._degrees(X, reset=False)

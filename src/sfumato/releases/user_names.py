@@ -15,7 +15,7 @@ _AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
 
 
 def holds_names(kind: Any) -> bool:
-    """Return whether values of an Arrow type can be names: texts, numbers and the like, no lists or structs."""
+    """Return whether values of an Arrow type can be names: texts, numbers and the like, no nested types."""
     import pyarrow as pa
 
     while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
@@ -26,8 +26,7 @@ def holds_names(kind: Any) -> bool:
 def counts_of_names(column: Any) -> tuple[Any, Any]:
     """Return the distinct names in an Arrow column, and how many rows have each, as two Arrow arrays.
 
-    Texts are in one spelling, and null where they are empty, but may occur more than once; other values, each of
-    which has one spelling, are as they are stored.
+    Texts are in one spelling, null where empty, and may occur more than once; other values are as stored.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -51,7 +50,7 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
 
 
 def rows_of_names(column: Any) -> dict[str | None, int]:
-    """Return how many rows have each name in an Arrow column, by the name as text; by None those without one."""
+    """Return how many rows have each name, as text; None counts rows without a name."""
     import pyarrow as pa
 
     values, counts = counts_of_names(column)
@@ -65,11 +64,7 @@ def rows_of_names(column: Any) -> dict[str | None, int]:
 
 
 def as_texts(column: Any, name: str) -> Any:
-    """Return an Arrow column as texts, as they are written.
-
-    Raises:
-        DataError: If its values are no texts.
-    """
+    """Return an Arrow column as texts, as they are written."""
     import pyarrow as pa
 
     if isinstance(column.type, pa.BaseExtensionType):
@@ -84,7 +79,7 @@ def as_texts(column: Any, name: str) -> Any:
 
 
 def _seen_ascii(texts: Any) -> bool:
-    """Return whether every text has characters, and none but letters, figures and signs of ASCII but a point."""
+    """Return whether all texts are non-empty visible ASCII without a point."""
     import pyarrow.compute as pc
 
     data = texts.buffers()[2]

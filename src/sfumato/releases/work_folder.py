@@ -1,8 +1,8 @@
-"""Work folder of a release: its lock, its run, and each batch that was drawn, readable by its owner only.
+"""Work folder of a release: its lock, its run and its drawn batches, readable by its owner only.
 
 A row is drawn if and only if no part covers it. A part is written under another name, brought to the disk and then
-renamed; so after a crash each row is either in a whole part, whose report stands, or in none, and then no report
-of it was ever seen by anybody.
+renamed. So after a crash each row is either in a whole part, whose report stands, or in none, and then its report
+was never seen.
 """
 
 from __future__ import annotations
@@ -48,14 +48,7 @@ _FACTS: Final = b"facts"
 
 
 def lock_folder(folder: Path, target: Path) -> int:
-    """Make a work folder, and hold its lock.
-
-    Returns:
-        The descriptor that holds it.
-
-    Raises:
-        FileError: If another process holds it, or the folder is somebody else's.
-    """
+    """Make a work folder, lock it for this process alone, and return the descriptor of the lock."""
     while True:
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
@@ -82,11 +75,7 @@ def lock_folder(folder: Path, target: Path) -> int:
 
 
 def _hold(lock: int) -> None:
-    """Take a lock; one who only asks whether it is held holds it for an instant, which is waited for.
-
-    Raises:
-        BlockingIOError: If another process holds it.
-    """
+    """Take a lock, or raise `BlockingIOError`; the instant for which `is_locked` may hold it is waited for."""
     for wait_s in _PAUSES_S:
         with suppress(BlockingIOError):
             return _try(lock)
@@ -118,7 +107,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def _check_own(folder: Path, target: Path) -> None:
-    """Refuse a folder that somebody else has put there, and close it to others."""
+    """Refuse a folder of another owner, and close it to others."""
     with suppress(FileNotFoundError):
         state = os.lstat(folder)
         own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
@@ -142,7 +131,7 @@ def work_folders(folder: Path) -> Iterator[Path]:
 
 
 def facts_of(folder: Path) -> dict[str, str]:
-    """Return what the release in a work folder is made from; nothing where none can go on there."""
+    """Return what the release in a work folder is made from; empty where none can be continued."""
     try:
         held = json.loads((folder / RUN).read_bytes())
         return {str(what): str(value) for what, value in held.items()}
@@ -151,7 +140,7 @@ def facts_of(folder: Path) -> dict[str, str]:
 
 
 def folder_identity(folder: Path) -> dict[str, str]:
-    """Return what tells a work folder from its copies, which would draw the same rows with one charge."""
+    """Return what distinguishes a work folder from its copies, which would draw the same rows with one charge."""
     return {"folder": str(folder.stat().st_ino)}
 
 
@@ -176,7 +165,7 @@ def resume_run(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[st
 
 
 def check_charged(folder: Path, facts: Mapping[str, str], target: Path) -> None:
-    """Refuse to begin anew where users were charged for what can be gone on with."""
+    """Refuse to start again where users were charged for a run that can be continued."""
     before = facts_of(folder)
     if (
         facts["ledger"]
@@ -193,24 +182,17 @@ def check_charged(folder: Path, facts: Mapping[str, str], target: Path) -> None:
 
 @dataclass(frozen=True, slots=True, order=True)
 class DrawnPart:
-    """Rows of the source that have been drawn: from ``start`` up to ``stop``, not included.
-
-    Attributes:
-        start: The number of the first row, from 0.
-        stop: The number after the last.
-    """
+    """Rows of the source that have been drawn: from ``start`` up to ``stop``, not included."""
 
     start: int
     stop: int
 
 
 class WorkFolder(CompactRepr):
-    """The hidden folder beside a target in which a release is prepared.
+    """Hidden folder next to a target in which a release is prepared.
 
-    Attributes:
-        run: The name of this run, random; a run that goes on keeps it.
-        before: How often the source had been released when the run began.
-        removed: How many parts of an earlier run were removed at the start.
+    ``run`` is the random name of the run, which a run that goes on keeps. ``before`` is how often the source had
+    been released when the run began, and ``removed`` how many parts of an earlier run were removed at the start.
     """
 
     __slots__ = ("_folder", "_lock", "before", "removed", "run")
@@ -223,19 +205,10 @@ class WorkFolder(CompactRepr):
     def open(
         cls, target: Path, facts: Mapping[str, str], *, resume: bool, again: bool = False, before: int = 0
     ) -> Self:
-        """Return the work folder of a target, for this process alone.
+        """Return the work folder of a target, locked for this process.
 
-        Args:
-            target: The file that will be written.
-            facts: What must be the same for a run to go on: the source, the mechanisms, the options.
-            resume: Whether to go on with the parts of a run that was interrupted; otherwise they are removed.
-            again: Whether users may be charged once more for what a run that was interrupted has charged.
-            before: How often the source had been released.
-
-        Raises:
-            FileError: If it cannot be made, or another process works there.
-            InputError: If there is nothing to go on with, or something else was asked for then; or if users were
-            charged for what would be removed.
+        With ``resume`` an interrupted run goes on, if its ``facts`` (source, mechanisms, options) are the same;
+        otherwise its parts are removed. If users were charged for those parts, removing them needs ``again``.
         """
         folder = work_folder(target)
         try:
@@ -278,12 +251,12 @@ class WorkFolder(CompactRepr):
 
     @property
     def parts(self) -> list[DrawnPart]:
-        """The parts that are whole, in the order of their rows."""
+        """Whole parts, in the order of their rows."""
         found = (_PART.fullmatch(path.name) for path in self._folder.iterdir())
         return sorted(DrawnPart(int(each[1]), int(each[2])) for each in found if each is not None)
 
     def keep(self, part: DrawnPart, private: PrivateBatch) -> None:
-        """Bring a part to the disk; only then does it count as drawn."""
+        """Bring a part to the disk; only then it counts as drawn."""
         import pyarrow as pa
 
         names = ("dropped", "moved", "farthest_m", "without_position")
@@ -296,11 +269,7 @@ class WorkFolder(CompactRepr):
         self._write(_name(part), sink.getvalue())
 
     def read(self, part: DrawnPart, schema: Any) -> PrivateBatch:
-        """Return a part that was kept.
-
-        Raises:
-            FileError: If it is damaged.
-        """
+        """Return a stored part; `FileError` if it is damaged."""
         import pyarrow as pa
 
         path = self._folder / _name(part)
@@ -320,7 +289,7 @@ class WorkFolder(CompactRepr):
 
     @property
     def table(self) -> Path:
-        """The place where the table is put together; empty, and readable by its owner only."""
+        """Empty file in which the table is put together, readable by its owner only."""
         path = self._folder / "table"
         path.unlink(missing_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -328,11 +297,7 @@ class WorkFolder(CompactRepr):
 
     @property
     def memo(self) -> Path:
-        """The file of the places that have a report.
-
-        Raises:
-            FileError: If there are parts, but it is gone.
-        """
+        """File of the places that have a report; `FileError` if there are parts but no such file."""
         path = self._folder / "places.db"
         if self.parts and not path.is_file():
             raise DamagedRunError(
@@ -342,15 +307,11 @@ class WorkFolder(CompactRepr):
         return path
 
     def publish(self, table: Path, target: Path, mark: Mark | None) -> None:
-        """Put the finished table, which is on the disk, in the place of the target, with a new file's rights.
+        """Move the finished table, which is on the disk, to the target, with the rights of a new file.
 
-        A mark of its own goes first where another table's is there, and comes last: a process that ends in
-        between leaves the old table or the new one without a mark, and never with another table's.
-
-        Args:
-            table: The table, in this folder.
-            target: The file that it becomes.
-            mark: The mark to put beside it; None for a table that holds its own.
+        ``mark`` is None for a table that holds its mark. A separate mark of the old table is removed first, and
+        the new one is added last, so a crash leaves the old or new table without a mark, and never with the wrong
+        one.
         """
         probe = self._folder / "rights"
         probe.unlink(missing_ok=True)
@@ -374,9 +335,9 @@ class WorkFolder(CompactRepr):
         sync_folder(target.parent)
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it: what a run could go on with first.
+        """Remove the folder, and first the facts from which a run could go on.
 
-        Were a part removed before, and the process killed, a run that goes on would draw its rows once more.
+        If a part went first and the process were killed, a run that goes on would draw its rows again.
         """
         (self._folder / RUN).unlink(missing_ok=True)
         sync_folder(self._folder)
@@ -386,7 +347,7 @@ class WorkFolder(CompactRepr):
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Let other processes work here."""
+        """Release the lock."""
         os.close(self._lock)
 
     def _write(self, name: str, content: Any) -> None:

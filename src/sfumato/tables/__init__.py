@@ -1,4 +1,4 @@
-"""Tables: reading them from text, Parquet and frames in memory, and writing them as CSV or Parquet."""
+"""Tables: read from text, Parquet and frames in memory, written as CSV or Parquet."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""Tables that have types already: Parquet files, and tables in memory."""
+"""Tables with types: Parquet files, and tables in memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LazyTable(Protocol):
 
 
 def is_frame(given: object) -> TypeGuard[ArrowStream]:
-    """Tell whether a value is a table in memory."""
+    """Return whether a value is a table in memory."""
     return isinstance(given, ArrowStream) and not isinstance(given, type)
 
 
@@ -106,8 +106,8 @@ class ParquetTable(OpenTable):
 class FrameTable(OpenTable):
     """A table in memory, without the index that pandas adds.
 
-    Its Arrow schema has what GeoArrow's types say in the metadata of fields. A table that cannot be handed over,
-    or has two columns of one name, is a `DataError`.
+    The metadata of its fields state GeoArrow's types. A table that cannot be handed over, or has two columns of
+    one name, is a `DataError`.
     """
 
     __slots__ = ("_table", "schema")
@@ -153,8 +153,7 @@ def _of_points(frame: Any) -> Any:
 def parquet_schema(file: Any) -> Any:
     """Return the Arrow schema of a pyarrow ParquetFile, without views.
 
-    A column of Parquet's types GEOMETRY and GEOGRAPHY has its type, as JSON, in the metadata of its field, under
-    `PARQUET_TYPE`.
+    The metadata of a GEOMETRY or GEOGRAPHY column hold its type as JSON, under `PARQUET_TYPE`.
     """
     schema = without_views(file.schema_arrow)
     for number in range(len(file.schema)):
@@ -196,8 +195,7 @@ def _systems(schema: Any, columns: Sequence[str]) -> tuple[Any, ...]:
 def cast_views(table: Any) -> Any:
     """Return an Arrow table or record batch with whole texts in place of views of texts; its metadata are kept.
 
-    Other columns stay as they are: Arrow's cast forgets where a slice of run-end encoded values begins, even where
-    the type is the same.
+    Other columns are not cast: Arrow's cast forgets where a slice of run-end encoded values begins.
     """
     schema = without_views(table.schema)
     pairs = zip(table.columns, schema.types, strict=True)
@@ -206,10 +204,7 @@ def cast_views(table: Any) -> Any:
 
 
 def without_views(schema: Any) -> Any:
-    """Return an Arrow schema with whole texts in place of views of texts, for which few functions are there.
-
-    Its metadata are kept, and GeoArrow's types become metadata of their fields.
-    """
+    """Return an Arrow schema with whole texts for views, and with GeoArrow's types as metadata of their fields."""
     import pyarrow as pa
 
     fields = []
@@ -226,7 +221,7 @@ def without_views(schema: Any) -> Any:
 
 
 def _without_views(kind: Any) -> Any:
-    """Return an Arrow type with whole texts in place of views of texts, for which few functions are there."""
+    """Return an Arrow type with whole texts in place of views of texts, which few functions take."""
     import pyarrow as pa
 
     types = pa.types

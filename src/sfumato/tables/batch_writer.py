@@ -1,4 +1,4 @@
-"""Tables written batch by batch, as CSV, Parquet or Arrow."""
+"""Writing of tables as CSV, Parquet or Arrow, in batches or whole."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def check_streamed(path: str | os.PathLike[str]) -> str:
 
 
 class BatchWriter:
-    """Writes Arrow record batches one after the other; each batch becomes a group of rows of its own.
+    """Writes Arrow record batches, each as a row group, to a file of one of the suffixes `STREAMED`.
 
-    A file that exists is written over. ``suffix`` is one of `STREAMED`; the metadata of the schema are kept, but
-    in CSV.
+    An existing file is overwritten. CSV drops the metadata of the schema.
     """
 
     __slots__ = ("_csv", "_stream", "_writer", "schema")
@@ -73,7 +72,7 @@ class BatchWriter:
             self._writer.write_batch(batch)
 
     def close(self) -> None:
-        """Write what belongs to the end of the table, and bring the file to the disk."""
+        """Write the end of the table, and bring the file to the disk."""
         if self._stream.closed:
             return
         try:
@@ -84,7 +83,7 @@ class BatchWriter:
             self._stream.close()
 
     def abandon(self) -> None:
-        """Close the file, whatever state it is in."""
+        """Close an incomplete file."""
         try:
             with suppress(Exception):
                 self._writer.close()
@@ -124,11 +123,11 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:
-    """Write an Arrow table as CSV or Parquet, by the suffix of the file's name; a file that exists is replaced.
+    """Write an Arrow table as CSV or Parquet, by the suffix; replace a file, or raise a `FileError`.
 
-    In a CSV file a text that a spreadsheet would run as a formula gets an apostrophe in front
-    (`sfumato.escaping.csv_cell`). `find` and `read_rows` take it away again, and `read_columns` does in the names
-    of columns. An unknown suffix, or a file that cannot be written, is a `FileError`.
+    In CSV a text that a spreadsheet would run as a formula gets an apostrophe in front
+    (`sfumato.escaping.csv_cell`). `find` and `read_rows` remove it again, and `read_columns` does so in the names
+    of columns.
     """
     from pyarrow import csv as arrow_csv
     from pyarrow import parquet
@@ -142,7 +141,7 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
 
 
 def write_rows(names: Sequence[str], rows: Iterable[Iterable[object]], path: str | os.PathLike[str]) -> None:
-    """Write rows as CSV without formulas, whatever the suffix; replace a file, or raise a `FileError`."""
+    """Write rows as CSV without formulas, for any suffix; replace a file, or raise a `FileError`."""
     with atomically(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(_Lines(file))
         writer.writerow(csv_row(names))
@@ -150,9 +149,9 @@ def write_rows(names: Sequence[str], rows: Iterable[Iterable[object]], path: str
 
 
 class _Lines:
-    r"""Lines that end as Arrow ends them, in ``\n``.
+    r"""Lines that end in ``\n``, as Arrow's do.
 
-    The writer itself ends them in ``\r\n``, because it quotes only the characters of its own line end.
+    The csv module must write ``\r\n``: it quotes only the characters of its line end.
     """
 
     def __init__(self, file: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""Times of day in a column of their own, put together with the days of another column."""
+"""Times of day in their own column, joined with the days of another column."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _DOTTED: Final = r"^(?:[01]?\d|2[0-3])[.,][0-5]\d$"
 class Clocks(CompactRepr):
     """Times of day without a day, as Arrow columns of texts.
 
-    ``texts`` are such as ``02:53:04``, or "" for a value that is no time of day; ``zones`` such as ``+02:00``, or
-    "". ``days`` are days zero of programs, which may have had another offset from UTC; "" without one.
-    ``fractions`` is whether they were numbers, as spreadsheets count times of day.
+    ``texts`` are times such as ``02:53:04``, "" for none, and ``zones`` such as ``+02:00``, or "". ``days`` are
+    the days zero of programs, whose offset from UTC may differ, or "". ``fractions`` is whether times were
+    fractions of a day.
     """
 
     texts: Any
@@ -46,10 +46,10 @@ class Clocks(CompactRepr):
     def of(cls, column: Any, *, days: bool = True) -> Clocks | None:
         """Return the times of day of an Arrow column; None if most of its values are something else.
 
-        They are texts, times of day, time spans of less than a day, fractions of a day, and times that all lie on
-        the day zero of a program: spreadsheets write ``1899-12-30 13:05:00``. The day zero alone is no time, and
-        numbers that can all be hours and minutes, such as 0.30, are no fractions. Unless another column holds
-        days, only times on a day zero of spreadsheets are taken for times of day.
+        Texts, times of day, time spans below a day, fractions of a day, and times on a program's day zero
+        (spreadsheets write ``1899-12-30 13:05:00``) count. The day zero alone is no time, and numbers that can all
+        be hours and minutes, such as 0.30, are no fractions. Unless another column holds days, times on a day zero
+        count only if it is a spreadsheet's.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -127,12 +127,12 @@ class Clocks(CompactRepr):
         return cls._without_zones(pc.if_else(within, texts, ""), fractions=fractions)
 
     def on(self, days: Any) -> TimeColumn | None:
-        """Return the times that they are together with days, one for each time; None if most of these are none.
+        """Return the times joined with days, one for each time; None if most results are no times.
 
-        A day may be a whole time at midnight, or a number such as 20240113. Its zone holds for the time of day,
-        too. Where both have a zone and these differ, where a time on a day zero has an offset that its day does
-        not state, where the day is another one within a year of the day zero, and where it is missing, there is no
-        time.
+        A day may be a whole time at midnight, or a number such as 20240113; its zone holds for the time of day
+        too. There is no time where both have different zones, where a time on a day zero has an offset that its
+        day does not state, where the day differs but is within a year of the day zero, and where the day is
+        missing.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
@@ -172,10 +172,7 @@ class Clocks(CompactRepr):
 
 
 def are_dotted_clocks(column: Any) -> bool:
-    """Return whether all numbers of an Arrow column can be hours and minutes, such as 0.30, some below 1.
-
-    As fractions of a day they would be other times.
-    """
+    """Return whether all numbers of a column can be hours and minutes, such as 0.30, some below 1."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

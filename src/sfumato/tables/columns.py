@@ -1,4 +1,4 @@
-"""Some columns of a CSV, Parquet or Arrow file or of a table in memory, by their names."""
+"""Columns of a CSV, Parquet or Arrow file or of a table in memory, by name."""
 
 from __future__ import annotations
 
@@ -39,12 +39,11 @@ def read_columns(
     as_text: Iterable[str] = (),
     option: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
-    """Return columns of a CSV, Parquet or Arrow file, of a folder of such, or of a table, as an Arrow table.
+    """Return columns (all if none are named) of a file, folder or table in memory, as an Arrow table.
 
-    All are returned if ``columns`` is empty. Those in ``as_text`` stay as they are written in a CSV, so that
-    ``007`` is not read as 7. ``option`` has the arguments that name a column, where it is another one than
-    ``column``. What is neither a path nor a table is an `InputError`; a file that does not exist, cannot be read
-    as a table or lacks a column is a `DataError`.
+    Files are CSV, Parquet or Arrow. Columns in ``as_text`` stay as written in a CSV, so that ``007`` is not 7.
+    ``option`` is the argument that names a column, for messages. A value that is neither path nor table is an
+    `InputError`; a file that does not exist, is no table or lacks a column is a `DataError`.
     """
     if is_frame(path):
         return _loaded(FrameTable(path), columns, IN_MEMORY, option)

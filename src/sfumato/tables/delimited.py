@@ -1,4 +1,4 @@
-"""Tables as text: CSV, TSV and the like."""
+"""Tables as text: layout, delimiter and names of CSV, TSV and similar files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .source import Source
 
 
 class TextTable(OpenTable):
-    """A text file with a row per line and the same delimiter between all values.
+    """A text file with a row per line and one delimiter.
 
-    ``fields`` are the names of all values in a line, and ``columns`` those of columns that have one. ``headless``
-    is whether the file has no line of names, and ``quotes`` whether values may stand in quotation marks.
+    ``fields`` are the names of all values in a line, ``columns`` those of named columns. ``headless`` files have
+    no line of names. ``quotes`` is whether values may stand in quotation marks.
     """
 
     __slots__ = ("_quotes", "_source", "fields", "headless", "layout")
@@ -39,10 +39,10 @@ class TextTable(OpenTable):
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Return the table of a file, with the delimiter and the names that its first lines show.
+        """Return the table of a file, with the delimiter and names of its first lines.
 
-        Where the first line holds a number there are no names: the columns are ``f0``, ``f1``, ... A file that
-        holds nothing, or whose first line does not name columns, or names one twice, is a `DataError`.
+        If the first line holds a number, there are no names: the columns are ``f0``, ``f1``, ... An empty file, or
+        a first line that names no columns or one twice, is a `DataError`.
         """
         layout = Layout.of(source)
         fields = [field.strip() for field in layout.fields(source)]
@@ -67,10 +67,7 @@ class TextTable(OpenTable):
             self.layout.check_quotes(self._source)
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
-        """Return the rows; see `OpenTable.load`. An empty value is a missing one.
-
-        Times with what may be no offset, such as 2024-01-13 13-05, stay texts.
-        """
+        """Return the rows; see `OpenTable.load`. Empty values are missing, unclear times stay texts."""
         import pyarrow as pa
 
         source = self._source
@@ -129,11 +126,11 @@ def parsed(
     missing: bool = False,
     blank_lines: bool = False,
 ) -> Any:
-    """Return the rows of a text, a file of bytes, as a pyarrow Table; errors are Arrow's own.
+    """Return the rows of a text, a file of bytes, as a pyarrow Table; errors are Arrow's.
 
-    ``names`` are those of columns where the text has no line of them; ``columns`` are kept, all if None; ``types``
-    are Arrow types, and those of other columns show in their first values. With ``missing`` an empty text is a
-    missing value; with ``blank_lines`` a blank line is a row, of an empty value.
+    ``names`` are for a text without a line of names. ``columns`` are kept, all if None. ``types`` are Arrow types;
+    others are inferred. With ``missing`` an empty text is missing; with ``blank_lines`` a blank line is a row of
+    an empty value.
     """
     from pyarrow import csv as arrow_csv
 
@@ -151,10 +148,10 @@ def parsed(
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """Return the rows of a CSV file in UTF-8 as texts, as long as they are in the file, without blank lines.
+    """Return the rows of a CSV file in UTF-8 as texts, of any length, without blank lines.
 
-    A text that `write_rows` or `write_table` kept from being a formula is as it was before. A file that does not
-    exist, is not a CSV file or not UTF-8 is a `DataError`.
+    Apostrophes with which `write_rows` or `write_table` disabled formulas are removed. A file that does not exist,
+    is no CSV file or not UTF-8 is a `DataError`.
     """
     source = Source.of(Path(path))
     try:

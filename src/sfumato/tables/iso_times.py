@@ -1,4 +1,4 @@
-"""Texts of times in many spellings as texts of ISO 8601."""
+"""Time texts of many spellings as texts of ISO 8601."""
 
 from __future__ import annotations
 
@@ -63,10 +63,7 @@ _PADDED: Final = (
 
 
 def has_unclear_offsets(column: Any) -> bool:
-    """Return whether texts of an Arrow column have what may be no offset, although Arrow reads it as one.
-
-    13-05 can be five past one, and no place is 15 hours away from UTC.
-    """
+    """Return whether Arrow would read an unclear offset in a text: 13-05 can be five past one."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(column, _UNCLEAR)).as_py())
@@ -83,10 +80,9 @@ def trim_blanks(column: Any) -> Any:
 
 
 def iso_texts(column: Any) -> Any:
-    """Return times as texts such as ``2024-01-13 13:05:09+02:00``; what has an unknown spelling stays as it is.
+    """Return times as texts such as ``2024-01-13 13:05:09+02:00``; unknown spellings stay as they are.
 
-    The texts of the Arrow column have no blanks at their ends. An hour that AM or PM contradicts becomes one that
-    no clock has.
+    The texts must have no outer blanks. An hour that AM or PM contradicts becomes an invalid one.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -122,10 +118,9 @@ def shorten_zones(column: Any) -> Any:
 
 
 def hours(hour: Any, half: Any) -> Any:
-    """Return digits of hours as texts from 00 to 24, of those on a clock of 24 hours, and of 12 with AM or PM.
+    """Return digits of hours as texts from 00 to 24, of 24-hour clocks or of 12-hour ones with ``half`` AM or PM.
 
-    ``half`` is AM, PM or "". With AM or PM an hour is from 1 to 12. Others, such as 13 PM and 0 AM, become one
-    that no clock has.
+    Others, such as 13 PM and 0 AM, become an invalid hour.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -152,10 +147,7 @@ def ambiguous_dates(column: Any) -> bool:
 
 
 def can_be_day(text: str, day: date) -> bool:
-    """Return whether the numbers in a date can be those of a day, in any order and with two digits of the year.
-
-    The date is a text such as 23-Oct-08; without numbers it can be any day.
-    """
+    """Return whether the numbers in a date such as 23-Oct-08 can be a day, in any order; without numbers, True."""
     words = re.findall(r"\d+|[A-Za-z]+", text)
     numbers = Counter(
         int(_BY_NAME.get(word.lower(), word)) for word in words if word.isdigit() or word.lower() in _BY_NAME
@@ -182,8 +174,8 @@ def _month_as_number(column: Any, spelling: str) -> Any:
 def _year_first(column: Any) -> Any:
     """Return texts whose dates begin with the month or the day as texts that begin with the year.
 
-    Which of the two comes first is known where a number above 12 says so in the column, where both are always
-    equal, and of dates with dots, which begin with the day. Other columns stay as they are.
+    The order is known from a number above 12 in the column, from all dates being symmetric, or from dots (day
+    first). Other columns stay as they are.
     """
     import pyarrow.compute as pc
 
@@ -199,10 +191,7 @@ def _year_first(column: Any) -> Any:
 
 
 def _order_of(parts: Any) -> tuple[str, str] | None:
-    """Return the fields of month and day of dates, in this order; None where they are unknown.
-
-    Dates that are none in either order do not count.
-    """
+    """Return the fields of month and day in the order of the column's valid dates; None if unknown."""
     import pyarrow.compute as pc
 
     first, second = (_numbers(parts, name) for name in ("first", "second"))

@@ -40,19 +40,16 @@ def label_column(space: Space) -> Any:
 
 
 def label_texts(space: Space) -> list[str]:
-    """Return the labels as the texts that any table holds, which `sfumato.escaping.csv_cell` writes to CSV files.
+    """Return the labels as texts, as `sfumato.escaping.csv_cell` writes them to CSV files.
 
-    Two labels with the same text, or one with a character that is not seen, are an `InputError`.
+    Two labels with the same text, or one with an invisible character, are an `InputError`.
     """
     check_seen(texts := list(_positions(space)), "label")
     return texts
 
 
 def check_seen(texts: Iterable[str], noun: str) -> None:
-    """Refuse texts with characters that act on a terminal, break a line or hide: tables get them as they are.
-
-    The `InputError` names the text in its escaped form; ``noun`` is what each of them is.
-    """
+    """Refuse texts with invisible characters, or ones that control a terminal or break a line."""
     for each in texts:
         if reason := unseen(each):
             raise InputError(
@@ -63,8 +60,8 @@ def check_seen(texts: Iterable[str], noun: str) -> None:
 def find(space: Space, values: Any) -> NDArray[np.intp]:
     """Return the positions of an Arrow column's values among the labels, array (n,); -1 where no label fits.
 
-    A text may stand as it does in a CSV file, where an apostrophe keeps ``=1`` from being a formula. A column of
-    neither texts nor numbers is a `DataError`; two labels with the same text are an `InputError`.
+    A text may be as in a CSV file, where an apostrophe keeps ``=1`` from being a formula. A column of neither
+    texts nor numbers is a `DataError`; two labels with the same text are an `InputError`.
     """
     import pyarrow as pa
 

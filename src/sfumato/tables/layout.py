@@ -21,10 +21,10 @@ _NO_QUOTE: Final = "\x01"
 
 
 class Layout(NamedTuple):
-    """The layout of a text file: what stands between the values of a row, and where the rows begin.
+    """Layout of a text file: what stands between the values of a row, and where the rows begin.
 
-    ``before`` counts the lines before the names or the first row, such as ``sep=;``, which Excel writes.
-    ``blanks`` is whether any number of blanks stands between values; such files are read with tabs in their place.
+    ``before`` counts the lines before the names or the first row, such as ``sep=;`` of Excel. With ``blanks`` any
+    number of blanks separates values; such files are read with tabs in their place.
     """
 
     delimiter: str
@@ -97,10 +97,10 @@ class Layout(NamedTuple):
 
 
 def misfit(stream: BinaryIO, delimiter: str, width: int, before: int = 0, *, quotes: bool = True) -> str | None:
-    """Return where the first row of a text is that has another number of values, in words; None if all have it.
+    """Return in words where the first row with another number of values than ``width`` is; None if there is none.
 
-    The file of bytes is closed. ``width`` is how many values a row has, and ``before`` how many lines of the file
-    stand before the text; with ``quotes`` values may stand in quotation marks.
+    The file of bytes is closed. ``before`` lines of the file stand before the text; with ``quotes`` values may
+    stand in quotation marks.
     """
     begun = 0
     with suppress(csv.Error), _text(stream) as text:

@@ -49,8 +49,8 @@ A fraction needs seconds and an offset minutes before it: 13.05 and 13-05 can be
 class TimeColumn(NamedTuple):
     """Times of a column in UTC, NaT where missing.
 
-    ``bad`` counts the values that are no times; they are missing, too. ``fractions`` is whether their times of day
-    were numbers, as spreadsheets count them.
+    ``bad`` counts values that are no times, which are missing too. ``fractions`` is whether times of day were
+    numbers, as in spreadsheets.
     """
 
     values: Times
@@ -58,10 +58,7 @@ class TimeColumn(NamedTuple):
     fractions: bool = False
 
     def notes(self, what: str) -> tuple[str, ...]:
-        """Return the notes of values that are no times, and of numbers that are times of day, if there are some.
-
-        ``what`` is the column and the file, such as ``"the column 'time' of 'v.csv'"``.
-        """
+        """Return notes on values of ``what`` that are no times, and on numbers that are times of day."""
         numbers = (f"The numbers in {what} are read as fractions of a day.",) if self.fractions else ()
         if not self.bad:
             return numbers
@@ -100,7 +97,7 @@ def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
 
 
 def day_numbers(column: Any) -> TimeColumn:
-    """Return numbers of days since 1899-12-30, in texts, as UTC times: Delphi and spreadsheets count so.
+    """Return numbers of days since 1899-12-30, in texts, as UTC times, as Delphi and spreadsheets count.
 
     0 stands for no time. Numbers before 1970 and from 2100 are no times.
     """
@@ -120,8 +117,8 @@ def day_numbers(column: Any) -> TimeColumn:
 def microseconds_of_days(column: Any) -> NDArray[np.int64]:
     """Return numbers of days, also as texts with a decimal point, as microseconds, array (n,); -1 where missing.
 
-    Spreadsheets and tracks do not write all digits of a second. So numbers are rounded to a second where that is
-    within their last digit, and else to a millisecond.
+    Spreadsheets and tracks truncate digits, so numbers are rounded to a second where that is within their last
+    digit, and else to a millisecond.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -166,10 +163,9 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
 
 
 def _within_calendar(moments: Times, missing: int, most_bad: float) -> TimeColumn | None:
-    """Return times, those before the year 1 and after 9999 as ones that are none; None if too few are left.
+    """Return times with NaT outside the years 1 to 9999; None if more than the share ``most_bad`` are no times.
 
-    ``moments`` are NaT where there is none, and ``missing`` counts those that have no value at all; ``most_bad``
-    is the largest share of values that may be no times.
+    ``missing`` counts those that have no value at all.
     """
     moments = np.where((moments < _YEAR_1) | (moments >= _YEAR_10000), np.datetime64("NaT", "us"), moments)
     known = len(moments) - missing
@@ -210,9 +206,10 @@ def _moment(text: str | None) -> np.datetime64:
 
 
 def _counts_otherwise(values: Floats, unit: str) -> bool:
-    """Return whether numbers can be the digits of dates, or times that Windows or .NET counts.
+    """Return whether numbers can be digits of dates, or times as counted by Windows or .NET.
 
-    Since 1970 they would be rare: seconds after 2033, milliseconds before 2001, and nanoseconds of 1974 and 1990.
+    As times since 1970 they would be rare: seconds after 2033, milliseconds before 2001, nanoseconds of 1974 and
+    1990.
     """
     if unit == "ns":
         return any(((values >= least) & (values < most)).all() for least, most in _TICKS)

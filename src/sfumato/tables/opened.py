@@ -33,10 +33,7 @@ _LIKE = 0.6  # as difflib counts letters in common; 1 is the same name
 
 
 class OpenTable(ABC):
-    """A table to read: its name, its columns in order, and the rows when they are asked for.
-
-    A reader looks at the columns first, decides which of them it needs, and loads only those.
-    """
+    """A table to read: its name, its columns, and on request its rows, of needed columns only."""
 
     __slots__ = ("columns", "name")
 
@@ -46,10 +43,9 @@ class OpenTable(ABC):
 
     @abstractmethod
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
-        """Return the rows as a pyarrow Table, in their order; `DataError` if the content is not such a table.
+        """Return the rows in order as a pyarrow Table of some columns (default: all); `DataError` if damaged.
 
-        All columns are loaded if ``columns`` is None. Those in ``as_text`` stay as they are written, whatever they
-        look like. Only a table of text needs it: elsewhere columns have types.
+        Columns in ``as_text`` stay as they are written; only tables of text, without types, need it.
         """
 
 
@@ -97,11 +93,7 @@ def readable(name: str) -> Iterator[None]:
 
 
 def no_column(columns: Sequence[str], wrong: str, option: str, table: str) -> DataError:
-    """Return the error of a column that is not there, which names the argument and the nearest columns.
-
-    ``wrong`` is the name that was given, and ``option`` the argument for it, as `sfumato.errors.argument` takes
-    it.
-    """
+    """Return the error of a missing column ``wrong``, with the nearest columns and the argument ``option``."""
     bare = {each.lower(): each for each in columns}
     near = [bare[each] for each in get_close_matches(wrong.lower(), list(bare), 3, _LIKE) if not _are_data([each])]
     more = f" (or {', '.join(near[1:])})" if near[1:] else ""

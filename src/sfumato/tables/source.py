@@ -30,10 +30,10 @@ _SHOWN: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, whether it is in gzip or in UTF-16 (with a byte order mark), and how it begins.
+    """A file, whether it is in gzip or in UTF-16 (with a byte order mark), and its first bytes.
 
-    ``head`` is its first 64 KiB, uncompressed, and in UTF-8 where the file is in UTF-16. ``content`` is all that a
-    pipe gave, as it came; None for a file.
+    ``head`` is its first 64 KiB, uncompressed, in UTF-8 if the file is in UTF-16. ``content`` is the raw content
+    of a pipe; None for a file.
     """
 
     path: Path
@@ -44,10 +44,7 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """Look at a file; `DataError` if it is not there, cannot be read, or is empty.
-
-        What can be read only once, such as a pipe, is kept in memory.
-        """
+        """Open a file, and keep a pipe in memory; `DataError` if it does not exist, is unreadable or empty."""
         content = None
         try:
             if path.exists() and not path.is_file():
@@ -123,10 +120,10 @@ class Source:
             raise DataError(f"{self} cannot be read: {error}.", "compress or download it again.") from None
 
     def open_binary(self) -> BinaryIO:
-        """Return the uncompressed content as a file of bytes, for reading all of it into memory; never in UTF-16.
+        """Return the uncompressed content as a file of bytes, never in UTF-16.
 
-        Reading raises `DataError` where compressed content is damaged or unpacks to far more than tables do, and
-        where UTF-16 is damaged.
+        Reading raises `DataError` where gzip or UTF-16 is damaged, or the content is far larger than that of
+        tables.
         """
         file: BinaryIO = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
         if self.compressed:
@@ -250,7 +247,7 @@ def _not_empty(head: bytes, path: Path) -> bytes:
 def files_below(folder: Path, suffix: str) -> list[Path]:
     """Return the files below a folder with an ending in any letter case, also compressed (``.gpx.gz``), in order.
 
-    Files that begin with a dot are no data: other programs keep their state there.
+    Hidden files, which begin with a dot, are left out.
     """
     endings = (suffix, f"{suffix}.gz")
     return [path for path in _files(folder) if path.name.lower().endswith(endings) and path.name[0] != "."]
@@ -268,10 +265,7 @@ def others_note(folder: Path, files: Collection[Path], known: Collection[Path] |
 
 
 def left_out_note(folder: Path, paths: Sequence[Path], files: int, why: str) -> tuple[str, ...]:
-    """Return the note that counts and names the files below a folder that were left out, if any were.
-
-    ``paths`` are these in order, ``files`` counts all there are, and ``why`` is a word such as "damaged".
-    """
+    """Return the note on ``paths``, of ``files`` below a folder, left out because they are ``why`` ("damaged")."""
     if not paths:
         return ()
     were = "was" if len(paths) == 1 else "were"

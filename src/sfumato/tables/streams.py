@@ -1,4 +1,4 @@
-"""Tables read batch by batch, in the order of their rows: what is in memory does not grow with the table."""
+"""Tables read in batches, with memory independent of the table's size."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _PACKED: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableStream(CompactRepr):
-    """A table whose rows are read in batches, as often as they are asked for.
+    """A table whose rows can be read in batches repeatedly.
 
-    Columns of text files are all texts; with ``comma`` numbers may be written ``48,85``. ``rows`` is their number,
-    where that is known before they are read. A table in memory has no files, and a headless one no names of
-    columns. ``notes`` say what was left out, or taken for granted.
+    Columns of text files are all texts; with ``comma`` numbers may be written ``48,85``. ``rows`` is their number
+    if known in advance. A table in memory has no files, a headless one no names of columns. ``notes`` are
+    sentences on omissions and assumptions.
     """
 
     name: str
@@ -63,10 +63,7 @@ class TableStream(CompactRepr):
     notes: tuple[str, ...] = ()
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[Any]:
-        """Yield the rows in order, as Arrow record batches of ``size`` rows, the last one shorter.
-
-        Content that is not such a table is a `DataError`.
-        """
+        """Yield Arrow record batches of ``size`` rows in order, the last one shorter; `DataError` if damaged."""
         waiting: list[Any] = []
         held = 0
         with readable(self.name):
@@ -95,7 +92,7 @@ def stream_of(source: Source) -> TableStream | None:
 def text_stream(source: Source) -> TableStream:
     """Return the stream of a text file with a row per line; all its columns are texts.
 
-    A first line that does not name columns, or names one twice, is a `DataError`.
+    A first line that names no columns, or one twice, is a `DataError`.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -154,13 +151,13 @@ def frame_stream(frame: ArrowStream, name: str = IN_MEMORY) -> TableStream:
 
 
 def folder_stream(folder: Path) -> TableStream | None:
-    """Return the stream of all tables below a folder, in the order of their paths; None where there are none.
+    """Return the stream of all tables below a folder, in the order of their paths; None without any.
 
     Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns. Names
-    that begin with a dot or ``_`` are left out with all below them: engines call so what is not finished yet. Text
-    may be compressed (``.csv.gz``); files of other kinds are left out, also ``.txt`` next to other tables. Tables
-    of several kinds, or with different columns, and one that is not finished or is packed by its name
-    (``.parquet.tmp``, ``.csv.zip``), are a `DataError`.
+    that begin with a dot or ``_`` are left out with all below them, as unfinished output of engines. Text may be
+    compressed (``.csv.gz``). Files of other kinds are left out, also ``.txt`` next to other tables. Tables of
+    several kinds, with different columns, unfinished (``.parquet.tmp``) or packed (``.csv.zip``) are a
+    `DataError`.
     """
     kinds = (_PARQUET, ARROW, _TEXT)
     found = sorted(
@@ -246,7 +243,7 @@ def _ending(path: Path) -> str:
 
 
 def _check_finished(path: Path) -> None:
-    """Refuse a table that is not finished, or packed: its rows would be missing, and nobody would know."""
+    """Refuse an unfinished or packed table, whose rows would be missing unnoticed."""
     tables = (*_PARQUET, *ARROW, *_TEXT)
     hidden = _ending(path) in (*_UNFINISHED, *_PACKED)
     if hidden and any(each.lower() in tables for each in path.suffixes[:-1]):
@@ -335,10 +332,10 @@ def _schema_of(path: str) -> Any:
 
 
 def _sound(batch: Any) -> Any:
-    """Return a record batch of a file, whose content nobody has looked at yet, if it is sound.
+    """Return an unchecked record batch of a file, if it is valid.
 
-    In Arrow's own format a text may claim to end behind the end of the file, where Arrow would read on; and in
-    Parquet it may be no text.
+    In Arrow's format a text may claim to end behind the end of the file, where Arrow would read on; in Parquet it
+    may be invalid UTF-8.
     """
     batch.validate(full=True)
     return cast_views(batch)
@@ -380,7 +377,7 @@ class ArrowFile(OpenTable):
 
     @staticmethod
     def matches(source: Source) -> bool:
-        """Tell whether a file begins like an Arrow file, or is named like one."""
+        """Return whether a file begins like an Arrow file, or has its suffix."""
         return source.head.startswith(b"ARROW1") or source.suffix in ARROW
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002

@@ -21,9 +21,9 @@ _WHOLE = re.compile(r"^([-+]?[0-9]+)\.0+$")
 
 
 def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
-    """Return an Arrow column as floats, NaN where a value is missing; `DataError` where it is not a number.
+    """Return an Arrow column as floats, NaN where missing; `DataError` with ``hints`` where a value is no number.
 
-    ``hints`` say what to do about such a value; with ``comma`` numbers may be written ``48,85``.
+    With ``comma`` numbers may be written ``48,85``.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -47,10 +47,9 @@ def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
 
 
 def spelled(value: Any) -> str | None:
-    """Return a name as text, in one spelling; None where it is missing or empty.
+    """Return a name as text in one spelling; None where it is missing or empty.
 
-    Blanks around it do not count, and it is in Unicode's normal form C, as in the ledger. A whole number has no
-    fraction: 1.0 is the user 1.
+    Outer blanks are removed, Unicode is in normal form C, as in the ledger, and 1.0 is the user 1.
     """
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NaN is not itself
         return None
@@ -65,10 +64,7 @@ def without_fraction(name: str) -> str:
 
 
 def names(column: Any) -> Objects:
-    """Return a column of names, such as users, as Python integers and strings; None where missing.
-
-    A name has one spelling, as of `spelled`.
-    """
+    """Return a column of names, such as users, as Python integers and `spelled` strings; None where missing."""
     import pyarrow as pa
 
     column = decoded(column)

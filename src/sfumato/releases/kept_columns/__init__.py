@@ -1,1 +1,1 @@
-"""Columns that are carried over beside the reports, and what they give away."""
+"""Columns that are carried over next to the reports, and what they reveal."""

@@ -55,10 +55,9 @@ def first_pair(value: bytes) -> tuple[float, float] | None:
 
 
 def packed_numbers(values: Sequence[bytes | None]) -> Iterator[tuple[tuple[str, int], Floats]]:
-    """Yield the numbers in bytes, array (n,), NaN where there is none, with their type and first byte.
+    """Yield the numbers in bytes, array (n,), NaN for none, with type and first byte (negative: from the end).
 
-    Floats are of usual sizes, and integers not spread over all that there are, as those of random bytes. First
-    bytes are negative where they are counted from the end.
+    Only floats of usual sizes count, and integers in a narrow range, unlike those of random bytes.
     """
     lengths = np.array([len(value or b"") for value in values])
     if not lengths.any():
@@ -112,13 +111,7 @@ def has_shapes(parts: Sequence[tuple[str, Any]]) -> bool:
 
 
 class Numbers(NamedTuple):
-    """Numbers in a column.
-
-    Attributes:
-        name: The column, or the part of it, such as ``end.lat``.
-        values: The numbers, array (n,), NaN where there is none.
-        packed: Of numbers that are packed into bytes their type and first byte; None for others.
-    """
+    """Numbers in a column or a part of it (``end.lat``), array (n,); ``packed``: their type and first byte."""
 
     name: str
     values: Floats
@@ -126,10 +119,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_in(parts: Sequence[tuple[str, Any]]) -> Iterator[Numbers]:
-    """Yield the numbers in the parts of a column; none of times and truth values.
-
-    The parts are plain Arrow arrays by their names.
-    """
+    """Yield the numbers in the parts of a column (plain Arrow arrays by name), without times and truth values."""
     for path, part in parts:
         yield from (Numbers(path, values) for values in _numbers_in(part))
         if is_binary(part.type) and not is_readable(values := part.to_pylist()):
@@ -160,9 +150,9 @@ def _numbers_in(column: Any) -> Iterator[Floats]:
 
 
 def _written(texts: Sequence[str]) -> Iterator[Floats]:
-    """Yield the first, second, ... numbers in texts, arrays (n,), NaN where there is none.
+    """Yield the first, second, ... numbers in texts, arrays (n,), NaN for none.
 
-    Next to letters, numbers that have few values and few decimals are names, as in "Shop 3".
+    Next to letters, numbers with few values and few decimals are names, as in "Shop 3".
     """
     rows = [_NUMBER.findall(text)[:_NUMBERS] for text in texts]
     worded = any(map(str.isalpha, "".join(texts)))

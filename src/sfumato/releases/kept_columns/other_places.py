@@ -1,7 +1,4 @@
-"""Positions of other places in kept columns, such as the ends of trips: in degrees, or on a map.
-
-The positions of the rows, ``lat`` and ``lon``, are degrees, arrays (n,); so are the numbers of columns.
-"""
+"""Detection of other places in kept columns, such as trip ends, in degrees or on a map (all arrays (n,))."""
 
 from __future__ import annotations
 
@@ -65,9 +62,9 @@ _SURE: Final = 3  # rows from which a number is compared with maps at all
 
 
 def is_named_coordinate(columns: Sequence[Numbers], lat: Floats, lon: Floats) -> bool:
-    """Return whether numbers of a column, or of a part of it, are called a coordinate.
+    """Return whether numbers of a column, or of a part of it, have the name of a coordinate.
 
-    Names that may mean something else, such as ``how_long``, ``end_x`` or ``Breite``, need numbers near the rows.
+    Ambiguous names such as ``how_long``, ``end_x`` or ``Breite`` count only with numbers near the rows.
     """
     return any(_is_named(_lower(name), values, lat, lon) for name, values, _ in columns)
 
@@ -85,10 +82,7 @@ def _is_named(lower: str, values: Floats, lat: Floats, lon: Floats) -> bool:
 
 
 def other_places(columns: Mapping[str, Sequence[Numbers]], lat: Floats, lon: Floats) -> tuple[str, ...]:
-    """Return the columns with latitudes and longitudes of other places, if there are any.
-
-    They are called so, in whatever unit their numbers are, or are near the rows.
-    """
+    """Return the columns with latitudes and longitudes of other places, by name (in any unit) or by nearness."""
     if named := _named_pair(columns):
         return named
     if len(lat) < _FEW:
@@ -165,7 +159,7 @@ def refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
 def _are_near(values: Floats, there: Floats, least: int = _FEW) -> bool:
     """Return whether numbers are degrees in the region of the rows, in a unit of devices, or without a sign.
 
-    The units are degrees, whole parts of degrees (488500000), radians, and degrees with minutes: 4851.0 is 48°51'.
+    Units: degrees, whole parts of degrees (488500000), radians, degrees with minutes (4851.0 is 48°51').
     """
     known = values[np.isfinite(values)]
     if known.size >= _FEW:
@@ -222,9 +216,9 @@ def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon
 
 
 def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
-    """Return two columns that follow the rows as the two coordinates of a plane with any origin and direction.
+    """Return two columns that follow the rows as coordinates of a plane with any origin and direction.
 
-    Both rise by about as much per metre, in directions across each other, and are off by about as much.
+    Both rise by similar amounts per metre, in directions across each other, with similar residuals.
     """
     middle = float(np.median(lat))
     east = (np.mod(lon - np.median(lon) + 180, 360) - 180) * np.cos(np.radians(middle))
@@ -254,7 +248,7 @@ def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, l
 def are_on_maps(values: Floats, lat: Floats, lon: Floats, *, sure: bool) -> bool:
     """Return whether numbers are eastings or northings near the rows on a map of their region.
 
-    Numbers that are not surely called so, such as ``x``, must also follow the rows, or have decimals.
+    Numbers with an unsure name, such as ``x``, must also follow the rows, or have decimals.
     """
     known = values[np.isfinite(values)]
     if not known.size or not _are_metres(known):
@@ -303,11 +297,7 @@ def _chosen(rows: int) -> NDArray[np.intp]:
 
 @lru_cache(maxsize=64)
 def _maps(lat: int, lon: int) -> tuple[tuple[str, float, float], ...]:
-    """Return the maps of the world and of a region, each with easting and northing of the region's middle.
-
-    Raises:
-        MissingExtraError: If pyproj, which knows the maps, is not installed.
-    """
+    """Return the maps of the world and of a region, each with easting and northing of the region's middle."""
     try:
         import pyproj
         from pyproj.aoi import AreaOfInterest
@@ -357,10 +347,7 @@ def _are_near_on_map(values: Floats, there: Floats) -> bool:
 
 
 def _follow(pairs: Sequence[tuple[Floats, Floats]]) -> bool:
-    """Return whether numbers rise with the coordinates of their own rows, on average over the pairs.
-
-    The pairs are numbers of all rows, array (n,), and coordinates of some of them on a map.
-    """
+    """Return whether numbers (n,) rise with the coordinates of their rows on a map, on average over the pairs."""
     total, fewest = 0.0, len(pairs[0][1])
     for values, there in pairs:
         some = values[_chosen(len(values))]

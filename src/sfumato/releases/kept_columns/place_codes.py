@@ -49,11 +49,7 @@ def geohash(text: str) -> Position | None:
 
 
 def plus_code(text: str) -> Position | None:
-    """Return latitude and longitude of the middle of a full plus code of ten digits, or of eight.
-
-    Source:
-        The Open Location Code specification.
-    """
+    """Return latitude and longitude of the middle of a full Open Location Code of ten or eight digits."""
     match = re.match(f"([{_PLUS}]{{8}})\\+?([{_PLUS}]{{2}})?", text, re.IGNORECASE)
     if not match or "+" not in text:
         return None
@@ -156,11 +152,7 @@ def _hilbert(code: int, bits: int) -> tuple[float, float]:
 
 
 def _s2(cell: int) -> Iterator[Position]:
-    """Yield the middle of a cell of S2, where a number is one.
-
-    Source:
-        The S2 geometry library, https://s2geometry.io.
-    """
+    """Yield the middle of the S2 cell (https://s2geometry.io) that a number stands for, if any."""
     if not cell or cell >> 61 > 5:
         return
     i = j = 0
@@ -210,12 +202,9 @@ def positions_of(text: str) -> list[Position]:
 
 
 def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats, limit_m: float) -> bool:
-    """Return whether most values of a column hold the position of their row, to the limit.
+    """Return whether most values of a column hold both coordinates of their row, in one unit, to the limit.
 
-    Both coordinates are in one value, in one unit. Values of other rows hold it less often, unless all rows are
-    at one place or two.
-
-    The parts are plain Arrow arrays (n,) by their names; positions are degrees, arrays (n,).
+    Values of other rows must hold them less often, unless all rows are at one or two places.
     """
     middle = np.array([np.median(lat), np.median(lon)])
     size = _DEGREE_M * np.array([1.0, np.cos(np.radians(middle[0]))])
@@ -250,10 +239,7 @@ def _values(column: Any) -> list[str | bytes]:
 
 
 def _holds(value: str | bytes, positions: Floats, size: Floats, limit_m: float) -> NDArray[np.bool_]:
-    """Return which of several positions a value holds, array (k,).
-
-    Positions are degrees, array (k, 2); ``size`` is the length of a degree of both, metres.
-    """
+    """Return which positions (k, 2), degrees, a value holds, array (k,); ``size``: metres per degree of both."""
     found = np.zeros(len(positions), dtype=np.bool_)
     for content in contents_of(value):
         texts = [content] if isinstance(content, str) else [each.hex() for each in (content, content[::-1])]

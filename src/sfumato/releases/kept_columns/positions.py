@@ -1,9 +1,8 @@
-"""Columns to keep that give the position away: refused by their values, whatever they are called.
+"""Refusal of kept columns whose values locate rows, independent of their names.
 
-Two measures say how well a column locates rows, in metres. Numbers that are nearly a plane or quadric over the
-position: how far a position moves along the steepest direction before they show it. Any value: how far a row is
-from the mean of the other rows with this value, or with a code that begins alike. A column that locates rows as
-well as the mechanism's reports, or to 100 m, is refused.
+Two measures say how well a column locates rows, in metres. For numbers that are nearly a plane or quadric over the
+position: the distance along the steepest direction that the residual hides. For any value: the distance of a row
+from the mean of the other rows with this value, or with a code that begins alike.
 """
 
 from __future__ import annotations
@@ -53,17 +52,11 @@ _DEGREE_M: Final = 111_200.0
 def check_kept(
     kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float, *, users: str | None = None
 ) -> tuple[str, ...]:
-    """Refuse columns that locate rows as well as the reports do, and return what others give away, in words.
+    """Refuse columns that locate rows as well as the reports do (or to 100 m); return sentences on the others.
 
-    Args:
-        kept: The columns to keep, Arrow arrays of n rows by name.
-        lat: The true latitudes, degrees, array (n,); NaN for rows that do not count.
-        lon: The true longitudes, degrees, array (n,).
-        loss_m: The mean distance from a true place to its report, metres; NaN where it is not known.
-        users: The column of users, of which numbers alone are looked at, and to 100 m; None for none.
-
-    Raises:
-        InputError: If one does, by a thousand rows for numbers and fifty thousand for values.
+    Positions are degrees, arrays (n,), NaN latitude for rows that do not count. ``loss_m`` is the mean distance
+    from a true place to its report, NaN if unknown. Of the column ``users`` only numbers are tested, and to 100 m.
+    At most a thousand rows are tested for numbers, and fifty thousand for values.
     """
     import pyarrow as pa
 
@@ -153,10 +146,9 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
 
 
 def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
-    """Return how well numbers of so few rows that a plane fits anything locate them; None where not to the limit.
+    """Return how well numbers of few rows (too few to fit a plane) locate them; None where not to the limit.
 
-    They are compared with degrees, whole parts of degrees, eastings and northings of maps, and lengths to the east
-    and north from anywhere.
+    They are compared with degrees, whole parts of degrees, eastings and northings, and lengths from any origin.
     """
     meant = values != 0
     values, lat, lon = values[meant], lat[meant], lon[meant]
@@ -177,10 +169,7 @@ def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) ->
 
 
 def _error_of_copy_m(values: Floats, x: Floats, y: Floats) -> float:
-    """Return how far numbers of few rows are from lengths along some direction, from anywhere; infinite if far.
-
-    Metres to the east and to the north are arrays (n,), as the numbers are.
-    """
+    """Return how far numbers of few rows are from lengths along some direction, metres; infinite if far."""
     places = len(np.unique(np.column_stack([x, y]).round(1), axis=0))
     values, x, y = (each - each.mean() for each in (values, x, y))
     if places < _COPIED[0] or not values.any():
@@ -201,12 +190,10 @@ def _error_of_copy_m(values: Floats, x: Floats, y: Floats) -> float:
 
 
 def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> float | None:
-    """Return how well numbers locate rows by their steepest direction, metres; None where not to the limit.
+    """Return how well numbers (of size one) locate rows along their steepest direction; None beyond the limit.
 
-    A plane or quadric over the position is fitted to the numbers. What it leaves open, divided by its slope, is a
-    distance: within it the numbers do not distinguish positions. Squares are for distances from a point.
-
-    The numbers are of size one; metres to the east and to the north are arrays (n,), as they are.
+    A plane or quadric over the position is fitted. Its residual divided by its slope is the distance within which
+    the numbers do not distinguish positions. The quadric serves squared distances from a point.
     """
     many, size = len(values) >= _MANY, max(np.abs(x).max(), np.abs(y).max(), 1.0)
     x, y = x / size, y / size
@@ -239,10 +226,7 @@ def _may_be_exact(surface: Floats, values: Floats) -> bool:
 
 
 def _is_exact(surface: Floats, values: Floats) -> bool:
-    """Return whether over half of the numbers are a plane or quadric over the position, whatever the others are.
-
-    Random fits to few rows are fitted again to the half that they fit best, as in least trimmed squares.
-    """
+    """Return whether most numbers lie on a plane or quadric over the position (least trimmed squares)."""
     rng, half, terms = np.random.default_rng(0), len(values) // 2, surface.shape[1]
     for _ in range(_STARTS):
         rows = np.asarray(rng.choice(len(values), terms, replace=False))

@@ -23,12 +23,7 @@ _PIECES: Final = 1000  # runs of rows that are copied piece by piece
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KeptColumns(CompactRepr):
-    """The columns that are carried over and those that are left out.
-
-    Attributes:
-        kept: From the name in the released table to the column of the source.
-        left_out: The other columns of the source.
-    """
+    """Columns that are carried over (released name to column of the source), and those that are left out."""
 
     kept: Mapping[str, str]
     left_out: tuple[str, ...]
@@ -41,18 +36,7 @@ class KeptColumns(CompactRepr):
         secret: Iterable[str | None],
         roles: Mapping[str, str | None],
     ) -> KeptColumns:
-        """Return what becomes of columns.
-
-        Args:
-            columns: All columns of the source.
-            keep: The names to keep: columns, or roles where no column has such a name.
-            secret: The columns that hold the secret itself.
-            roles: The columns that hold users and times, by role.
-
-        Raises:
-            DataError: If no column has the name.
-            InputError: If it holds the secret.
-        """
+        """Return the columns named by ``keep`` (or roles, where no column has the name), and the others."""
         kept: dict[str, str] = {}
         hidden = {name for name in secret if name is not None}
         for name in keep:
@@ -96,8 +80,7 @@ def _listed(names: Iterable[str]) -> str:
 def plain_type(kind: Any) -> Any:
     """Return an Arrow type without dictionaries, views, runs and extensions, at any depth.
 
-    Raises:
-        DataError: If it is a union, which holds values of other rows.
+    A union is a `DataError`: it holds values of other rows.
     """
     import pyarrow as pa
 
@@ -124,13 +107,7 @@ def plain_type(kind: Any) -> Any:
 
 
 def copy_rows(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
-    """Return some rows of a column as a new Arrow array, which shares neither memory nor dictionary with it.
-
-    The rows are an array (k,); without it all rows are copied.
-
-    Raises:
-        DataError: If the column is of a type that cannot be copied so.
-    """
+    """Return some rows (default: all) of a column as a new Arrow array that shares no memory or dictionary."""
     import pyarrow as pa
 
     chosen = np.arange(len(column)) if rows is None else rows
@@ -153,11 +130,10 @@ def copy_rows(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
 
 
 def _copy(column: Any, rows: Any) -> Any:
-    """Return some rows of an Arrow array, built of visible values alone at every depth, of its `plain_type`.
+    """Return some rows of an Arrow array in its `plain_type`, built of visible values alone at every depth.
 
-    Below a missing row nothing is copied, so that no value that it hides can be found in the bytes of the result.
-
-    The rows are an Arrow array of int64, missing where the result has no value.
+    Below a missing row nothing is copied, so hidden values are not in the bytes of the result. The rows are an
+    Arrow array of int64, missing where the result has no value.
     """
     import pyarrow as pa
 
@@ -221,12 +197,8 @@ def private_schema(
 ) -> Any:
     """Return the Arrow schema of private rows, without metadata.
 
-    Where mechanisms on places and noise stand side by side, reports have a position, but no label.
-
-    Each pair of columns in ``also``, of other places of a row, becomes a report of its own.
-
-    Raises:
-        InputError: If reports or columns do not fit into one table.
+    With both mechanisms on places and noise, reports have a position but no label. Each pair of columns in
+    ``also`` has a report of its own.
     """
     import pyarrow as pa
 

@@ -80,9 +80,9 @@ def is_readable(values: Sequence[bytes | None]) -> bool:
 
 
 def readable_text(value: bytes) -> str | None:
-    """Return the text of visible characters that bytes are, in UTF-8, UTF-16, UTF-32 or Latin-1; None for others.
+    """Return bytes as a text of visible characters, in UTF-8, UTF-16, UTF-32 or Latin-1; None for others.
 
-    In all but UTF-8 most characters must be plain ones, which few other bytes are by chance.
+    In all but UTF-8 most characters must be plain: few other bytes are so by chance.
     """
     for codec in _CODECS:
         try:
@@ -210,9 +210,7 @@ def contents_of(value: str | bytes, depth: int = _DEPTH) -> Iterator[str | bytes
 def parts_in(name: str, column: Any, depth: int = _DEPTH) -> Iterator[tuple[str, Any]]:
     """Yield the plain columns in a column, Arrow arrays (n,), with names such as ``end.lat`` in a column ``end``.
 
-    A plain column is one itself. Texts also have what they hold as JSON, ``name=5``, hexadecimal or base64.
-
-    ``depth`` is how many encodings are looked into.
+    Texts also have what they hold as JSON, ``name=5``, hexadecimal or base64, nested at most ``depth`` deep.
     """
     import pyarrow as pa
 

@@ -37,10 +37,9 @@ _ODD: Final = 0.05  # share of the rows that may be something else, such as zero
 
 
 def note_of_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: float) -> str:
-    """Return what the values of a column give away of positions, in words; nothing where that is little.
+    """Return a sentence on what the values of a column reveal of positions; empty where that is little.
 
-    Raises:
-        InputError: If they locate rows to the limit.
+    Values that locate rows to the limit are an `InputError`.
     """
     rows, notes = len(column), ""
     x, y = metres(lat, lon)
@@ -75,9 +74,9 @@ def _refuse(name: str, located: tuple[float, float, bool], limit_m: float, compa
 
 
 def _in_order_m(column: Any, x: Floats, y: Floats) -> tuple[float, float, bool]:
-    """Return the median distance of rows whose codes follow each other, and that of any rows, as _apart_m does.
+    """Return the median distance of rows whose codes follow each other, and of any rows, as `_apart_m` does.
 
-    Codes on a curve that fills the plane are near each other where places are, in whatever alphabet.
+    Codes along a space-filling curve are near each other where places are, in any alphabet.
     """
     every = -(-len(column) // _CODES)
     texts = _codes(column)[::every]
@@ -154,11 +153,10 @@ def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
 
 
 def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, float, bool]:
-    """Return the median distance of a row from the mean of the others of its group, and that without groups.
+    """Return the median distance of rows from the mean of their group's other rows, and the same without groups.
 
-    Returns:
-        Both distances in metres, infinite where too few rows have a value of others, and whether they are along
-        one direction, in which the groups locate rows better than in the plane.
+    Both are in metres, infinite where too few rows share a value. The third value is whether they are along the
+    one direction in which groups locate rows better than in the plane.
     """
     sizes = np.bincount(groups)
     repeated = sizes[groups] > 1

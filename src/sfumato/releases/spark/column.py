@@ -1,4 +1,4 @@
-"""Private columns for pipelines of Spark: a function from columns to a column."""
+"""Private columns for Spark pipelines: a function from columns to a column."""
 
 from __future__ import annotations
 
@@ -18,29 +18,28 @@ _LABEL: Final = "answer"
 
 
 class PrivateColumn:
-    """Makes a column of reports out of columns of true values, for pipelines of data frames.
+    """Makes a column of reports from columns of true values, for pipelines of Spark data frames.
 
-    Content is no identity: two people may stand at one place. So the function takes a key, a column whose values
-    are different in every row, and a row with the same key and the same true value has the same report however
-    often Spark draws it: in another action, another plan, another call or in SQL. The key names the row, and never
-    the person: two rows with one key and one value have one report, which shows that the values are equal. Spark
-    shows the function a batch at a time, so such rows are refused only where they meet.
+    Two people may stand at one place, so values cannot identify a row. The function takes a key, a column that is
+    different in every row. A row with the same key and true value has the same report however often Spark draws
+    it: in another action, plan, call or in SQL. The key names the row, never the person: two rows with one key and
+    one value have one report, which shows that the values are equal. Spark passes one batch at a time, so such
+    rows are refused only within a batch.
 
-    One `PrivateColumn` is one release: all that it is used for shares a secret, so a key must name the same row in
-    all of it. Another `PrivateColumn` is another release, and adds up with this one. The secret stays with Spark
-    until `forget`.
+    One `PrivateColumn` is one release with one secret: a key must name the same row in all its uses. Another
+    `PrivateColumn` is another release, and their guarantees add up. Spark keeps the secret until `forget`.
 
     Args:
         mechanism: A mechanism, tupling, noise for coordinates or family.
         outside: Whether rows outside are refused (``error``) or moved to the nearest place.
-        within: How far rows are moved at most; one that is farther is an error.
-        spark: The session; the active one by default.
+        within: Largest distance by which a row is moved; a row farther away is an error.
+        spark: The session; by default the active one.
 
     Attributes:
-        promises: What was proved of one report, and what several of one person add up to, in sentences.
+        promises: Sentences on the guarantee of one report, and the total of several of one person.
 
     Raises:
-        InputError: If a promise does not hold, or the mechanism cannot be released from.
+        InputError: If the guarantee does not hold, or the mechanism cannot be released from.
         MissingExtraError: If pyspark is not installed.
 
     Example:
@@ -88,24 +87,21 @@ class PrivateColumn:
             secret: The columns of latitude and longitude, or those of labels or numbers.
 
         Raises:
-            InputError: If another number of columns is given, or the secret has been thrown away.
+            InputError: If the number of columns is wrong, or the secret has been destroyed.
         """
         check_columns(len(secret), self._names)
         return self._function()(key, *secret)
 
     def register(self, name: str) -> None:
-        """Make this a function of Spark SQL, for queries of this session; it takes the same columns.
-
-        Args:
-            name: The name of the function.
+        """Register this as the Spark SQL function ``name`` of the session; it takes the same columns.
 
         Raises:
-            InputError: If the secret has been thrown away.
+            InputError: If the secret has been destroyed.
         """
         self._spark.udf.register(name, self._function())
 
     def forget(self) -> None:
-        """Throw the secret away: write what was drawn first, for nothing can be drawn again."""
+        """Destroy the secret. Write what was drawn first: nothing can be drawn again."""
         self._secret.forget()
 
     def _function(self) -> Any:
@@ -117,7 +113,7 @@ class PrivateColumn:
 
 
 def _annotated(task: Any) -> Any:
-    """Return a function whose annotations say to Spark what it takes and gives."""
+    """Return a function with the annotations by which Spark knows its input and output."""
     from collections.abc import Iterator
 
     import pyarrow as pa

@@ -36,17 +36,10 @@ _METADATA: Final = {_FILE: "_metadata.file_path", _ROW: "_metadata.row_index"}
 
 
 class SparkTarget:
-    """A folder on whatever file system Spark writes to, and the hidden one beside it in which it is made.
+    """A folder on a file system of Spark, and the hidden folder next to it in which it is made.
 
-    The hidden folder ``.TARGET.release-RUN`` has a name that no other run has, so that nothing that tasks of a
-    killed run still write can come into this one. Only its owner may read it, on file systems that know owners.
-
-    Args:
-        spark: The session.
-        target: The folder.
-
-    Raises:
-        FileError: If this names no folder of a file system that Spark knows.
+    The name of the hidden folder, ``.TARGET.release-RUN``, is unique, so tasks of a killed run cannot write into
+    this one. On file systems with owners only its owner can read it.
     """
 
     def __init__(self, spark: Any, target: str) -> None:
@@ -68,7 +61,7 @@ class SparkTarget:
 
     @property
     def rows(self) -> str:
-        """The folder in which rows are to be written, which does not exist yet."""
+        """The folder for the rows, which does not exist yet."""
         return str(self._rows.toString())
 
     @property
@@ -77,11 +70,7 @@ class SparkTarget:
         return _literal(self.rows)
 
     def begin(self) -> int:
-        """Make the hidden folder, and remove those of runs that were killed; return how many these were.
-
-        Raises:
-            FileError: If the target exists, or cannot be written.
-        """
+        """Make the hidden folder, remove those of killed runs, and return how many these were."""
         with self._told():
             self._check_free()
             left = self._files.globStatus(self._left) or []
@@ -93,11 +82,7 @@ class SparkTarget:
             return len(left)
 
     def publish(self, mark: Mark) -> None:
-        """Give the rows their name, with the mark among them.
-
-        Raises:
-            FileError: If the target exists meanwhile, or cannot be written.
-        """
+        """Move the rows to the target, with the mark among them."""
         with self._told():
             stream = self._files.create(self._mark, False)
             stream.write(bytearray((mark.text + "\n").encode()))
@@ -107,7 +92,7 @@ class SparkTarget:
                 raise FileError(f"the rows cannot be given the name {self._name!r}.", "choose another target.")
 
     def remove(self) -> None:
-        """Remove the hidden folder and what is left in it; where that fails, the next run does it."""
+        """Remove the hidden folder; where that fails, the next run does it."""
         from py4j.protocol import Py4JError
 
         with suppress(Py4JError):
@@ -135,14 +120,10 @@ def _literal(path: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SparkRows(CompactRepr):
-    """The rows of a source.
+    """The rows of a source, called ``name`` in messages.
 
-    Attributes:
-        frame: The data frame, with the columns of the key.
-        key: The columns that name a row.
-        columns: The columns of the source itself.
-        name: What messages call it.
-        files_only: Whether each row is one of a file, and no view lies between, which could repeat rows.
+    ``frame`` has the columns of the source, ``columns``, and those that name a row, ``key``. ``files_only`` is
+    whether rows come from files without a view between, which could repeat rows.
     """
 
     frame: Any
@@ -153,14 +134,7 @@ class SparkRows(CompactRepr):
 
     @classmethod
     def of(cls, spark: Any, source: Any, key: str | None) -> SparkRows:
-        """Return the rows of a source.
-
-        Without a key, a column whose values are different in every row, rows are named by file and position.
-
-        Raises:
-            InputError: If rows have no lasting names.
-            DataError: If the source cannot be read, or has no such column.
-        """
+        """Return the rows of a source, named by the column ``key``, or without it by file and position."""
         frame, name = _read(spark, source)
         columns = tuple(frame.columns)
         if len(set(columns)) < len(columns):
@@ -192,12 +166,7 @@ class SparkRows(CompactRepr):
         return self.frame.select(*map(_quoted, dict.fromkeys(names)))
 
     def check_key(self) -> None:
-        """Refuse a key that two rows share or that is missing; a job of Spark counts.
-
-        Raises:
-            DataError: If it does.
-            InputError: If rows are named by file and number, and a view repeats them.
-        """
+        """Refuse a key that two rows share or that is missing, as counted by a Spark job."""
         from pyspark.sql import functions
 
         if self.files_only:
@@ -219,9 +188,9 @@ class SparkRows(CompactRepr):
             )
 
     def people(self, kernel: Kernel) -> People:
-        """Return how many rows there are, and how many reports of one user at most; a job of Spark counts.
+        """Return how many rows there are, and the most reports of one user, as counted by a Spark job.
 
-        Users are told apart as elsewhere: blanks around a name, and how Unicode composes it, do not count.
+        User names are compared as elsewhere, without outer blanks and in one Unicode form.
         """
         from pyspark.sql import functions
 
@@ -247,7 +216,7 @@ class SparkRows(CompactRepr):
 
 
 def _count_names(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield the names in batches of one column, in one spelling, and how many rows have each."""
+    """Yield the names in batches of one column, in one spelling, and their number of rows."""
     import pyarrow as pa
 
     for batch in batches:
@@ -281,7 +250,7 @@ def _is_path(source: str | os.PathLike[str]) -> bool:
 
 
 def _positioned(frame: Any, name: str) -> Any:
-    """Return the rows with the file that each is in, and its number there: both stay the same while files do."""
+    """Return the rows with their file and their position in it, which stay the same while the files do."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions
 
@@ -300,16 +269,15 @@ def _quoted(column: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SparkPrepared(CompactRepr):
-    """A release on Spark of which everything is known but the reports.
+    """A release on Spark before its draw.
 
     Attributes:
-        promises: What was proved of one report, what the reports of one person add up to, and which columns
-            stay, in sentences.
-        people: How many rows there are, and how many of one person.
-        mark: The fingerprints of the mechanisms.
-        frame: The private rows, a data frame that is drawn when Spark needs it. Drawn again, its rows have the
-            same reports, until the secret is thrown away. Whoever writes it themselves counts no rows outside, and
-            leaves no mark.
+        promises: Sentences on the guarantee of one report, the total of one person, and the columns that stay.
+        people: Number of rows, and of rows per person.
+        mark: Fingerprints of the mechanisms.
+        frame: The private rows, a data frame that Spark draws when it needs them. Drawn again, rows have the same
+            reports until the secret is destroyed. If you write it yourself, rows outside are not counted, and no
+            mark is left.
     """
 
     promises: tuple[str, ...]
@@ -321,19 +289,19 @@ class SparkPrepared(CompactRepr):
     _counts: Callable[[], tuple[int, int, float]]
 
     def run(self, target: str | os.PathLike[str], *, tell: Callable[[str], object] | None = None) -> Release:
-        """Write the private rows as Parquet files, whole or not at all, and throw the secret away.
+        """Write the private rows as Parquet files, whole or not at all, and destroy the secret.
 
-        The promises are told before the first report is drawn. Rows are written into a hidden folder beside the
-        target that is renamed at the end, when there are as many as were counted. The target bears the mark.
+        Rows are written into a hidden folder next to the target, which is renamed at the end if their number is
+        the counted one. The target bears the mark.
 
         Args:
             target: The folder to write, which must not exist; on any file system that Spark writes to.
-            tell: Is told the promises and the outcome, sentence by sentence.
+            tell: Called with each sentence on the guarantee, before the first draw, and on the outcome.
 
         Raises:
             DataError: If rows are outside, and this is refused, or the source changed meanwhile.
             FileError: If the target exists, or cannot be written.
-            InputError: If the secret has been thrown away.
+            InputError: If the secret has been destroyed.
         """
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
@@ -371,7 +339,7 @@ class SparkPrepared(CompactRepr):
         return done
 
     def _write(self, folder: SparkTarget, rows: int) -> None:
-        """Draw, and publish what was drawn if it is so many rows."""
+        """Draw and write the rows, and publish them if their number is the counted one."""
         writer = self.frame.write.mode("error")
         # The first version of the committer takes no file of a task that failed, even if it failed at its end.
         writer.option("mapreduce.fileoutputcommitter.algorithm.version", "1").parquet(folder.rows)
@@ -385,7 +353,7 @@ class SparkPrepared(CompactRepr):
         folder.publish(self.mark)
 
     def forget(self) -> None:
-        """Throw the secret away: nothing can be drawn again, and `frame` is of no more use."""
+        """Destroy the secret: nothing can be drawn again, and `frame` can no longer be used."""
         self._secret.forget()
 
 
@@ -402,10 +370,10 @@ def release_on_spark(
 ) -> Release:
     """Write Parquet files in which every row of the source is replaced by a private report, on Spark.
 
-    Spark runs tasks again: when a machine fails, or to see which of two is faster. Each row's randomness is made
-    of a secret of this run and of the row's name, so that a row has one report however often it is drawn: reports
-    are equal in law to those of `sfumato.release` up to the cipher (keyed BLAKE2b). The secret is drawn from the
-    operating system, and thrown away at the end; another run is another release, and adds up with this one.
+    Spark runs tasks again: when a machine fails, or to see which of two is faster. Each row's randomness is
+    derived from a secret of this run and the row's name, so a row has one report however often it is drawn.
+    Reports are equal in law to those of `sfumato.release` up to the cipher (keyed BLAKE2b). The secret comes from
+    the operating system, and is destroyed at the end. Another run is another release, and their guarantees add up.
 
     Rows of Parquet files (and of tables made of such) are named by file and position. Others need a ``key``.
 
@@ -413,17 +381,17 @@ def release_on_spark(
         mechanism: As for `sfumato.release`, but no `Blur`: Spark charges no ledger.
         source: The path of Parquet files, the name of a table, or a data frame of Spark.
         target: The folder to write, which must not exist.
-        spark: The session; the active one by default.
+        spark: The session; by default the active one.
         key: The column whose values are different in every row.
         allow: The share of rows that may be moved or dropped.
-        tell: Is told the promises, before the first report is drawn, and the outcome; None for silence.
+        tell: Called with each sentence on the guarantee, before the first draw, and on the outcome; None for none.
         options: As for `sfumato.release`: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``also``,
             ``by``, ``outside``, ``within``, ``people``, ``max_reports_per_person`` and ``max_epsilon_per_person``.
 
     Raises:
-        InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.
-        DataError: If the source cannot be read, a key is shared, rows are outside and this is refused, or a
-            person exceeds a limit.
+        InputError: If the options do not fit, a guarantee does not hold, or rows have no lasting names.
+        DataError: If the source cannot be read, a key is shared, rows are outside and this is refused, or a person
+            exceeds a limit.
         FileError: If the target exists, or cannot be written.
         MissingExtraError: If pyspark is not installed.
     """
@@ -445,22 +413,12 @@ def prepare_on_spark(
     max_epsilon_per_person: float | str | None = None,
     **options: Any,
 ) -> SparkPrepared:
-    """Return a release on Spark that is proved and counted, before anything is drawn; see `release_on_spark`.
+    """Return a release on Spark, proved and counted, before anything is drawn.
 
-    Args:
-        mechanism: The mechanism, or several by name.
-        source: The path of Parquet files, the name of a table, or a data frame of Spark.
-        spark: The session.
-        key: The column whose values are different in every row.
-        allow: The share of rows that may be moved or dropped.
-        keep: Names of further columns that are carried over unchanged.
-        outside: What to do with rows outside.
-        max_reports_per_person: The largest number of reports of one person.
-        max_epsilon_per_person: The largest total epsilon of one person.
-        options: The others.
+    The arguments are those of `release_on_spark`.
 
     Raises:
-        InputError: If the options do not fit, a promise does not hold, or rows have no lasting names.
+        InputError: If the options do not fit, a guarantee does not hold, or rows have no lasting names.
         DataError: If the source cannot be read, a key is shared, or a person exceeds a limit.
         MissingExtraError: If pyspark is not installed.
     """
@@ -498,7 +456,7 @@ def prepare_on_spark(
 
 
 def _counts(needed: Any, task: tuple[Any, ...], allow: float) -> tuple[int, int, float]:
-    """Return how many rows will be dropped and moved, and how far; a job of Spark counts, and draws no report."""
+    """Return how many rows will be dropped and moved, and how far, as counted by a Spark job without a draw."""
     found = needed.mapInArrow(counting_task(*task), COUNTS).agg(
         {"rows": "sum", "dropped": "sum", "moved": "sum", "farthest_m": "max"}
     )

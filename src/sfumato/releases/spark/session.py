@@ -31,12 +31,9 @@ _UNSERVED: Final = {
 class RunSecret:
     """256 bits from the operating system, as a broadcast variable of Spark.
 
-    Functions that refer to it hold the number of the variable and not the bytes: so neither plans, event logs
-    nor the driver's commands show them. Executors fetch them as they fetch any block: encrypted on the network
-    and on disks if Spark is told to encrypt these.
-
-    Args:
-        spark: The session.
+    Functions that refer to it hold the number of the variable, so plans, event logs and the driver's commands do
+    not show the bytes. Executors fetch them like any block: encrypted on network and disk if Spark is configured
+    so.
     """
 
     def __init__(self, spark: Any) -> None:
@@ -44,15 +41,11 @@ class RunSecret:
 
     @property
     def broadcast(self) -> Any:
-        """The variable, for functions that run in tasks; None if the secret has been thrown away."""
+        """The variable, for functions that run in tasks; None if the secret has been destroyed."""
         return self._broadcast
 
     def check(self) -> None:
-        """Refuse to go on without the secret.
-
-        Raises:
-            InputError: If it has been thrown away.
-        """
+        """Refuse to go on if the secret has been destroyed."""
         if self._broadcast is None:
             raise InputError(
                 "the secret of this release has been thrown away, so its reports cannot be drawn again.",
@@ -73,12 +66,7 @@ class RunSecret:
 
 
 def session(given: Any = None) -> Any:
-    """Return a session of Spark: the one given, or the one that is active.
-
-    Raises:
-        MissingExtraError: If pyspark is not installed.
-        InputError: If no session is active, or it is one of Spark Connect.
-    """
+    """Return the given session of Spark or the active one, but none of Spark Connect."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -105,11 +93,7 @@ def kernel_error(error: Exception) -> Exception:
 
 
 def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
-    """Refuse a ledger, and arguments that `sfumato.release` has and a release on Spark has not.
-
-    Raises:
-        InputError: If there is one.
-    """
+    """Refuse a ledger, and arguments of `sfumato.release` that a release on Spark does not have."""
     mechanisms = mechanism.values() if isinstance(mechanism, Mapping) else (mechanism,)
     if any(isinstance(each, Blur) for each in mechanisms):
         raise InputError(

@@ -24,7 +24,7 @@ _REPORT: Final = b"sfumato report"
 
 
 def spark_type(kind: Any) -> Any:
-    """Return the Arrow type in which Spark takes values of another: no dictionaries, large or unsigned types."""
+    """Return the nearest Arrow type that Spark takes: no dictionaries, large or unsigned types."""
     import pyarrow as pa
 
     types = pa.types
@@ -42,7 +42,7 @@ def spark_type(kind: Any) -> Any:
 
 
 def spark_schema(schema: Any) -> Any:
-    """Return the Arrow schema in which Spark takes batches of another."""
+    """Return an Arrow schema in the types that Spark takes."""
     import pyarrow as pa
 
     return pa.schema([(field.name, spark_type(field.type)) for field in schema])
@@ -110,11 +110,7 @@ def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...],
 
 
 def check_columns(given: int, names: tuple[str, ...]) -> None:
-    """Refuse another number of columns of true values.
-
-    Raises:
-        InputError: If it is another number.
-    """
+    """Refuse a wrong number of columns of true values."""
     if given != len(names):
         raise InputError(
             f"{given} columns of true values were given, but {len(names)} are needed.",
@@ -123,16 +119,11 @@ def check_columns(given: int, names: tuple[str, ...]) -> None:
 
 
 class KeyedDraw:
-    """Draws private batches with a secret and keys of rows: a row with the same key and secret has one report.
+    """Draws private batches from a secret (32 bytes, for this release alone) and the keys of rows.
 
-    The words of a row are made of its key and of its true values. So a key that comes again with other values
-    is given other words: its second report is an independent one, and adds up with the first as any other.
-    The mechanisms, the other rows and the way rows are batched change nothing.
-
-    Args:
-        kernel: The kernel.
-        secret: 32 bytes from the operating system, for this release alone.
-        key: The columns that name a row.
+    A row's words depend on its key and true values only, not on the mechanisms, other rows or batches. So a row
+    with the same key and values has one report, and a key with other values has an independent report, which adds
+    up with the first.
     """
 
     def __init__(self, kernel: Kernel, secret: bytes, key: tuple[str, ...]) -> None:
@@ -141,8 +132,7 @@ class KeyedDraw:
     def release(self, batch: Any) -> PrivateBatch:
         """Return the private rows of a batch.
 
-        Raises:
-            DataError: If a row is outside and this is refused, or two rows of the batch have one key.
+        A row outside (where this is refused), and two rows with one key, are a `DataError`.
         """
         import pyarrow as pa
 
@@ -163,11 +153,7 @@ class KeyedDraw:
         )
 
     def survey(self, batch: Any) -> tuple[int, int, int, float]:
-        """Return the numbers of rows, of those dropped and of those moved, and how far; no report is drawn.
-
-        Raises:
-            DataError: As for `release`.
-        """
+        """Return the numbers of rows, of dropped and of moved ones, and how far; no report is drawn."""
         found = [located for _, located, _ in self._located(batch)]
         dropped, moved = sum(each.dropped for each in found), sum(each.moved for each in found)
         return batch.num_rows, dropped, moved, max((each.farthest_m for each in found), default=0.0)
@@ -207,7 +193,7 @@ class KeyedDraw:
 
 
 def _naming(column: Any) -> Any:
-    """Return a column of a key, which holds a name for each row."""
+    """Return a column of a key, which must hold a name for each row."""
     import pyarrow as pa
 
     if pa.types.is_floating(column.type):
@@ -218,19 +204,13 @@ def _naming(column: Any) -> Any:
 
 
 def row_names(columns: list[Any]) -> list[bytes]:
-    """Return bytes for each row, different for rows that differ.
-
-    The columns are Arrow arrays (n,) of texts, bytes, numbers, dates and times.
-
-    Raises:
-        DataError: If a column is of another type.
-    """
+    """Return bytes for each row of Arrow columns (n,), different for rows that differ."""
     parts = [_encoded(column) for column in columns]
     return [b"".join(row) for row in zip(*parts, strict=True)]
 
 
 def _encoded(column: Any) -> list[bytes]:
-    """Return each value with its kind and length, so that no two lists of values run into the same bytes."""
+    """Return each value with its kind and length, so that different lists of values have different bytes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
