@@ -309,7 +309,7 @@ def test_names_of_districts_are_measured_in_metres_against_what_reports_lose():
     named = pa.table({**columns, "district": district(x, y, 1_000)})
     inside = np.hypot(*(np.mod(each, 1_000) - 500 for each in (x, y)))  # of an even square: 383 m on average
     with pytest.raises(
-        InputError, match=r"'district' gives positions away: it locates rows to (\d+) m, .* 2 km"
+        InputError, match=r"'district' reveals positions: it locates rows to (\d+) m, .* 2 km"
     ) as no:
         sf.release(NOISE, named, keep=["district"])
     said_m = int(re.findall(r"(\d+) m,", no.value.problem)[0])

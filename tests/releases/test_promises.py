@@ -68,7 +68,7 @@ def test_reports_of_a_mechanism_without_a_promise_are_not_bounded():
     said = on_labels(ada=randomised_response(LABELS, 1), bob=BARE)
     assert number(said) is None
     assert "3 reports of one person (2 users); not all mechanisms promise something, so nothing bounds" in said
-    assert "Where all of them come with a promise of one kind: 3 times epsilon, 3." in said
+    assert "Where all have a guarantee of one kind: 3 times epsilon, 3." in said
     said = on_labels(ada=BARE, bob=BARE)
     assert "3 reports of one person (2 users)." in said
     assert "times" not in said
@@ -164,7 +164,7 @@ def test_without_users_only_one_measure_is_named():
     )
     assert UNLIKE in said(DiscreteLaplace(1), DiscreteGaussian(2))
     single = prepare_frame(BARE, pa.table({"n": ["x"]}), column="n").promises
-    assert "No column names the users, so nobody's reports can be counted." in single
+    assert "No column names the users, so the reports of one person cannot be counted." in single
 
 
 def test_columns_of_one_kind_add_up_and_of_others_do_not():

@@ -93,7 +93,7 @@ def test_the_cost_is_said_with_the_distance_from_anchors(tmp_path):
 
 def test_visits_at_their_anchors_cost_what_anchors_cost(tmp_path):
     cost = release(UNIFORM, visits(times=2), tmp_path / "out.csv", place_column="venue").cost
-    assert "once; every visit to a place is at its anchor, so this is said of visited points, too." in cost
+    assert "once; every visit to a place is at its anchor, so this holds for visited points, too." in cost
     assert "0 m" not in cost
     one = visits(times=1).select(np.arange(10) == 0)
     cost = release(UNIFORM, one, tmp_path / "one.csv", place_column="venue").cost

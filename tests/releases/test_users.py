@@ -168,7 +168,7 @@ def test_rows_without_users_are_of_one_person(tmp_path):
     assert prepared.people == People(3, 3, 1, assumed=True)
     said = " ".join(prepared.promises)
     assert "asks for 3 reports of one person: 3 times epsilon, 3/km" in said
-    assert "Nothing says whose the rows are: all 3 rows are counted as one person's." in said
+    assert "It is not stated whose the rows are: all 3 rows are counted as one person's." in said
     for table in (bare(), visits(["ada", "bob", None])):
         stated = prepare_frame(NOISE, table, people="one")
         assert stated.people == People(3, 3, 1)

@@ -18,8 +18,8 @@ from .sources import unreadable
 from .user_names import rows_of_names
 from .work_folder import DrawnPart, WorkFolder
 
-_CHARGED: Final = "Users were charged for these reports, which nobody has seen: the charges stand."
-_PERHAPS: Final = "Users may have been charged for these reports, which nobody has seen: such charges stand."
+_CHARGED: Final = "Users were charged for these unseen reports: the charges stand."
+_PERHAPS: Final = "Users may have been charged for these unseen reports: such charges stand."
 
 
 class FreshDraw:
@@ -109,7 +109,7 @@ class ChargedDraw(FreshDraw):
         for name, rows in names.items():
             if name is None:
                 raise DataError(
-                    f"a row from number {start + 1:,} on names no user, but budgets are those of users.",
+                    f"a row from number {start + 1:,} on names no user, but budgets belong to users.",
                     f"name the column of users with {argument('release.user', 'column')}.",
                 )
             users[name] = rows * self.kernel.places
@@ -220,13 +220,13 @@ def stop_run(
     if not may:
         return _with(error, error.text, *error.hints, f"{on}.")
     return _with(
-        error, f"{error.text} {charges}", *error.hints, f"{on}, which charges nobody twice for the same rows."
+        error, f"{error.text} {charges}", *error.hints, f"{on}, which charges no user twice for the same rows."
     )
 
 
 def name_charges(error: SfumatoError, charges: str = _CHARGED, *, places: bool) -> SfumatoError:
     """Return the error with a sentence that users were charged, for a release that cannot go on."""
-    kept = "the ledger keeps places that were reported: they cost nothing when they are released again."
+    kept = "the ledger keeps reported places: releasing them again costs nothing."
     return _with(error, f"{error.text} {charges}", *error.hints, kept if places else "")
 
 

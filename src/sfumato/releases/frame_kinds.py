@@ -57,7 +57,7 @@ class FrameKind(ABC):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The parts of the table that stay beside its columns, in words."""
+        """Sentences on the parts of the table that stay next to its columns."""
         return ()
 
     @abstractmethod
@@ -115,18 +115,18 @@ class PandasFrame(FrameKind):
         for name in index.names:
             if name is None:
                 raise InputError(
-                    "the index has no name, and would stay beside the reports.",
+                    "the index has no name, and would stay next to the reports.",
                     python("leave it out with frame.reset_index(drop=True)"),
                     python(
-                        "if it gives nothing away, name it with frame.rename_axis('row'), and pass keep=['row']."
+                        "if it reveals nothing, name it with frame.rename_axis('row'), and pass keep=['row']."
                     ),
                 )
             if str(name) not in kept.values():
                 raise InputError(
-                    f"the index {plain(repr(name))} would stay beside the reports.",
+                    f"the index {plain(repr(name))} would stay next to the reports.",
                     python("leave it out with frame.reset_index(drop=True)"),
                     python("make it a column with frame.reset_index()"),
-                    f"if it gives nothing away, name it with {argument('keep')}.",
+                    f"if it reveals nothing, name it with {argument('keep')}.",
                 )
 
     @property
@@ -135,7 +135,7 @@ class PandasFrame(FrameKind):
         numbers = ", which numbers the rows,"
         named = f" ({', '.join(map(plain, self._index_names))})" if self._index_names else numbers
         return (
-            f"The index{named} is carried over, and tells which report is of which row. The promise does "
+            f"The index{named} is carried over, and shows which report is of which row. The guarantee does "
             "not cover it.",
         )
 
@@ -414,7 +414,7 @@ class DuckRelation(FrameKind):
 
     def _brought(self, sfumato_private_rows: Any) -> Any:
         view = (
-            f"sfumato_{secrets.token_hex(8)}"  # of the true rows: a relation runs a query beside such a view only
+            f"sfumato_{secrets.token_hex(8)}"  # of the true rows: a relation runs a query only next to such a view
         )
         try:
             return self._relation.query(view, "SELECT * FROM sfumato_private_rows")

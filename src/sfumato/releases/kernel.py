@@ -144,7 +144,7 @@ class Kernel:
             raise DataError(
                 f"{name} has no column of users.",
                 f"name it with {argument('release.user', 'column')}",
-                f"state that all rows are of one person with {argument('people', 'one')}.",
+                f"state that all rows are one person's with {argument('people', 'one')}.",
             )
         roles = (*(("column", each) for each in options.named), ("by", options.by), ("release.user", self.user))
         for option, each in roles:
@@ -287,7 +287,7 @@ class Kernel:
             for secrets in located.values:
                 values = secrets if mine.size == len(secrets) else secrets[mine]
                 if located.chosen is not None and values.ndim == 2 and not isinstance(each, NoiseReporter):
-                    values = values[:, 0].astype(np.intp)  # positions, beside the points of noise
+                    values = values[:, 0].astype(np.intp)  # positions, next to the points of noise
                 parts = [each.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)]
                 reports.append(np.concatenate(parts))
             found.append((each, mine, np.stack(reports)))

@@ -56,7 +56,7 @@ class Revisits:
         lacking = np.flatnonzero(of_user < 0)
         if lacking.size:
             raise DataError(
-                f"row {numbers[lacking[0]] + 1:,} names no user, but places and budgets are those of users.",
+                f"row {numbers[lacking[0]] + 1:,} names no user, but places and budgets belong to users.",
                 f"name the column of users with {argument('release.user', 'column')}.",
             )
         called, of_place = ([], np.full(len(of_user), -1)) if places is None else _names(places)
@@ -91,7 +91,7 @@ def cost_of_places(
     where = f"all within {r} of theirs" if spread_m is None else f"which are at most {r} from theirs"
     slack = f" + {amount_at_most(slack_m, 'm')} of slack" if slack_m else ""
     anchors = "the distance of two possible anchors"
-    visited = "; every visit to a place is at its anchor, so this is said of visited points, too"
+    visited = "; every visit to a place is at its anchor, so this holds for visited points, too"
     if spread_m != 0:
         visited = (
             f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}{slack}), counted likewise"
@@ -355,7 +355,7 @@ def choose_draw(
         return FreshDraw(kernel)
     if kernel.user is None or kernel.people == "one":
         raise DataError(
-            "no column names the users, but places and budgets are those of users.",
+            "no column names the users, but places and budgets belong to users.",
             f"name it with {argument('release.user', 'column')}",
             f"for a format without columns state who is a person with {argument('people', 'file')}.",
         )

@@ -220,7 +220,7 @@ def drawable_of(mechanism: Mechanisms) -> Any:
         return mechanism
     if type(mechanism) is not Blur:
         raise InputError(
-            f"a value of {type(mechanism)} is not a Blur, and nothing is known of what it reports.",
+            f"a value of {type(mechanism)} is not a Blur, and its reports are unknown.",
             python("pass sf.Blur(mechanism, ledger)."),
         )
     return mechanism.mechanism
@@ -292,7 +292,7 @@ def check_options(
             "several.",
             f"leave out {argument('place_column')}: each row has fresh reports",
             f"release each place by itself, with {argument('lat', 'column')} and {argument('lon', 'column')}: "
-            "the promises of all releases add up.",
+            "the guarantees of all releases add up.",
         )
     return made
 
@@ -328,7 +328,7 @@ def _check_acts(outside: str, within: float | str, allow: float) -> None:
         )
     if outside == "error" and allow != ALLOWED:
         raise InputError(
-            f"{argument('allow', allow)} does nothing here: rows outside {done}, be they few or many.",
+            f"{argument('allow', allow)} does nothing here: rows outside {done}, few or many.",
             moves,
             f"drop them with {argument('outside', 'drop')}",
             f"leave out {argument('allow')}.",

@@ -213,7 +213,7 @@ class PersonLimits(CompactRepr):
         raise InputError(
             f"{argument(EPSILON, self.epsilon)} cannot be checked: no epsilon is proved for every report.",
             f"limit the number of reports with {argument(REPORTS, 100)}",
-            "release with a mechanism that promises an epsilon.",
+            "release with a mechanism that guarantees an epsilon.",
         )
 
 

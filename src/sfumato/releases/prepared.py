@@ -158,7 +158,7 @@ class PreparedRelease(CompactRepr):
                 adds += f", with {before + kernel.places:,} reports of a row"
             if self._metered and self._plan.draw.memoizes:
                 adds = (
-                    "places that the ledger remembers have the reports that they had, and all other reports add up"
+                    "places in the ledger repeat their reports, and all other reports add up"
                 )
             notes.append(f"this source had been released {counted(releases, 'time')} before: {adds}")
         return self._plan.outcome(tally, places, cost, clock.monotonic() - begun, notes, earlier=releases)
@@ -168,7 +168,7 @@ class PreparedRelease(CompactRepr):
         if not self._ran or (self._again and not self._metered):
             return
         raise InputError(
-            "this prepared release has run. One more draws every row once more, and the promises of both add up.",
+            "this prepared release has run. One more draws every row once more, and the guarantees of both add up.",
             f"prepare it again with {argument('again', True)} if this is what you want.",
         )
 
@@ -280,7 +280,7 @@ def prepare(
     known = identity(stream, *request.named)
     if resume and known is None:
         raise InputError(
-            "only a release of a file can be gone on with: what was in memory may have changed.",
+            "only a release of a file can be continued: a table in memory may have changed.",
             f"leave out {argument('resume')}.",
         )
     if known is not None and not (draw.blur is not None or resume or again):

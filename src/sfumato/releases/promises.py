@@ -18,8 +18,8 @@ _SHOWN: Final = 3  # mechanisms, or kinds of promises, in sentences
 Promises = Mapping[str, tuple[ReportBound, ...]]
 Kind = tuple[str, str, str, str]
 Kinds = dict[Kind, ReportBound]
-_UNLIKE: Final = "the mechanisms promise different things, so no single number is for all of them"
-_WITHOUT: Final = "not all mechanisms promise something, so nothing bounds what reports add up to"
+_UNLIKE: Final = "the mechanisms have different guarantees, so no single number covers all of them"
+_WITHOUT: Final = "not all mechanisms have a guarantee, so nothing bounds the total of the reports"
 _ANYBODY: Final = "for any two true values"
 
 
@@ -29,13 +29,13 @@ def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
     for each in proofs:
         if isinstance(each, Stated):
             raise InputError(
-                f"the mechanism promises {each.guarantee}, "
+                f"the mechanism states {each.guarantee}, "
                 + (
                     "which cannot be proved of mechanisms of its kind: nothing was drawn."
                     if each.upper is None
                     else f"but its integers give an epsilon of up to {at_most(each.upper, 9)}: nothing was drawn."
                 ),
-                "design it again, or promise what it keeps.",
+                "design it again, or state a guarantee that holds.",
             )
     return tuple(each.bound for each in proofs if not isinstance(each, Stated))
 
@@ -51,7 +51,7 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
         of = f" of {plain(name)!r}" if name else ""
         said.append(f"Proved from {each.source}{of}: {each.sentence}")
     if len(shown) > _SHOWN and not columnwise:
-        said.append(f"Proved likewise: {len(shown) - _SHOWN:,} more promises of the other mechanisms.")
+        said.append(f"Proved likewise: {len(shown) - _SHOWN:,} more guarantees of the other mechanisms.")
     bare = [name for name, found in promises.items() if not found]
     if bare:
         whose = (
@@ -62,7 +62,7 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
             else f"{len(bare):,} of the mechanisms"
         )
         said.append(
-            f"{whose} states no promise that can be proved from integers here: nothing is promised of reports."
+            f"{whose} states no guarantee that can be proved from integers here: its reports have none."
         )
     kinds = [_tightest(found) for found in promises.values()]
     if columnwise:
@@ -107,9 +107,9 @@ def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
     """Return the joint guarantee of the columns of one row, where that is a number, and the same in words."""
     columns = f"Together the {len(kinds)} columns of a row are drawn independently"
     if not all(kinds):
-        return None, f"{columns}; nothing bounds all of them, because not all promise something."
+        return None, f"{columns}; nothing bounds all of them, because not all have a guarantee."
     shared = [parts for parts in _shared(kinds) if parts[0].any_two or not parts[0].distance]
-    columns += ", and their promises add up"
+    columns += ", and their guarantees add up"
     if not shared:
         return None, f"{columns}; they are of different kinds, so no single number says it."
     totals, written = {}, []
@@ -131,7 +131,7 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
     report of several columns and no number is stated.
     """
     if people.most is None:
-        return (f"No column names the users, so nobody's reports can be counted{_of_any(kinds)}.",)
+        return (f"No column names the users, so the reports of one person cannot be counted{_of_any(kinds)}.",)
     most = people.most
     if not most:
         return ()
@@ -151,7 +151,7 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
         found.append(f"{rows} {names} no user and may be anyone's: counted with every person's.")
     if people.assumed:
         rows = "the row is" if people.rows == 1 else f"all {people.rows:,} rows are"
-        found.append(f"Nothing says whose the rows are: {rows} counted as one person's.")
+        found.append(f"It is not stated whose the rows are: {rows} counted as one person's.")
     return tuple(found)
 
 
@@ -177,7 +177,7 @@ def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
         for kind, each in found.items():
             groups.setdefault(kind, []).append(each)
     parts = list(dict.fromkeys(_totals(list(groups.values()), most)))
-    told = "By kind of promise" if most == 1 else "Where all of them come with a promise of one kind"
+    told = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
     return f"{told}: {_listed(parts)}."
 
 

@@ -18,10 +18,10 @@ KEY: Final = b"sfumato"
 """The key of the mark among the metadata of a Parquet or Arrow table."""
 
 SUFFIX: Final = ".sfumato.json"
-"""What is appended to the name of a CSV file for the small file beside it that holds the mark."""
+"""Suffix of the small file next to a CSV file that holds its mark."""
 
 INSIDE: Final = "_sfumato.json"
-"""The small file in a folder that Spark wrote, which holds the mark; readers of tables leave out such names."""
+"""The small file that holds the mark in a folder written by Spark; readers of tables skip such names."""
 
 
 _SHOWN: Final = 8  # columns in a message
@@ -101,13 +101,13 @@ class Mark(CompactRepr):
         if len(self.mechanisms) > 1 and self.columns:
             fitting = [name for name, each in self.columns if each == mine] or [self.columns[0][0]]
             raise DataError(
-                f"the columns of {source} were drawn from a mechanism each: "
+                f"the columns of {source} were each drawn from a separate mechanism: "
                 f"{', '.join(repr(name) for name, _ in self.columns[:_SHOWN])}.",
                 f"name the mechanism's own with {argument('column', fitting[0])}.",
             )
         if len(self.mechanisms) > 1:
             raise DataError(
-                f"{source} was drawn from {len(self.mechanisms)} mechanisms, of which the one given is one.",
+                f"{source} was drawn from {len(self.mechanisms)} mechanisms, one of which is the given one.",
                 "keep the column that names the mechanism, and estimate from the rows of one mechanism at a time.",
             )
 

@@ -49,20 +49,20 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
         if same and is_locked(folder):  # asked last: a release that starts could meet the question
             raise InputError(
                 f"another process is releasing this source into the same folder ({folder.name!r}). One more "
-                "release draws every row once more, and the promises of both add up.",
+                "release draws every row once more, and the guarantees of both add up.",
                 f"wait for it, and use its file, or pass {argument('again', True)} if this is what you want.",
             )
     if times_before(source, target, run=run) <= known:
         return
     name, record, newest = _same(source, target, run)[-1]
     if newest and facts_of(work_folder(target.with_name(name))).get("run") == record.run:
-        hint = f"its release to {name!r} was cut off: go on with it with {argument('resume', True)}"
+        hint = f"its release to {name!r} was interrupted: continue it with {argument('resume', True)}"
     else:
         hint = "use the file that is there" if newest and target.with_name(name).exists() else ""
     replaced = "" if newest else ", whose table was replaced since"
     raise InputError(
         f"this source was released before, to {name!r} in the same folder{replaced}. One more release draws every "
-        "row once more, and the promises of both add up.",
+        "row once more, and the guarantees of both add up.",
         hint,
         f"pass {argument('again', True)} if one more is what you want.",
     )

@@ -97,7 +97,7 @@ def check_near(
         f"{amount_at_most(within_m, 'm')} outside{_by(place)} (the first is "
         f"number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is {farthest} away).",
         "check that mechanism and data belong together, and that latitude and longitude are not swapped",
-        f"move them all the same with {argument('within', farthest)}" if not far else "",
+        f"move them anyway with {argument('within', farthest)}" if not far else "",
         drop_hint or f"pass {argument('outside', 'drop')} to leave rows outside out",
         "design the mechanism for a wider region.",
     )

@@ -83,7 +83,7 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             )
         if not 0 < self.epsilon < np.inf:
             raise InputError(
-                f"an epsilon of {self.epsilon} promises nothing that can be kept.",
+                f"an epsilon of {self.epsilon} gives no guarantee.",
                 f"use a positive one, such as {argument('epsilon', 1)}.",
             )
         if isinstance(n_values, bool) or not isinstance(n_values, Integral):
@@ -92,7 +92,7 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
                 f"use one such as {argument('n_values', 8)}.",
             )
         if self.n_values < 1:
-            raise InputError(f"{self.n_values} values were asked for.", "use one at least.")
+            raise InputError(f"{self.n_values} values were asked for.", "use at least one.")
         rows: Floats = validate_data(self, X, dtype=np.float64)
         self.values_ = _values(rows, int(self.n_values))
         nearest, size = _nearest(rows, self.values_), len(self.values_)

@@ -35,7 +35,7 @@ except ImportError:  # Windows has none
     fcntl = None  # type: ignore[assignment]
 
 RUN: Final = "run.json"
-"""The file in a work folder that says what its run is made from; without it no run goes on there."""
+"""The file in a work folder with the facts of its run; without it no run goes on there."""
 
 _SUFFIX: Final = ".release"
 LOCK: Final = "lock"
@@ -158,7 +158,7 @@ def resume_run(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[st
         if before.get(what) != now:
             raise InputError(
                 f"the interrupted release to {str(target)!r} had another {what}.",
-                "resume it with what it was started with",
+                "resume it with the arguments it was started with",
                 f"leave out {argument('resume')} to start again.",
             )
     return run, times
@@ -175,7 +175,7 @@ def check_charged(folder: Path, facts: Mapping[str, str], target: Path) -> None:
     ):
         raise InputError(
             f"an interrupted release to {str(target)!r} is there, for which users may have been charged.",
-            f"go on with it with {argument('resume', True)}, which charges nobody twice for the same rows",
+            f"continue it with {argument('resume', True)}, which charges no user twice for the same rows",
             f"pass {argument('again', True)} to charge for all rows once more.",
         )
 
@@ -214,7 +214,7 @@ class WorkFolder(CompactRepr):
         try:
             if resume and not (folder / RUN).is_file():
                 raise InputError(
-                    f"no interrupted release to {str(target)!r} is there to go on with.",
+                    f"no interrupted release to {str(target)!r} is there to continue.",
                     f"leave out {argument('resume')}.",
                 )
             lock = lock_folder(folder, target)

@@ -120,4 +120,4 @@ def test_a_release_that_ended_after_its_record_says_how_to_go_on(folder):
     assert Fork(stopping, folder, "os.rename table").rest() == ["os.rename table"]
     with pytest.raises(InputError, match="released before") as told:
         prepared(folder, "b", 1)
-    assert "was cut off: go on with it with resume=True" in told.value.hint
+    assert "was interrupted: continue it with resume=True" in told.value.hint

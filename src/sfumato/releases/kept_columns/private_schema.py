@@ -47,7 +47,7 @@ class KeptColumns(CompactRepr):
                     f"there is no column {name!r} to keep.",
                     f"the source has {', '.join(known)} beside its secrets."
                     if known
-                    else f"the source has nothing beside its secrets: leave out {argument('keep')}.",
+                    else f"the source has only its secrets: leave out {argument('keep')}.",
                 )
             if column in hidden:
                 raise InputError(
@@ -247,6 +247,6 @@ def name_for_place(name: str, pair: tuple[str, str]) -> str:
 
 
 def _no_reports(each: Reporter) -> NDArray[Any]:
-    """Return reports for nobody, of which the columns can be learnt."""
+    """Return an empty array of reports, which shows their columns."""
     secrets = np.zeros((0, 2)) if isinstance(each, NoiseReporter) else np.zeros(0, dtype=np.intp)
     return each.draw(secrets, SystemWords())

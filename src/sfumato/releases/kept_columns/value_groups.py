@@ -65,7 +65,7 @@ def _refuse(name: str, located: tuple[float, float, bool], limit_m: float, compa
     error_m, blind_m, one_way = located
     if np.isfinite(error_m) and error_m <= limit_m and error_m <= (_ONE_WAY if one_way else _SHARP) * blind_m:
         raise InputError(
-            f"the column {name!r} gives positions away: it locates rows to {amount(error_m, 'm')}"
+            f"the column {name!r} reveals positions: it locates rows to {amount(error_m, 'm')}"
             f"{' in one direction' if one_way else ''}, {compared}.",
             "replace its values by coarser ones",
             f"leave it out of {argument('keep')}",

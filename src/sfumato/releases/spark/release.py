@@ -183,7 +183,7 @@ class SparkRows(CompactRepr):
         if shared:
             raise DataError(
                 f"the column {self.key[0]!r} does not name rows: {rows:,} rows of {self.name} share a value "
-                "with another, or have none.",
+                "with another, or have no value.",
                 "name a column that is different in every row.",
             )
 
@@ -322,7 +322,7 @@ class SparkPrepared(CompactRepr):
             folder.remove()
         notes = [*self._kernel.notes]
         if left:
-            notes.append(f"what {counted(left, 'interrupted release')} had left was removed unread")
+            notes.append(f"the files of {counted(left, 'interrupted release')} were removed unread")
         done = Release(
             self.people.rows - dropped,
             dropped,

@@ -19,10 +19,10 @@ SERVED: Final = ("column", "lat", "lon", "user", "time", "by", "within", "people
 """The arguments of `sfumato.release` that are passed on as they are."""
 
 _UNSERVED: Final = {
-    "resume": "a release on Spark that was stopped leaves nothing to go on with: it begins anew",
+    "resume": "a stopped release on Spark leaves nothing to continue: it starts again",
     "again": "a release on Spark keeps no record of the sources that were released",
-    "place_column": "places are remembered in a database, which tasks of Spark do not ask",
-    "skip_damaged": "Spark reads tables alone",
+    "place_column": "places are stored in a database, which Spark tasks do not use",
+    "skip_damaged": "Spark reads only tables",
     "receipt": "a release on Spark writes no receipt",
     "progress": "Spark shows its own progress",
 }
@@ -48,7 +48,7 @@ class RunSecret:
         """Refuse to go on if the secret has been destroyed."""
         if self._broadcast is None:
             raise InputError(
-                "the secret of this release has been thrown away, so its reports cannot be drawn again.",
+                "the secret of this release has been destroyed, so its reports cannot be drawn again.",
                 "read what was written; another release adds up with it.",
             )
 
@@ -62,7 +62,7 @@ class RunSecret:
             self._broadcast = None
 
     def __repr__(self) -> str:
-        return f"RunSecret: {'thrown away' if self._broadcast is None else 'not shown'}"
+        return f"RunSecret: {'destroyed' if self._broadcast is None else 'not shown'}"
 
 
 def session(given: Any = None) -> Any:
@@ -99,7 +99,7 @@ def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:
         raise InputError(
             "tasks of Spark charge no ledger, so a Blur cannot be released from there.",
             python("release the file with sfumato.release, which charges it"),
-            python("pass blur.mechanism, and see to the budget yourself."),
+            python("pass blur.mechanism, and manage the budget yourself."),
         )
     for name, value in options.items():
         if name in SERVED:

@@ -179,7 +179,7 @@ class KeyedDraw:
     def _drawn(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
         chosen = [keys[row] for row in located.rows.tolist()]
         if not chosen:
-            return self._kernel.draw(located, SystemWords())  # for nobody
+            return self._kernel.draw(located, SystemWords())  # no reports
         if self._kernel.rowwise:
             try:
                 return self._kernel.draw(located, KeyedWords(self._secret, chosen, _REPORT))
