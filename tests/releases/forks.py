@@ -26,7 +26,7 @@ FORKS.set_forkserver_preload(
         "pytest",  # which modules of tests import, and the script that runs them
         "hypothesis",
         "sfumato.releases",
-        "sfumato.releases.prepared",
+        "sfumato.releases.release",
         "sfumato.ledgers",
         "sfumato.mechanisms.planar",
         "sfumato.files",

@@ -8,8 +8,6 @@ from .frames import prepare_frame as prepare_frame
 from .kernel import Kernel as Kernel
 from .kernel import PrivateBatch as PrivateBatch
 from .options import ReleaseOptions as ReleaseOptions
-from .prepared import PreparedRelease as PreparedRelease
-from .prepared import prepare as prepare
 from .provenance import Mark as Mark
 from .provenance import mark_in as mark_in
 from .provenance import read_mark as read_mark
@@ -18,5 +16,7 @@ from .receipt import PersonBound as PersonBound
 from .receipt import Receipt as Receipt
 from .receipt import Release as Release
 from .receipt import check_receipt as check_receipt
+from .release import PreparedRelease as PreparedRelease
+from .release import prepare as prepare
 from .release import release as release
 from .reporters import positions_in as positions_in

@@ -11,11 +11,10 @@ from ..errors import DataError, FileError, InputError, SfumatoError, argument
 from ..ledgers import Blur, BudgetError, Charge
 from ..rounding import percent_at_least
 from ..sampling import SystemWords
-from ..tables import TableStream
+from ..tables import TableStream, rows_of_names
 from .kernel import Kernel, Located, PrivateBatch
 from .memo_store import DamagedRunError, PlaceMemo
 from .sources import unreadable
-from .user_names import rows_of_names
 from .work_folder import DrawnPart, WorkFolder
 
 _CHARGED: Final = "Users were charged for these unseen reports: the charges stand."

@@ -117,9 +117,7 @@ class PandasFrame(FrameKind):
                 raise InputError(
                     "the index has no name, and would stay next to the reports.",
                     python("leave it out with frame.reset_index(drop=True)"),
-                    python(
-                        "if it reveals nothing, name it with frame.rename_axis('row'), and pass keep=['row']."
-                    ),
+                    python("if it reveals nothing, name it with frame.rename_axis('row'), and pass keep=['row']."),
                 )
             if str(name) not in kept.values():
                 raise InputError(

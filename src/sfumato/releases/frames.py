@@ -18,13 +18,12 @@ from ..errors import PlaceWarning
 from ..geo import check_skip
 from ..tables import ArrowBatch, ArrowStream, LazyTable, frame_stream
 from .draws import Tally, check_affordable, name_charges
-from .engine import Progress, RowsDone, cores
+from .engine import Progress, ReleasePlan, RowsDone, cores, make_draw, plan_release
 from .frame_kinds import FrameKind, kind_of
 from .kernel import PrivateBatch
 from .memo_store import PlaceMemo
 from .options import ALLOWED, Mechanisms, Outside, check_options
 from .person_limits import People, PersonLimits
-from .plan import ReleasePlan, make_draw, plan_release
 from .provenance import KEY
 from .receipt import Release
 from .sources import check_table, unreadable

@@ -14,9 +14,8 @@ from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, UnitError, argument
 from ..proofs import ReportBound
 from ..rounding import amount_at_most, at_most, counted, float_above
-from ..tables import TableStream
+from ..tables import TableStream, counts_of_names
 from .kernel import Kernel
-from .user_names import counts_of_names
 
 _NUMBERS: Final = 1 << 23  # users below this are counted in an array
 _MERGED: Final = 1 << 22  # counts of users that are held before equal users are put together

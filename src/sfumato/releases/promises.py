@@ -61,9 +61,7 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
             if columnwise
             else f"{len(bare):,} of the mechanisms"
         )
-        said.append(
-            f"{whose} states no guarantee that can be proved from integers here: its reports have none."
-        )
+        said.append(f"{whose} states no guarantee that can be proved from integers here: its reports have none.")
     kinds = [_tightest(found) for found in promises.values()]
     if columnwise:
         total, told = _together(kinds)

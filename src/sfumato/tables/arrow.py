@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
 from ..errors import DataError
-from .opened import OpenTable, cause, check_distinct
-from .source import MOST_RATIO, MOST_UNPACKED, Source
+from .source import MOST_RATIO, MOST_UNPACKED, OpenTable, Source, cause, check_distinct
 
 IN_MEMORY: Final = "the table"
 """What messages call a table in memory."""

@@ -12,10 +12,8 @@ from ..errors import DataError
 from ..escaping import csv_cell, from_csv_cell
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
 from .batch_writer import SUFFIXES
-from .delimited import parsed
-from .layout import Layout
-from .opened import OpenTable, cause, check_distinct, no_column
-from .source import Source, as_path, is_pipe
+from .delimited import Layout, parsed
+from .source import OpenTable, Source, as_path, cause, check_distinct, is_pipe, no_column
 from .streams import ARROW, ArrowFile, folder_stream
 
 

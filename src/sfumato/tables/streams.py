@@ -20,10 +20,8 @@ from .arrow import (
     parquet_schema,
     without_views,
 )
-from .delimited import TextTable
-from .layout import Layout
-from .opened import OpenTable, check_distinct, readable
-from .source import Source, others_note
+from .delimited import Layout, TextTable
+from .source import OpenTable, Source, check_distinct, others_note, readable
 
 BATCH_ROWS: Final = 1 << 20
 """Rows of a batch, unless fewer are asked for."""

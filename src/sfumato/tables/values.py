@@ -5,19 +5,27 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Hashable, Iterable
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import Space
 from ..core.arrays import Floats
-from ..errors import DataError, row_value
+from ..core.naming import quote
+from ..errors import DataError, InputError, row_value
+from ..escaping import from_csv_cell, unseen
+from .source import cause
 
 Objects = NDArray[np.object_]
 
 _LARGEST = 2**63 - 1  # of 64 bits
 _WHOLE = re.compile(r"^([-+]?[0-9]+)\.0+$")
+_FRACTION: Final = r"\.0+$"  # may be the fraction of a whole number
+# Texts that no spelling changes: printable ASCII that begins and ends with what is seen.
+_AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
 
 
 def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
@@ -182,3 +190,175 @@ def _first_bad_number(column: Any) -> tuple[int, Any]:
         return 1, column[0].as_py()
     except (ValueError, OverflowError, pa.ArrowException):  # a time that Python does not have
         return 1, str(column.type)
+
+
+def text(label: Hashable) -> str:
+    """Return a label as text, the same each time: ``{a, b}`` for a set, ``(a, b)`` for a tuple."""
+    if isinstance(label, frozenset):
+        return "{" + ", ".join(sorted(text(part) for part in label)) + "}"
+    if isinstance(label, tuple):
+        return "(" + ", ".join(text(part) for part in label) + ")"
+    if isinstance(label, bool):
+        return str(label).lower()  # as Arrow writes truth values
+    return str(label)
+
+
+def numeric(space: Space) -> bool:
+    """Return whether all labels are integers, or all are floats, and so stay numbers in tables."""
+    kinds = {type(label) for label in space.labels}
+    return kinds in ({int}, {float}) and (kinds == {float} or all(_fits(label) for label in space.labels))
+
+
+def label_column(space: Space) -> Any:
+    """Return labels as Arrow numbers where all are, or texts; `InputError` for equal texts, unseen characters."""
+    import pyarrow as pa
+
+    return pa.array(space.labels if numeric(space) else label_texts(space))
+
+
+def label_texts(space: Space) -> list[str]:
+    """Return the labels as texts, as `sfumato.escaping.csv_cell` writes them to CSV files.
+
+    Two labels with the same text, or one with an invisible character, are an `InputError`.
+    """
+    check_seen(texts := list(_positions(space)), "label")
+    return texts
+
+
+def check_seen(texts: Iterable[str], noun: str) -> None:
+    """Refuse texts with invisible characters, or ones that control a terminal or break a line."""
+    for each in texts:
+        if reason := unseen(each):
+            raise InputError(
+                f"the {noun} {quote(each)} has {reason}.", f"design with {noun}s of visible characters."
+            )
+
+
+def find(space: Space, values: Any) -> NDArray[np.intp]:
+    """Return the positions of an Arrow column's values among the labels, array (n,); -1 where no label fits.
+
+    A text may be as in a CSV file, where an apostrophe keeps ``=1`` from being a formula. A column of neither
+    texts nor numbers is a `DataError`; two labels with the same text are an `InputError`.
+    """
+    import pyarrow as pa
+
+    known: dict[Any, int] = (
+        {label: place for place, label in enumerate(space.labels)} if numeric(space) else _positions(space)
+    )
+    try:
+        column = values if numeric(space) else values.cast(pa.string())
+        encoded = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
+    except pa.ArrowException as error:
+        raise DataError(
+            f"a column of {values.type} holds no labels ({cause(error)}).", "name a column of texts or numbers."
+        ) from None
+    places = np.array([_place(known, value) for value in encoded.dictionary.to_pylist()] + [-1], dtype=np.intp)
+    found: NDArray[np.intp] = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
+    return found
+
+
+def _place(known: dict[Any, int], value: Any) -> int:
+    """Return the position of a value, first as what a CSV file holds of a label, then as it stands."""
+    written = known.get(from_csv_cell(value), -1) if isinstance(value, str) else -1
+    return written if written >= 0 else known.get(value, -1)
+
+
+def _positions(space: Space) -> dict[str, int]:
+    positions: dict[str, int] = {}
+    for place, label in enumerate(space.labels):
+        first = positions.setdefault(text(label), place)
+        if first != place:
+            raise InputError(
+                f"the labels {space.labels[first]!r} and {label!r} are the same text in a table.",
+                "give them labels whose texts differ.",
+            )
+    return positions
+
+
+def _fits(label: Hashable) -> bool:
+    return isinstance(label, int) and -(2**63) <= label < 2**63
+
+
+def holds_names(kind: Any) -> bool:
+    """Return whether values of an Arrow type can be names: texts, numbers and the like, no nested types."""
+    import pyarrow as pa
+
+    while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
+        kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind.value_type
+    return not pa.types.is_nested(kind)
+
+
+def counts_of_names(column: Any) -> tuple[Any, Any]:
+    """Return the distinct names in an Arrow column, and how many rows have each, as two Arrow arrays.
+
+    Texts are in one spelling, null where empty, and may occur more than once; other values are as stored.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values, counts = pc.value_counts(_stored(column)).flatten()
+    if pa.types.is_string_view(values.type):
+        values = values.cast(pa.string())
+    kind = values.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return values, counts
+    if _seen_ascii(values):
+        return values, counts
+    plain = pc.and_(
+        pc.match_substring_regex(values, _AS_IT_IS), pc.invert(pc.match_substring_regex(values, _FRACTION))
+    )
+    other = pc.invert(pc.fill_null(plain, fill_value=False))
+    if pc.any(other).as_py():
+        found = [spelled(each) for each in values.filter(other).to_pylist()]
+        values = pc.replace_with_mask(values, other, pa.array(found, kind))
+    return values, counts
+
+
+def rows_of_names(column: Any) -> dict[str | None, int]:
+    """Return how many rows have each name, as text; None counts rows without a name."""
+    import pyarrow as pa
+
+    values, counts = counts_of_names(column)
+    if isinstance(column.type, pa.BaseExtensionType) and values.type == column.type.storage_type:
+        values = pa.ExtensionArray.from_storage(column.type, values)  # a UUID is written as one
+    found: dict[str | None, int] = {}
+    for value, rows in zip(values.to_pylist(), counts.to_pylist(), strict=True):
+        name = spelled(value)
+        found[name] = found.get(name, 0) + rows
+    return found
+
+
+def as_texts(column: Any, name: str) -> Any:
+    """Return an Arrow column as texts, as they are written."""
+    import pyarrow as pa
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        return pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())
+    try:
+        return column.cast("string")
+    except pa.ArrowException as error:
+        raise DataError(
+            f"the column {name!r} of {column.type} holds no texts ({cause(error)}).",
+            "name a column of texts or whole numbers.",
+        ) from None
+
+
+def _seen_ascii(texts: Any) -> bool:
+    """Return whether all texts are non-empty visible ASCII without a point."""
+    import pyarrow.compute as pc
+
+    data = texts.buffers()[2]
+    if data is None or not data.size or not (pc.min(pc.binary_length(texts)).as_py() or 0):
+        return False
+    found = np.frombuffer(data, dtype=np.uint8)
+    return bool(found.min() > ord(" ") and found.max() <= ord("~") and not (found == ord(".")).any())
+
+
+def _stored(column: Any) -> Any:
+    """Return an Arrow array without dictionaries and extension types, whose values Arrow can count."""
+    import pyarrow as pa
+
+    while isinstance(column.type, pa.BaseExtensionType) or pa.types.is_dictionary(column.type):
+        extension = isinstance(column.type, pa.BaseExtensionType)
+        column = column.storage if extension else column.dictionary.take(column.indices)
+    return column

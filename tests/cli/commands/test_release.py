@@ -48,7 +48,7 @@ def test_an_interrupted_release_says_how_to_go_on(run, designed, visits_file, mo
     asked = ("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
     for where, said in (("run", "Nothing was begun."), ("_run", "--resume goes on")):
         with monkeypatch.context() as patch:
-            patch.setattr(f"sfumato.releases.prepared.PreparedRelease.{where}", stop)
+            patch.setattr(f"sfumato.releases.release.PreparedRelease.{where}", stop)
             done = run(*asked)
         assert done.code == 130
         assert said in done.err

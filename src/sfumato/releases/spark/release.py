@@ -14,7 +14,7 @@ from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError, argument
 from ...rounding import at_most, counted
-from ...tables import no_column
+from ...tables import counts_of_names, no_column
 from ..kernel import Kernel
 from ..options import ALLOWED, Outside, check_options
 from ..person_limits import People, PersonLimits, people_without_users
@@ -22,7 +22,6 @@ from ..promises import bounds_of_report, report_bounds, sentences
 from ..provenance import INSIDE, Mark
 from ..receipt import Release
 from ..sources import check_table
-from ..user_names import counts_of_names
 from .session import SERVED, RunSecret, kernel_error, refuse_unserved, session
 from .tasks import COUNTS, counting_task, drawing_task, spark_schema
 
