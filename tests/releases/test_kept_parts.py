@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.releases.kept_columns.positions import check_kept
+from sfumato.releases.kept_columns.positions import refuse_locating_columns
 from sfumato.tables import python_values
 
 DEGREE_M = 111_200
@@ -189,7 +189,7 @@ def test_numbers_with_many_decimals_are_no_names(form, rows):
 )
 def test_odd_parts_are_kept(column):
     _, lat, lon, *_ = people(6)
-    check_kept({"kept": column}, lat, lon, 700.0)
+    refuse_locating_columns({"kept": column}, lat, lon, 700.0)
 
 
 def metres(lat, lon):
@@ -347,10 +347,10 @@ def test_the_other_end_inside_other_values_is_not_kept(form):
 )
 def test_geometries_without_points_are_kept_unless_others_have_some(empty):
     _, lat, lon, *_ = people(5)
-    check_kept({"kept": pa.array([empty] * 5)}, lat, lon, 700.0)
+    refuse_locating_columns({"kept": pa.array([empty] * 5)}, lat, lon, 700.0)
     point = "POINT (7 8)" if isinstance(empty, str) else wkb(lat[:1], lon[:1])[0]
     with pytest.raises(InputError, match="never kept"):
-        check_kept({"kept": pa.array([empty] * 4 + [point])}, lat, lon, 700.0)
+        refuse_locating_columns({"kept": pa.array([empty] * 4 + [point])}, lat, lon, 700.0)
 
 
 def harmless(rng, rows):
@@ -394,7 +394,7 @@ def test_few_false_alarms_over_encodings():
         for name, values in harmless(rng, rows).items():
             columns += 1
             try:
-                check_kept({name: values}, lat, lon, 700.0)
+                refuse_locating_columns({name: values}, lat, lon, 700.0)
             except InputError as error:
                 alarms.append((seed, name, error.problem))
     assert columns > 1_000

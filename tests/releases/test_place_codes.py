@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.errors import InputError
 from sfumato.releases.kept_columns.place_codes import positions_of
-from sfumato.releases.kept_columns.positions import check_kept
+from sfumato.releases.kept_columns.positions import refuse_locating_columns
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_codes_of_places_are_not_kept(form, rows):
     _, lat, lon = places(rows)
     column = pa.array([CODES[form](*each) for each in zip(lat.tolist(), lon.tolist(), strict=True)])
     with pytest.raises(InputError, match=r"'code' (holds positions|gives positions away)"):
-        check_kept({"code": column}, lat, lon, 1_000.0)
+        refuse_locating_columns({"code": column}, lat, lon, 1_000.0)
     others = pa.array([CODES[form](y + 20, x + 50) for y, x in zip(lat.tolist(), lon.tolist(), strict=True)])
     if rows < 10:  # more codes than these are near each other where their rows are
-        check_kept({"code": others}, lat, lon, 1_000.0)
+        refuse_locating_columns({"code": others}, lat, lon, 1_000.0)
 
 
 @pytest.mark.parametrize("form", ["order", "equal values"])
@@ -131,9 +131,9 @@ def test_codes_of_an_unknown_kind_are_not_kept_in_few_rows(form):
         ]
         lat, lon, codes = lat[:40], lon[:40], codes[:40]  # fewer than fifty have a value of others
     with pytest.raises(InputError, match="'code' gives positions away"):
-        check_kept({"code": pa.array(codes)}, lat, lon, 2_500.0)
+        refuse_locating_columns({"code": pa.array(codes)}, lat, lon, 2_500.0)
     shuffled = rng.permutation(len(codes))
-    check_kept({"code": pa.array([codes[k] for k in shuffled])}, lat, lon, 2_500.0)
+    refuse_locating_columns({"code": pa.array([codes[k] for k in shuffled])}, lat, lon, 2_500.0)
 
 
 @pytest.mark.slow
@@ -154,4 +154,4 @@ def test_harmless_codes_are_kept(rows):
         kept["prices"] = [f"{a:.2f} of {b:.2f}" for a, b in 60 * rng.random((rows, 2))]
         kept["pairs"] = [f"{a:.4f},{b:.4f}" for a, b in 60 * rng.random((rows, 2))]
         for name, values in kept.items():
-            check_kept({name: pa.array(values)}, lat, lon, 1_000.0)
+            refuse_locating_columns({name: pa.array(values)}, lat, lon, 1_000.0)

@@ -96,7 +96,7 @@ class ChargedDraw(FreshDraw):
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:  # noqa: ARG002
         """Return the private rows of a batch, after charging for them; see `FreshDraw.draw`."""
-        located = self.kernel.locate(batch, self._words, start=start)
+        located = self.kernel.locate_or_refuse(batch, self._words, start=start)
         charges = self._charges(self._users(located, start))
         self.paid |= self.blur.ledger.charge_many(charges, run=run, batch=start) and bool(charges)
         return self.kernel.assemble(located, self.kernel.draw(located, self._words))
@@ -180,7 +180,7 @@ def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: f
     def located() -> Iterator[tuple[Located, int]]:
         tally, words = Tally(), SystemWords()
         for batch in stream.batches(draw.columns, size):
-            rows = draw.kernel.locate(batch, words, start=tally.source)
+            rows = draw.kernel.locate_or_refuse(batch, words, start=tally.source)
             yield rows, tally.source
             tally.source += batch.num_rows
             tally.dropped += rows.dropped

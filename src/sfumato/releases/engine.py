@@ -67,7 +67,7 @@ class ReleasePlan(CompactRepr):
     """Everything known of a release before its reports are drawn.
 
     ``bounds`` are the proved bounds of every report, one of each kind. ``promises`` are sentences on them, on the
-    total of one person, and on the columns that stay. ``allow`` is the share of rows that may be moved or dropped.
+    total of one person, and on the columns left out. ``allow`` is the share of rows that may be moved or dropped.
     """
 
     draw: FreshDraw
@@ -104,6 +104,7 @@ class ReleasePlan(CompactRepr):
             mark=self.mark.mechanisms,
             seconds=seconds,
             row_reports=self.kernel.places,
+            carried_over=tuple(self.kernel.kept_columns.kept),
         )
 
 

@@ -46,7 +46,7 @@ class PreparedFrame(CompactRepr):
     """A release of a table in memory before its draw: read `promises`, then `run`.
 
     Attributes:
-        promises: Sentences on the guarantee of one report, the total of one person, and the columns that stay.
+        promises: Sentences on the guarantee of one report, the total of one person, and the columns left out.
         people: Number of rows, and of rows per person.
     """
 

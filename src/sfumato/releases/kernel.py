@@ -19,7 +19,7 @@ from ..geo import PlaceColumns
 from ..rounding import amount_at_most, counted
 from ..sampling import SystemWords
 from ..tables import as_texts, holds_names, no_column
-from .kept_columns.positions import check_kept
+from .kept_columns.positions import refuse_locating_columns
 from .kept_columns.private_schema import KeptColumns, copy_rows, name_for_place, private_schema
 from .options import ReleaseOptions, first_place, input_kind_of, name_mechanisms, other_places
 from .reporters import BLOCK, ColumnwiseReporter, MatrixReporter, NoiseReporter, Reporter, Secrets, reporter
@@ -126,22 +126,18 @@ class Kernel:
         self._within_m = units.length_m(options.within, "the distance")
         if not self._within_m >= 0:
             raise InputError(f"a distance of {options.within} is negative.", "use a length such as '1 km'.")
-        given = input_kind_of(self._reporters, options)
-        columns = schema.names
-        found: PlaceColumns | None = None
-        if given == "places":
-            found = first_place(schema, options, name, comma=comma)
-        pairs = () if found is None else other_places(found, options.also)
-        self._places = () if found is None else (found, *pairs)
-        self.places = 1 + len(pairs)
-        self.of_places = found is not None
-        self.notes = () if found is None else found.notes
-        if pairs:
+        of_places = input_kind_of(self._reporters, options) == "places"
+        first = first_place(schema, options, name, comma=comma) if of_places else None
+        self._places = () if first is None else (first, *other_places(first, options.also))
+        self.places, self.of_places = max(1, len(self._places)), of_places
+        self.notes = () if first is None else first.notes
+        if self.places > 1:
             called = " and ".join(map(self._of_place, range(self.places)))
             self.notes += (
                 f"each row has {self.places} reports, by {called}, drawn independently: all of them count",
             )
-        self.user = options.user if found is None else found.roles.user
+        roles = None if first is None else first.roles
+        self.user = options.user if roles is None else roles.user
         self.people = options.people
         if options.people == "column" and self.user is None:
             raise DataError(
@@ -149,36 +145,35 @@ class Kernel:
                 f"name it with {argument('release.user', 'column')}",
                 f"state that all rows are one person's with {argument('people', 'one')}.",
             )
-        roles = (*(("column", each) for each in options.named), ("by", options.by), ("release.user", self.user))
-        for option, each in roles:
-            if each is not None and each not in columns:
-                raise no_column(columns, each, option, name)
+        for option, each in (
+            *(("column", each) for each in options.named),
+            ("by", options.by),
+            ("release.user", self.user),
+        ):
+            if each is not None and each not in schema.names:
+                raise no_column(schema.names, each, option, name)
         for role in (options.by, self.user):
             if role is not None and not holds_names(schema.field(role).type):
                 raise DataError(
                     f"the column {role!r} of {name} is of {schema.field(role).type}, which holds no names.",
                     "name a column of texts or numbers.",
                 )
-        position = (
-            (None, None, None) if found is None else (found.roles.lat, found.roles.lon, found.roles.geometry)
-        )
+        position = () if roles is None else (roles.lat, roles.lon, roles.geometry)
         secret = (*options.named, *position, *chain(*options.also))
-        kept = {"user": self.user, "time": None if found is None else found.roles.time}
-        self.kept_columns = KeptColumns.of(columns, options.keep, secret, kept)
-        datum = None if found is None else found.roles.datum
-        if datum in self.kept_columns.kept.values():
+        time = None if roles is None else roles.time
+        self.kept_columns = KeptColumns.of(schema.names, options.keep, secret, {"user": self.user, "time": time})
+        if roles is not None and roles.datum in self.kept_columns.kept.values():
             raise InputError(
-                f"the column {datum!r} states the coordinate system of the source, but reports are in WGS84.",
+                f"the column {roles.datum!r} states the coordinate system of the source; reports are in WGS84.",
                 f"leave it out of {argument('keep')}.",
             )
-        self.secret = frozenset(each for each in (*secret, kept["time"]) if each is not None)
+        self.secret = frozenset(each for each in (*secret, time) if each is not None)
         sources = (*chain(*(each.position for each in self._places)), *options.named, options.by)
         self.drawn_from = tuple(dict.fromkeys(each for each in sources if each is not None))
         self.rowwise = all(each.rowwise for each in self._reporters)
-        wanted = [*self.drawn_from, *self.kept_columns.kept.values()]
-        self.needs = tuple(dict.fromkeys(wanted))
+        self.needs = tuple(dict.fromkeys((*self.drawn_from, *self.kept_columns.kept.values())))
         self.schema = private_schema(self._reporters, self.kept_columns, schema, options.also, lists=options.lists)
-        if len({type(each) for each in self._reporters}) > 1 and given == "places":
+        if len({type(each) for each in self._reporters}) > 1 and of_places:
             self.notes += ("reports have no labels, because some of the mechanisms have none",)
 
     def release(self, batch: Any, words: Words | None = None, *, start: int = 0) -> PrivateBatch:
@@ -192,10 +187,10 @@ class Kernel:
             InputError: If a kept column locates the rows.
         """
         source = words or SystemWords()
-        located = self.locate(batch, source, start=start)
+        located = self.locate_or_refuse(batch, source, start=start)
         return self.assemble(located, self.draw(located, source))
 
-    def locate(self, batch: Any, words: Words, *, start: int = 0) -> Located:
+    def locate_or_refuse(self, batch: Any, words: Words, *, start: int = 0) -> Located:
         """Return the secrets of a batch; points on lattices are rounded at random with ``words``.
 
         Raises:
@@ -203,41 +198,27 @@ class Kernel:
             InputError: If a kept column locates the rows.
         """
         chosen = self._chosen(batch, start)
-        found: list[tuple[Secrets, tuple[Floats, Floats] | None]]
+        secrets_of_places: list[tuple[Secrets, tuple[Floats, Floats] | None]]
         if self._places:
-            found = [self._at(place, batch, chosen, words, start) for place in range(self.places)]
+            secrets_of_places = [self._at(each, batch, chosen, words, start) for each in self._places]
         else:
             labels = [batch.column(name) for name in self.options.named]
-            found = [(secrets_of(self._reporters, labels, chosen), None)]
+            secrets_of_places = [(secrets_of(self._reporters, labels, chosen), None)]
         moved_m = np.zeros(batch.num_rows)
         lacking = np.zeros(batch.num_rows, dtype=np.bool_)
-        for place, (secrets, at) in enumerate(found):
+        for place, (secrets, at) in enumerate(secrets_of_places):
             if at is not None:
-                self._check_kept(batch, secrets.inside, *at)
+                self._refuse_locating_columns(batch, secrets.inside, *at)
                 lacking |= ~(secrets.inside | np.isfinite(at[0] + at[1]))
-            called = self._of_place(place) if self.places > 1 else ""
+            by = f"by {self._of_place(place)} " if self.places > 1 else ""
             if secrets.moved_m is not None:
-                check_near(
-                    secrets.moved_m, secrets.inside, self._within_m, start, place=called, drop_hint=self.drop_hint
-                )
+                self._refuse_far(secrets.moved_m, secrets.inside, start, by)
                 moved_m = np.maximum(moved_m, secrets.moved_m)
             if not secrets.inside.all() and self.options.outside != "drop":
-                labels = [] if at else [batch.column(name).filter(~secrets.inside) for name in self.options.named]
-                nearest = self.options.outside == "nearest"
-                refuse_outside(
-                    self._reporters,
-                    secrets.inside,
-                    start,
-                    at,
-                    chosen,
-                    labels,
-                    nearest=nearest,
-                    place=called,
-                    drop_hint=self.drop_hint,
-                )
-        inside = np.all([secrets.inside for secrets, _ in found], axis=0)
+                raise self._outside_error(batch, secrets.inside, at, chosen, start, by)
+        inside = np.all([secrets.inside for secrets, _ in secrets_of_places], axis=0)
         rows = np.flatnonzero(inside)
-        values = np.stack([secrets.values for secrets, _ in found])
+        values = np.stack([secrets.values for secrets, _ in secrets_of_places])
         moved = moved_m[rows]
         return Located(
             batch,
@@ -250,28 +231,111 @@ class Kernel:
         )
 
     def _at(
-        self, place: int, batch: Any, chosen: NDArray[np.intp] | None, words: Words, start: int
+        self, place: PlaceColumns, batch: Any, chosen: Chosen, words: Words, start: int
     ) -> tuple[Secrets, tuple[Floats, Floats]]:
         """Return the secrets of one place of each row, and its degrees."""
-        at = self._places[place].degrees(batch, start=start)
-        nearest = self.options.outside == "nearest"
-        return secrets_at(self._reporters, *at, chosen, words, nearest=nearest), at
+        at = place.degrees(batch, start=start)
+        return secrets_at(self._reporters, *at, chosen, words, nearest=self.options.outside == "nearest"), at
 
     def _of_place(self, place: int) -> str:
         """Return the columns of a place of each row, for messages."""
         roles = self._places[place].roles
         return repr(roles.geometry) if roles.geometry is not None else f"{roles.lat!r}, {roles.lon!r}"
 
-    def _check_kept(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
-        """Refuse kept columns that locate rows. Users and times are kept under their own names.
+    def _refuse_locating_columns(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
+        """Refuse kept columns that locate rows. Times are not tested.
 
         A user stays near their own places, so in that column only numbers that are positions are tested.
         """
-        time = self._places[0].roles.time if self._places else None
+        time = self._places[0].roles.time
         kept = {name: batch.column(name) for name in self.kept_columns.kept.values() if name != time}
-        losses = [each.loss_m for each in self._reporters]
-        notes = check_kept(kept, np.where(inside, lat, np.nan), lon, float(np.mean(losses)), users=self.user)
+        loss_m = float(np.mean([each.loss_m for each in self._reporters]))
+        notes = refuse_locating_columns(kept, np.where(inside, lat, np.nan), lon, loss_m, users=self.user)
         self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
+
+    def _refuse_far(self, moved_m: Floats, inside: NDArray[np.bool_], start: int, by: str) -> None:
+        """Refuse rows that were moved too far; ``by`` names the columns of their place, if rows have several."""
+        too_far = inside & (moved_m > self._within_m)
+        if not too_far.any():
+            return
+        count, first = int(too_far.sum()), int(np.argmax(too_far))
+        farthest = amount_at_most(float(moved_m.max()), "m")
+        far = float(moved_m.max()) > _FAR * self._within_m  # probably no slip at a border
+        raise DataError(
+            f"{counted(count, 'row')} {_are(count)} more than {amount_at_most(self._within_m, 'm')} outside "
+            f"{by}(the first is number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is "
+            f"{farthest} away).",
+            "check that mechanism and data belong together, and that latitude and longitude are not swapped",
+            f"move them anyway with {argument('within', farthest)}" if not far else "",
+            self.drop_hint or f"pass {argument('outside', 'drop')} to leave rows outside out",
+            "design the mechanism for a wider region.",
+        )
+
+    def _outside_error(
+        self,
+        batch: Any,
+        inside: NDArray[np.bool_],
+        at: tuple[Floats, Floats] | None,
+        chosen: Chosen,
+        start: int,
+        by: str,
+    ) -> DataError:
+        """Return the error of rows outside, at least one, with what can be done; ``by`` names their columns."""
+        rows, count, first = len(inside), int((~inside).sum()), start + int(np.argmin(inside)) + 1
+        single = self.single
+        where = "at any of the secrets of their mechanisms" if single is None else single.where
+        drop = self.drop_hint or f"pass {argument('outside', 'drop')} to leave them out"
+        of = f"{count:,} of {f'{rows:,} rows' if not start else f'the rows {start + 1:,} to {start + rows:,}'}"
+        number = f"{by}(the first is number {first})"
+        if at is None:
+            return DataError(
+                f"{of} {_are(count)} not {where} {number}.",
+                self._misspelt(batch, inside) or "correct the label, or give missing answers a label of their own",
+                drop,
+                "design the mechanism for these labels too.",
+            )
+        lat, lon = at
+        known = np.isfinite(lat) & np.isfinite(lon)
+        missing = int((~inside & ~known).sum())
+        if missing == count:
+            return DataError(
+                f"{of} {'has' if count == 1 else 'have'} no position {number}.",
+                drop,
+                "leave rows without a position out of the source: they cannot be moved.",
+            )
+        without = f"; {missing:,} of these have no position" if missing else ""
+        alien = ~inside & known & ((np.abs(lat) > 90) | (np.abs(lon) > 360))
+        if alien.any():
+            return DataError(
+                f"{of} {_are(count)} not {where} {number}{without}. The latitude and longitude of number "
+                f"{start + int(np.argmax(alien)) + 1} are no degrees.",
+                "convert metres or feet of a map to degrees of WGS84 first, as pyproj and geopandas do",
+                drop,
+            )
+        moves = self.options.outside != "nearest" and all(each.moves for each in self._reporters)
+        return DataError(
+            f"{of} {_are(count)} not {where} {number}{without}.",
+            _swapped(self._reporters, lat[~inside], lon[~inside], None if chosen is None else chosen[~inside])
+            or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
+            f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
+            if moves
+            else "",
+            drop,
+            "design the mechanism for a wider region.",
+        )
+
+    def _misspelt(self, batch: Any, inside: NDArray[np.bool_]) -> str:
+        """Return a hint if a value differs from a label only in capitals, blanks or the form of accents.
+
+        It does not show the value, which may be confidential.
+        """
+        if len(self.options.named) != 1 or not isinstance(self.single, MatrixReporter):
+            return ""
+        values = batch.column(self.options.named[0]).filter(~inside).to_pylist()
+        known = {_folded(label) for label in self.single.single.secrets.labels if isinstance(label, str)}
+        if not any(isinstance(value, str) and _folded(value) in known for value in values):
+            return ""
+        return "correct the label: one differs only in its capitals, blanks or the form of its accents"
 
     def draw(
         self, located: Located, words: Words, chosen: NDArray[np.intp] | None = None
@@ -281,20 +345,20 @@ class Kernel:
         All rows draw their first place before any second one. ``chosen`` limits the draw to some rows, array (j,).
         """
         wanted = np.arange(len(located.rows)) if chosen is None else chosen
-        found = []
+        drawn = []
         groups = [(0, wanted)]
         if located.chosen is not None:
             groups = [(number, wanted[rows]) for number, rows in grouped(located.chosen[wanted])]
-        for number, mine in groups:
+        for number, members in groups:
             each, reports = self._reporters[number], []
             for secrets in located.values:
-                values = secrets if mine.size == len(secrets) else secrets[mine]
+                values = secrets if members.size == len(secrets) else secrets[members]
                 if located.chosen is not None and values.ndim == 2 and not isinstance(each, NoiseReporter):
                     values = values[:, 0].astype(np.intp)  # positions, next to the points of noise
                 parts = [each.draw(values[at : at + BLOCK], words) for at in range(0, max(1, len(values)), BLOCK)]
                 reports.append(np.concatenate(parts))
-            found.append((each, mine, np.stack(reports)))
-        return found
+            drawn.append((each, members, np.stack(reports)))
+        return drawn
 
     def assemble(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
         """Return the private rows, made of the reports that `draw` returned."""
@@ -420,53 +484,8 @@ def _join(parts: Sequence[Secrets], where: Sequence[Any], size: int) -> Secrets:
     return Secrets(values, inside, moved_m)
 
 
-def check_near(
-    moved_m: Floats,
-    inside: NDArray[np.bool_],
-    within_m: float,
-    start: int,
-    *,
-    place: str = "",
-    drop_hint: str = "",
-) -> None:
-    """Refuse rows that were moved too far."""
-    too_far = inside & (moved_m > within_m)
-    if not too_far.any():
-        return
-    first = int(np.argmax(too_far))
-    farthest = amount_at_most(float(moved_m.max()), "m")
-    far = float(moved_m.max()) > _FAR * within_m  # probably no slip at a border
-    raise DataError(
-        f"{counted(int(too_far.sum()), 'row')} {_are(int(too_far.sum()))} more than "
-        f"{amount_at_most(within_m, 'm')} outside{_by(place)} (the first is "
-        f"number {start + first + 1}; the farthest up to number {start + len(moved_m):,} is {farthest} away).",
-        "check that mechanism and data belong together, and that latitude and longitude are not swapped",
-        f"move them anyway with {argument('within', farthest)}" if not far else "",
-        drop_hint or f"pass {argument('outside', 'drop')} to leave rows outside out",
-        "design the mechanism for a wider region.",
-    )
-
-
-def _by(place: str) -> str:
-    return f" by {place}" if place else ""
-
-
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
-
-
-def _misspelt(reporters: Sequence[Reporter], columns: Sequence[Any]) -> str:
-    """Return a hint if a value differs from a label only in capitals, blanks or the form of accents.
-
-    It does not show the value, which may be confidential.
-    """
-    if len(columns) != 1 or len(reporters) != 1 or not isinstance(reporters[0], MatrixReporter):
-        return ""
-    labels, values = reporters[0].single.secrets.labels, columns[0].to_pylist()
-    known = {_folded(label) for label in labels if isinstance(label, str)}
-    if not any(isinstance(value, str) and _folded(value) in known for value in values):
-        return ""
-    return "correct the label: one differs only in its capitals, blanks or the form of its accents"
 
 
 def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Chosen) -> str:
@@ -481,63 +500,3 @@ def _swapped(reporters: Sequence[Reporter], lat: Floats, lon: Floats, chosen: Ch
 
 def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
-
-
-def refuse_outside(
-    reporters: Sequence[Reporter],
-    inside: NDArray[np.bool_],
-    start: int,
-    at: tuple[Floats, Floats] | None,
-    chosen: Chosen,
-    columns: Sequence[Any],
-    *,
-    nearest: bool,
-    place: str = "",
-    drop_hint: str = "",
-) -> None:
-    """Refuse the rows that are not ``inside``, at least one; the `DataError` says what can be done.
-
-    ``at`` are degrees, NaN for none; None where secrets are not places. ``columns`` are the labels of the rows
-    outside. ``place`` names the columns of the place, where rows have several. ``nearest`` is whether rows were
-    moved already.
-    """
-    rows, count, first = len(inside), int((~inside).sum()), start + int(np.argmin(inside)) + 1
-    of = f"{rows:,} rows" if not start else f"the rows {start + 1:,} to {start + rows:,}"
-    where = reporters[0].where if len(reporters) == 1 else "at any of the secrets of their mechanisms"
-    drop = drop_hint or f"pass {argument('outside', 'drop')} to leave them out"
-    number = f"{f'by {place} ' if place else ''}(the first is number {first})"
-    if at is None:
-        raise DataError(
-            f"{count:,} of {of} {_are(count)} not {where} {number}.",
-            _misspelt(reporters, columns) or "correct the label, or give missing answers a label of their own",
-            drop,
-            "design the mechanism for these labels too.",
-        )
-    lat, lon = at
-    missing = int((~inside & ~(np.isfinite(lat) & np.isfinite(lon))).sum())
-    if missing == count:
-        raise DataError(
-            f"{count:,} of {of} {'has' if count == 1 else 'have'} no position {number}.",
-            drop,
-            "leave rows without a position out of the source: they cannot be moved.",
-        )
-    alien = ~inside & np.isfinite(lat) & np.isfinite(lon) & ((np.abs(lat) > 90) | (np.abs(lon) > 360))
-    without = f"; {missing:,} of these have no position" if missing else ""
-    if alien.any():
-        row = int(np.argmax(alien))
-        raise DataError(
-            f"{count:,} of {of} {_are(count)} not {where} {number}{without}. The latitude and longitude of number "
-            f"{start + row + 1} are no degrees.",
-            "convert metres or feet of a map to degrees of WGS84 first, as pyproj and geopandas do",
-            drop,
-        )
-    raise DataError(
-        f"{count:,} of {of} {_are(count)} not {where} {number}{without}.",
-        _swapped(reporters, lat[~inside], lon[~inside], None if chosen is None else chosen[~inside])
-        or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
-        f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
-        if not nearest and all(each.moves for each in reporters)
-        else "",
-        drop,
-        "design the mechanism for a wider region.",
-    )

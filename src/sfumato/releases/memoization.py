@@ -192,7 +192,7 @@ class MemoizedDraw(FreshDraw):
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:
         """Return the private rows of a batch, after charging for the places that are new; see `FreshDraw.draw`."""
-        located = self.kernel.locate(batch, self._words, start=start)
+        located = self.kernel.locate_or_refuse(batch, self._words, start=start)
         shared = self._shared(batch, located, start)
         if self.blur is None:
             reports = self._drawn(located, shared, start, memo)

@@ -20,6 +20,7 @@ from ..errors import FileError, InputError, python
 from ..escaping import plain
 from ..proofs import ReportBound
 from ..rounding import amount_at_most, counted, float_above
+from .kept_columns.private_schema import listed
 from .person_limits import People, PersonLimits
 
 _SHOWN = 12  # names of columns in a sentence
@@ -39,13 +40,14 @@ class Release(CompactRepr):
         places: Places of users that were reported once and repeated.
         cost: Sentence on the cost of this repetition, and of noise on a budget; empty without any.
         farthest_m: Largest distance by which a row was moved, metres.
-        promises: Sentences on the guarantees, their total, and the columns that stay.
+        promises: Sentences on the guarantees, their total, and the columns that are left out.
         mark: Fingerprints of the mechanisms, which the table bears.
         seconds: Duration.
         without_position: Dropped rows that have no position.
         resumed: Reports drawn before an interruption.
         earlier: Earlier releases of the source to the same folder.
         row_reports: Reports of each row.
+        carried_over: Columns of the table that were copied unchanged, which no guarantee covers.
     """
 
     rows: int
@@ -63,6 +65,7 @@ class Release(CompactRepr):
     resumed: int = 0
     earlier: int = 0
     row_reports: int = 1
+    carried_over: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         shown = self.columns if len(self.columns) <= _SHOWN else (*self.columns[:3], "...", self.columns[-1])
@@ -82,6 +85,11 @@ class Release(CompactRepr):
             far = f", by {amount_at_most(self.farthest_m, 'm')} at most" if self.farthest_m else ""
             parts.append(f"{counted(self.moved, 'row')} outside {were} moved to the nearest place first{far}")
         said = "; ".join([*parts, *(note.rstrip(".") for note in self.notes)])
+        if self.carried_over:
+            said += (
+                f". Carried over unchanged, because you named it: {listed(self.carried_over)}. The guarantee does "
+                "not cover it: a precise time, the name of a place or a rare value can reveal the secret"
+            )
         return said + (f". {self.cost}" if self.cost else "")
 
 
@@ -226,7 +234,6 @@ class Receipt(CompactRepr):
         source: FileMark | None,
         target: FileMark,
         mechanism_files: Sequence[FileMark],
-        carried_over: Sequence[str],
         left_out: Sequence[str],
         ledger: bool,
     ) -> Self:
@@ -257,7 +264,7 @@ class Receipt(CompactRepr):
             limits.epsilon,
             ledger,
             outcome.columns,
-            tuple(carried_over),
+            outcome.carried_over,
             tuple(left_out),
             outcome.notes,
         )

@@ -219,7 +219,7 @@ class PreparedRelease(CompactRepr):
 
     Attributes:
         target: The file to write.
-        promises: Sentences on the guarantee of one report, the total of one person, and the columns that stay.
+        promises: Sentences on the guarantee of one report, the total of one person, and the columns left out.
         people: Number of rows, and of rows per person.
     """
 
@@ -285,7 +285,6 @@ class PreparedRelease(CompactRepr):
                     "compare the table with the source that was meant.",
                 )
             mark = FileMark.of(self._source, self._plan.stream.files)
-        columns = self._plan.kernel.kept_columns
         return Receipt.of(
             outcome,
             self.people,
@@ -294,8 +293,7 @@ class PreparedRelease(CompactRepr):
             source=mark,
             target=FileMark.of(self.target),
             mechanism_files=[FileMark.of(each) for each in files],
-            carried_over=tuple(columns.kept),
-            left_out=columns.left_out,
+            left_out=self._plan.kernel.kept_columns.left_out,
             ledger=self._metered,
         )
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import CoordinatePrivacy, Loss, Mechanism, MetricPrivacy, Prior, Randomizer, Space, hamming
 from ..core.arrays import Floats
-from ..errors import DataError, InputError, MissingExtraError, argument
+from ..errors import InputError, MissingExtraError, argument
 from ..geo import PlaceColumns, Visits
 from ..optimal import Design, design, suited_lattice
 from ..sampling import sampler
@@ -119,8 +119,7 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         reports = sampler(self.mechanism_).draw(_nearest(rows, self.values_))
-        found: NDArray[np.float64] = self.values_[reports]
-        return found
+        return np.asarray(self.values_[reports])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -248,9 +247,8 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             )
         prepared = self._prepared(np.zeros(0), np.zeros(0))
         reports = prepared.run().frame
-        if [str(reports.schema.field(name).type) for name in _NAMES if name in reports.schema.names] != 2 * [
-            "double"
-        ]:
+        kinds = [str(reports.schema.field(name).type) for name in _NAMES if name in reports.schema.names]
+        if kinds != ["double", "double"]:
             raise InputError(
                 f"the reports of {self.mechanism_!r} are not one place each.",
                 "pass a mechanism whose reports are places.",
@@ -266,11 +264,7 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         """
         check_is_fitted(self)
         lat, lon = self._degrees(X, reset=False)
-        try:
-            reports = self._prepared(lat, lon).run().frame
-        except DataError as error:  # a transformer drops no row
-            kept = [each for each in error.hints if argument("outside", "drop") not in each]
-            raise DataError(error.text, *kept, "leave these rows out of X.") from None
+        reports = self._prepared(lat, lon).run().frame
         found = np.column_stack([reports[name].to_numpy() for name in _NAMES])
         return found[:, ::-1] if self._longitude_first() else found
 
@@ -279,7 +273,9 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
         table = pa.table(dict(zip(_NAMES, (lat, lon), strict=True)))
         mechanism: Any = self.mechanism_
-        return prepare_frame(mechanism, table, outside=self.outside, within=self.within, allow=self.allow)
+        prepared = prepare_frame(mechanism, table, outside=self.outside, within=self.within, allow=self.allow)
+        prepared._plan.kernel.drop_hint = "leave these rows out of X"  # a transformer drops no row
+        return prepared
 
     def _degrees(self, X: ArrayLike, *, reset: bool) -> tuple[Floats, Floats]:
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=reset)

@@ -35,7 +35,7 @@ def test_a_row_has_one_report_in_all_plans(spark):
     with pytest.raises(Exception, match=r"destroy|serializable"):
         found.collect()
     for late in (lambda: private("id", "answer"), lambda: private.register("late")):
-        with pytest.raises(InputError, match="thrown away"):
+        with pytest.raises(InputError, match="destroyed"):
             late()
 
 

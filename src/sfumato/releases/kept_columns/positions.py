@@ -63,7 +63,7 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2}|\D*1\d{9}(?:\d{3}){0,3}\D*$")
 
 
-def check_kept(
+def refuse_locating_columns(
     kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float, *, users: str | None = None
 ) -> tuple[str, ...]:
     """Refuse columns that locate rows as well as the reports do (or to 100 m); return sentences on the others.

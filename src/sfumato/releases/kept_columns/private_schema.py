@@ -45,7 +45,7 @@ class KeptColumns(CompactRepr):
                 known = [each for each in columns if each not in hidden]
                 raise DataError(
                     f"there is no column {name!r} to keep.",
-                    f"the source has {', '.join(known)} beside its secrets."
+                    f"next to its secrets the source has {', '.join(known)}."
                     if known
                     else f"the source has only its secrets: leave out {argument('keep')}.",
                 )
@@ -59,18 +59,13 @@ class KeptColumns(CompactRepr):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The columns that stay and those that go, in words."""
-        left = f"Left out: {_listed(self.left_out)}." if self.left_out else ""
-        stays = (
-            f"Carried over unchanged, because you named it: {_listed(self.kept)}. The promise does not cover "
-            "it: a precise time, the name of a place or a rare value can give the secret away."
-            if self.kept
-            else "No other column is carried over."
-        )
-        return tuple(each for each in (stays, left) if each)
+        """Sentences on the columns that are left out; `Release` names those that are carried over."""
+        left = f"Left out: {listed(self.left_out)}." if self.left_out else ""
+        return tuple(each for each in ("" if self.kept else "No other column is carried over.", left) if each)
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """Return names of columns for a sentence, at most twelve."""
     shown = [plain(name) for name in names]
     return ", ".join(
         shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], f"and {len(shown) - _SHOWN + 1} more"]

@@ -271,7 +271,7 @@ class SparkPrepared(CompactRepr):
     """A release on Spark before its draw.
 
     Attributes:
-        promises: Sentences on the guarantee of one report, the total of one person, and the columns that stay.
+        promises: Sentences on the guarantee of one report, the total of one person, and the columns left out.
         people: Number of rows, and of rows per person.
         mark: Fingerprints of the mechanisms.
         frame: The private rows, a data frame that Spark draws when it needs them. Drawn again, rows have the same
@@ -333,6 +333,7 @@ class SparkPrepared(CompactRepr):
             mark=self.mark.mechanisms,
             seconds=clock.monotonic() - begun,
             row_reports=self._kernel.places,
+            carried_over=tuple(self._kernel.kept_columns.kept),
         )
         say(f"{done}. That is {at_most(done.rows / max(done.seconds, 1e-9), 3)} rows a second.")
         return done

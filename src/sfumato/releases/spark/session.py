@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -12,9 +12,8 @@ from ...errors import DataError, InputError, MissingExtraError, argument, python
 from ...ledgers import Blur
 from ...sampling import SECRET_BYTES
 from ..person_limits import EPSILON, REPORTS
+from .tasks import TASK_ERROR
 
-_TOLD: Final = re.compile(r"sfumato\.errors\.\w+Error: (.*)", re.DOTALL)
-_HINT: Final = "\nHint: "
 SERVED: Final = ("column", "lat", "lon", "user", "time", "by", "within", "people", "also")
 """The arguments of `sfumato.release` that are passed on as they are."""
 
@@ -85,11 +84,11 @@ def session(given: Any = None) -> Any:
 
 def kernel_error(error: Exception) -> Exception:
     """Return the error of the kernel that made a task fail, or the error of Spark itself."""
-    found = _TOLD.search(str(error))
-    if found is None:
+    data = TASK_ERROR.search(str(error))
+    if data is None:
         return error
-    problem, _, hints = found.group(1).partition(_HINT)
-    return DataError(f"in a batch of Spark, {problem.strip()}", hints.partition("\n")[0].strip())
+    problem, hint = json.loads(data[1])
+    return DataError(f"in a batch of Spark, {problem}", hint)
 
 
 def refuse_unserved(mechanism: Any, options: Mapping[str, Any]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError, InputError
+from ...errors import DataError, InputError, SfumatoError
 from ...sampling import KeyedWords, SystemWords, UnevenWordsError
 from ..kernel import Kernel, Located, PrivateBatch
 from ..options import ReleaseOptions
@@ -18,9 +20,25 @@ _KEY: Final = "_sfumato_key"
 COUNTS: Final = "rows long, dropped long, moved long, farthest_m double"
 """The columns of `counting_task`, as Spark writes them."""
 
+TASK_ERROR: Final = re.compile(r"sfumato error as JSON: (\[.*\])")
+"""An error of a task, which reaches the driver as text only: its problem and hint in one line of JSON."""
+
 Task = Callable[[Iterable[Any]], Iterator[Any]]
 _PLACE: Final = b"sfumato place"
 _REPORT: Final = b"sfumato report"
+
+
+def with_errors(task: Task) -> Task:
+    """Return a task whose `SfumatoError`s carry their problem and hint to the driver, as `TASK_ERROR`."""
+
+    def guarded(batches: Iterable[Any]) -> Iterator[Any]:
+        try:
+            yield from task(batches)
+        except SfumatoError as error:
+            data = json.dumps([error.problem, error.hint])  # without values of rows
+            raise RuntimeError(f"{error}\nsfumato error as JSON: {data}") from None
+
+    return guarded
 
 
 def spark_type(kind: Any) -> Any:
@@ -67,7 +85,7 @@ def drawing_task(
         for batch in batches:
             yield spark_batch(draw.release(batch).batch, given)
 
-    return drawn
+    return with_errors(drawn)
 
 
 def counting_task(
@@ -85,7 +103,7 @@ def counting_task(
             columns = {name: pa.array([each], pa.int64()) for name, each in zip(names, counts, strict=True)}
             yield pa.RecordBatch.from_pydict({**columns, "farthest_m": pa.array([farthest_m], pa.float64())})
 
-    return counted
+    return with_errors(counted)
 
 
 def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...], broadcast: Any) -> Task:
@@ -106,7 +124,7 @@ def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...],
             found = spark_batch(draw.release(batch).batch, given)
             yield pa.StructArray.from_arrays(found.columns, fields=list(found.schema))
 
-    return private
+    return with_errors(private)
 
 
 def check_columns(given: int, names: tuple[str, ...]) -> None:
@@ -174,7 +192,7 @@ class KeyedDraw:
                 mine = group[at : at + BLOCK]
                 keys = [names[row] + values[row] for row in mine.tolist()]
                 part = batch.take(pa.array(mine))
-                yield mine, self._kernel.locate(part, KeyedWords(self._secret, keys, _PLACE)), keys
+                yield mine, self._kernel.locate_or_refuse(part, KeyedWords(self._secret, keys, _PLACE)), keys
 
     def _drawn(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
         chosen = [keys[row] for row in located.rows.tolist()]
