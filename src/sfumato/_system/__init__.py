@@ -1,4 +1,4 @@
-"""Files that appear whole, file locks, names of temporary files, and worker processes."""
+"""Files that appear whole, file locks, temporary names, worker processes, and pyarrow imported at its first use."""
 
 from lazy_loader import attach_stub
 

@@ -4,4 +4,9 @@ from .files import hidden_name as hidden_name
 from .files import owner_only as owner_only
 from .files import owner_only_like as owner_only_like
 from .files import try_lock as try_lock
+from .lazy_pyarrow import arrow_csv as arrow_csv
+from .lazy_pyarrow import dataset as dataset
+from .lazy_pyarrow import pa as pa
+from .lazy_pyarrow import parquet as parquet
+from .lazy_pyarrow import pc as pc
 from .processes import worker_pool as worker_pool

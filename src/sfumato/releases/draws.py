@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .._system import pa
 from ..errors import DataError, FileError, InputError, SfumatoError, argument
 from ..ledgers import Blur, BudgetError, Charge
 from ..rounding import percent_at_least
@@ -175,7 +176,6 @@ def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: f
     """
     if draw.blur is None:
         return
-    import pyarrow as pa
 
     def located() -> Iterator[tuple[Located, int]]:
         tally, words = Tally(), SystemWords()

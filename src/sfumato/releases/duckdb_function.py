@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .._system import pa
 from ..errors import InputError, argument, python
 from ..ledgers import Blur
 from ..tables import label_column
@@ -52,7 +53,6 @@ def create_duckdb_function(
         InputError: If the mechanism's guarantee does not hold, or the options do not fit it.
     """
     import duckdb
-    import pyarrow as pa
 
     connections: Any = duckdb.DuckDBPyConnection
     if not isinstance(connection, connections):
@@ -122,7 +122,5 @@ def create_duckdb_function(
 
 def _type_of_secrets(drawable: Any) -> Any:
     """Return the Arrow type of labels, or of whole numbers."""
-    import pyarrow as pa
-
     secrets = drawable.secrets
     return pa.int64() if secrets is None else label_column(secrets).type

@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa
 from ..errors import DataError, InputError, argument, python
 from ..escaping import plain
 from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, is_frame
@@ -152,8 +153,6 @@ class PandasFrame(FrameKind):
 
     def _table(self, left_out: list[str]) -> Any:
         """Return an Arrow table of all columns but some."""
-        import pyarrow as pa
-
         bare = self._frame.drop(columns=left_out)
         for name in bare.columns:
             if type(getattr(bare[name].dtype, "categories", None)).__name__ in ("IntervalIndex", "PeriodIndex"):
@@ -218,8 +217,6 @@ def _values(column: Any, own: Any) -> Any:
 
 def _arrow(frame: Any, *, index: bool) -> Any:
     """Return an Arrow table of a frame, with its index as columns or without; it may have rows and no column."""
-    import pyarrow as pa
-
     return (
         pa.Table.from_pandas(frame, preserve_index=True)
         if index
@@ -229,8 +226,6 @@ def _arrow(frame: Any, *, index: bool) -> Any:
 
 def _arrow_takes(frame: Any, *, index: bool = False) -> bool:
     """Return whether Arrow takes the columns of a frame, and its index."""
-    import pyarrow as pa
-
     try:
         _arrow(frame, index=index)
     except (pa.ArrowException, TypeError, ValueError):
@@ -273,7 +268,6 @@ class GeoFrame(PandasFrame):
 
     def arrow(self) -> ArrowStream:
         """Return an Arrow table with the points as in a GeoParquet file."""
-        import pyarrow as pa
         import shapely
 
         table = self._table(sorted(self.shapes))
@@ -311,7 +305,6 @@ class GeoFrame(PandasFrame):
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
         """Return the points of the reports as geometries; a frame without points is one of pandas."""
         import geopandas
-        import pyarrow as pa
         import shapely
 
         found = super().back(table, rows, kept, mark)
@@ -345,8 +338,6 @@ class ArrowKind(FrameKind):
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         """Return a table, a batch or a reader; see `FrameKind.back`."""
-        import pyarrow as pa
-
         if isinstance(self._frame, pa.RecordBatch):
             whole = table.combine_chunks()
             return (whole.to_batches() or [pa.RecordBatch.from_pylist([], schema=whole.schema)])[0]
@@ -394,7 +385,6 @@ class DuckRelation(FrameKind):
     def arrow(self) -> ArrowStream:
         """Return the relation, run once; `DataError` if its connection could not take the private rows."""
         import duckdb
-        import pyarrow as pa
 
         try:
             self._brought(pa.table({"nothing": pa.array([], pa.int64())}))
@@ -448,7 +438,6 @@ def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
 def _is_readable(column: Any, kind: Any) -> bool:
     """Return whether Arrow takes a column of Polars by value; Python objects would become their addresses."""
     import polars
-    import pyarrow as pa
 
     if type(kind).__name__ in _UNKNOWN:
         return False

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .._system import pa
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import PlaceWarning
@@ -64,8 +65,6 @@ class PreparedFrame(CompactRepr):
             DataError: If rows are outside and this is refused.
             BudgetError: If a user has too little left; then no user is charged.
         """
-        import pyarrow as pa
-
         begun, plan = time.monotonic(), self._plan
         kernel, draw, total = plan.kernel, plan.draw, self.people.rows
         tally, batches, rows = Tally(), [], [np.zeros(0, dtype=np.intp)]

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa
 from ..core import Words, units
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
@@ -362,8 +363,6 @@ class Kernel:
 
     def assemble(self, located: Located, drawn: Sequence[tuple[Reporter, NDArray[np.intp], Any]]) -> PrivateBatch:
         """Return the private rows, made of the reports that `draw` returned."""
-        import pyarrow as pa
-
         columns: dict[str, Any] = {}
         groups = [self._columns(each, reports) for each, _, reports in drawn]
         if len(groups) == 1:

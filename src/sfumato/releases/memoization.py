@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa
 from ..core import CoordinatePrivacy
 from ..core.arrays import Floats
 from ..errors import DataError, InputError, argument
@@ -143,8 +144,6 @@ def _rows(named: int, places: int) -> str:
 
 def _names(column: Any) -> tuple[list[str], Positions]:
     """Return the names in an Arrow column, and which one each row has, array (n,); -1 where it has none."""
-    import pyarrow as pa
-
     plain = copy_rows(column, "of names")
     if pa.types.is_nested(plain.type):
         plain = pa.array([None if value is None else str(value) for value in plain.to_pylist()], pa.string())

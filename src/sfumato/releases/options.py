@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from .._system import pa
 from ..core import JointSpace, Randomizer, units
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
@@ -152,8 +153,6 @@ def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> Inp
 
 def first_place(schema: Any, options: ReleaseOptions, name: str, *, comma: bool = False) -> PlaceColumns:
     """Return the columns of the first place of each row; those of other places are never taken for it."""
-    import pyarrow as pa
-
     named = {"lat": options.lat, "lon": options.lon, "user": options.user, "time": options.time}
     if not options.also:
         return PlaceColumns.of(schema, name, named, comma=comma)

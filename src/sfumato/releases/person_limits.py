@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .._system import pa, pc
 from ..core import units
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, UnitError, argument
@@ -62,9 +63,6 @@ def count_people(stream: TableStream, kernel: Kernel) -> People:
         if rows is None:
             rows = sum(batch.num_rows for batch in stream.batches(stream.schema.names[:1]))
         return people_without_users(rows, kernel)
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     held: list[Any] = []
     small = np.zeros(0, dtype=np.int64)  # counts of users that are small numbers, by number
     rows = size = nameless = 0
@@ -109,9 +107,6 @@ def people_without_users(rows: int, kernel: Kernel) -> People:
 
 def _small(column: Any) -> Any:
     """Return a column of users as an array, if they are numbers small enough to count by; else None."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pa.types.is_integer(column.type) or column.null_count or not len(column):
         return None
     ends = pc.min_max(column)
@@ -121,8 +116,6 @@ def _small(column: Any) -> Any:
 
 
 def _merged(tables: list[Any]) -> Any:
-    import pyarrow as pa
-
     found = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
     return (
         found.rename_columns(["user", "n"])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from .._system import pa, parquet
 from .._version import __version__
 from ..core.immutable import CompactRepr
 from ..errors import DataError, FileError, argument
@@ -118,9 +119,6 @@ def read_mark(path: Path) -> Mark | None:
     Raises:
         DataError: If the mark is damaged.
     """
-    import pyarrow as pa
-    from pyarrow import parquet
-
     name = repr(path.name)
     beside = path / INSIDE if path.is_dir() else mark_beside(path)
     try:

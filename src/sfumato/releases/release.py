@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar, Unpack, overload
 
-from .._system import check_writable
+from .._system import check_writable, pa
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, SfumatoError, argument
@@ -307,8 +307,6 @@ class PreparedRelease(CompactRepr):
             BudgetError: If another process has spent what a user needs.
             FileError: If the target cannot be written.
         """
-        import pyarrow as pa
-
         begun, kernel = clock.monotonic(), self._plan.kernel
         self._check_run()
         place = self._open()
@@ -367,8 +365,6 @@ class PreparedRelease(CompactRepr):
 
     def _stop(self, error: SfumatoError | OSError, place: WorkFolder) -> SfumatoError:
         """Return the error that the caller of a stopped run gets."""
-        import pyarrow as pa
-
         if isinstance(error, pa.ArrowException):
             error = unreadable(self._plan.stream, error)
         elif not isinstance(error, SfumatoError):

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa, pc
 from ..core import WGS84, Capability, JointSpace, NumberBins, Randomizer, Recipe, Row, Space, Words, check_known
 from ..core.arrays import Floats, round_degrees
 from ..core.immutable import CompactRepr
@@ -103,8 +104,6 @@ def positions_in(space: Space, *columns: Any) -> Positions:
         InputError: If the number of columns is not that of the space.
         DataError: If a column holds neither texts nor numbers.
     """
-    import pyarrow as pa
-
     parts = space.parts if isinstance(space, JointSpace) else (space,)
     if len(columns) != len(parts):
         raise InputError(
@@ -124,9 +123,6 @@ def positions_in(space: Space, *columns: Any) -> Positions:
 
 def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the whole numbers in a column, array (n,), and which rows hold one below 2**62, array (n,)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -145,9 +141,6 @@ def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
 def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
     """Return the bins of numbers, and of texts that are numbers or labels of bins."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     try:
         given = pc.cast(_numbers(column) if texts else column.cast(kind), pa.float64(), safe=False)
@@ -160,9 +153,6 @@ def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
 
 def _numbers(column: Any) -> Any:
     """Return texts as whole numbers, or floats; other texts become missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     text = pc.utf8_trim_whitespace(column.cast(pa.string()))
     for pattern, kind in (
         (r"^[-+]?\d{1,18}$", pa.int64()),
@@ -193,8 +183,6 @@ class Labels(CompactRepr):
 
     def column(self, positions: NDArray[Any], *, dictionaries: bool) -> Any:
         """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts."""
-        import pyarrow as pa
-
         found = positions if self.places is None else self.places[positions]
         indices = pa.array(found.astype(np.int32))
         if dictionaries and pa.types.is_string(self.values.type):
@@ -214,8 +202,6 @@ def report_columns(
 
     Labels are by the name of their column, ``latlon`` are degrees of the observables, array (m, 2), or None.
     """
-    import pyarrow as pa
-
     columns: dict[str, Column] = {}
     if latlon is not None:
         columns["latitude"] = lambda positions: pa.array(latlon[:, 0][positions])
@@ -227,8 +213,6 @@ def report_columns(
 
 def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool) -> dict[str, Any]:
     """Return the columns of reports (rows,) or (rows, k), by functions from numbers (n,) to an Arrow column."""
-    import pyarrow as pa
-
     if reports.ndim == 1:
         return {name: column(reports) for name, column in columns.items()}
     rows, width = reports.shape
@@ -388,8 +372,6 @@ class NoiseReporter(Reporter):
 
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:  # noqa: ARG002
         """Return the columns ``latitude`` and ``longitude``."""
-        import pyarrow as pa
-
         return {"latitude": pa.array(reports[:, 0]), "longitude": pa.array(reports[:, 1])}
 
     def __repr__(self) -> str:
@@ -425,8 +407,6 @@ class FamilyReporter(Reporter):
 
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:  # noqa: ARG002
         """Return the column ``report``, or for each number of a report one: ``report_1``, ..."""
-        import pyarrow as pa
-
         return split_columns({"report": lambda values: pa.array(values)}, reports, lists=lists)
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa
 from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
 from ..geo import (
@@ -152,8 +153,6 @@ def unreadable(stream: TableStream, error: Exception) -> DataError:
 def _of_visits(
     visits: Visits | RawVisits, options: ReleaseOptions, name: str, problem: str
 ) -> tuple[TableStream, ReleaseOptions]:
-    import pyarrow as pa
-
     given = [role for role in _NAMES if getattr(options, role) is not None]
     if given:
         raise InputError(problem, f"leave out {argument(f'release.{given[0]}')}.")
@@ -171,8 +170,6 @@ def _of_visits(
 
 
 def _arrow(values: NDArray[Any]) -> Any:
-    import pyarrow as pa
-
     try:
         return pa.array(values, from_pandas=True)  # NaN and NaT become nulls
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._system import pa
 from ..core import CoordinatePrivacy, Loss, Mechanism, MetricPrivacy, Prior, Randomizer, Space, hamming
 from ..core.arrays import Floats
 from ..errors import InputError, MissingExtraError, argument
@@ -269,8 +270,6 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return found[:, ::-1] if self._longitude_first() else found
 
     def _prepared(self, lat: Floats, lon: Floats) -> PreparedFrame:
-        import pyarrow as pa
-
         table = pa.table(dict(zip(_NAMES, (lat, lon), strict=True)))
         mechanism: Any = self.mechanism_
         prepared = prepare_frame(mechanism, table, outside=self.outside, within=self.within, allow=self.allow)
@@ -292,8 +291,6 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return lat, lon
 
     def _longitude_first(self) -> bool:
-        import pyarrow as pa
-
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             return False

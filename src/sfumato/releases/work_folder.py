@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from .._system import hidden_name
+from .._system import hidden_name, pa
 from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, argument
 from ..tables import cause
@@ -257,8 +257,6 @@ class WorkFolder(CompactRepr):
 
     def keep(self, part: DrawnPart, private: PrivateBatch) -> None:
         """Bring a part to the disk; only then it counts as drawn."""
-        import pyarrow as pa
-
         names = ("dropped", "moved", "farthest_m", "without_position")
         facts = {name: getattr(private, name) for name in names}
         sink = pa.BufferOutputStream()
@@ -270,8 +268,6 @@ class WorkFolder(CompactRepr):
 
     def read(self, part: DrawnPart, schema: Any) -> PrivateBatch:
         """Return a stored part; `FileError` if it is damaged."""
-        import pyarrow as pa
-
         path = self._folder / _name(part)
         try:
             with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:

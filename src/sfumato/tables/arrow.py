@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeGuard, runtime_checkable
 
+from .._system import pa, parquet
 from ..errors import DataError
 from .source import MOST_RATIO, MOST_UNPACKED, OpenTable, Source, cause, check_distinct
 
@@ -86,9 +87,6 @@ class ParquetTable(OpenTable):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        import pyarrow as pa
-        from pyarrow import parquet
-
         source = self._source
         try:
             with parquet.ParquetFile(
@@ -112,8 +110,6 @@ class FrameTable(OpenTable):
     __slots__ = ("_table", "schema")
 
     def __init__(self, frame: ArrowStream | ArrowBatch) -> None:
-        import pyarrow as pa
-
         try:
             if type(frame).__module__.partition(".")[0] == "geopandas":
                 table = _of_points(frame)
@@ -143,8 +139,6 @@ class FrameTable(OpenTable):
 
 def _of_points(frame: Any) -> Any:
     """Return an Arrow table of a data frame of geopandas, the active points before other geometries."""
-    import pyarrow as pa
-
     table = pa.table(frame.to_arrow(index=False))
     return table.select(sorted(table.column_names, key=lambda name: name != frame.active_geometry_name))
 
@@ -204,8 +198,6 @@ def cast_views(table: Any) -> Any:
 
 def without_views(schema: Any) -> Any:
     """Return an Arrow schema with whole texts for views, and with GeoArrow's types as metadata of their fields."""
-    import pyarrow as pa
-
     fields = []
     for field in schema:
         plain = field.with_type(_without_views(field.type))
@@ -221,8 +213,6 @@ def without_views(schema: Any) -> Any:
 
 def _without_views(kind: Any) -> Any:
     """Return an Arrow type with whole texts in place of views of texts, which few functions take."""
-    import pyarrow as pa
-
     types = pa.types
     if isinstance(kind, pa.ExtensionType) and kind.extension_name.startswith(_GEOMETRIES):
         return _without_views(kind.storage_type)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, TextIO
 
-from .._system import atomically
+from .._system import arrow_csv, atomically, pa, parquet, pc
 from ..errors import FileError
 from ..escaping import csv_cell, csv_row
 from .source import is_pipe
@@ -41,9 +41,6 @@ class BatchWriter:
     __slots__ = ("_csv", "_stream", "_writer", "schema")
 
     def __init__(self, path: Path, schema: Any, suffix: str) -> None:
-        import pyarrow as pa
-        from pyarrow import csv, parquet
-
         self.schema = schema
         self._csv = suffix == ".csv"
         self._stream = path.open("wb")
@@ -57,15 +54,13 @@ class BatchWriter:
                     options=pa.ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True),
                 )
             else:
-                self._writer = csv.CSVWriter(self._stream, cells(_dense(schema.empty_table())).schema)
+                self._writer = arrow_csv.CSVWriter(self._stream, cells(_dense(schema.empty_table())).schema)
         except BaseException:  # such as columns of a type that the format does not have
             self._stream.close()
             raise
 
     def write(self, batch: Any) -> None:
         """Write one batch."""
-        import pyarrow as pa
-
         if self._csv:
             self._writer.write_table(cells(_dense(pa.Table.from_batches([batch]))))
         else:
@@ -105,8 +100,6 @@ class BatchWriter:
 
 def _dense(table: Any) -> Any:
     """Return a table without dictionaries, as text needs it."""
-    import pyarrow as pa
-
     plain = [
         field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
         for field in table.schema
@@ -129,9 +122,6 @@ def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     (`sfumato.escaping.csv_cell`). `find` and `read_rows` remove it again, and `read_columns` does so in the names
     of columns.
     """
-    from pyarrow import csv as arrow_csv
-    from pyarrow import parquet
-
     suffix = check_suffix(path)
     with atomically(path) as temporary:
         if suffix == ".csv":
@@ -163,9 +153,6 @@ class _Lines:
 
 def cells(table: Any) -> Any:
     """Return an Arrow table whose texts, and names of columns, are not formulas in a CSV file."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for k, column in enumerate(table.columns):
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa, pc
 from ..core.immutable import CompactRepr
 from .iso_times import CLOCK, OFFSET, hours, iso_texts, shorten_zones, trim_blanks
 from .moments import MOST_BAD, TimeColumn, microseconds_of_days, times
@@ -51,9 +52,6 @@ class Clocks(CompactRepr):
         be hours and minutes, such as 0.30, are no fractions. Unless another column holds days, times on a day zero
         count only if it is a spreadsheet's.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         column = decoded(column)
         kind = column.type
         if pa.types.is_time(kind):
@@ -96,17 +94,12 @@ class Clocks(CompactRepr):
 
     @classmethod
     def _without_zones(cls, texts: Any, *, fractions: bool = False) -> Clocks:
-        import pyarrow.compute as pc
-
         none = pc.if_else(pc.is_valid(texts), "", None)
         return cls(texts, none, none, fractions)
 
     @classmethod
     def _of_fractions(cls, column: Any) -> Clocks | None:
         """Return numbers from 0 to 1 as times of day; None if none or few of them are."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         values = np.asarray(
             pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan")), dtype=np.float64
         )
@@ -117,9 +110,6 @@ class Clocks(CompactRepr):
 
     @classmethod
     def _of_microseconds(cls, column: Any, *, fractions: bool = False) -> Clocks | None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         within = pc.and_(pc.greater_equal(column, 0), pc.less(column, _DAY_US))
         if (pc.sum(within).as_py() or 0) < MOST_BAD * (len(column) - column.null_count):
             return None
@@ -134,10 +124,7 @@ class Clocks(CompactRepr):
         day does not state, where the day differs but is within a year of the day zero, and where the day is
         missing.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        from pyarrow import types
-
+        types = pa.types
         days = decoded(days)
         kind = days.type
         if not (
@@ -162,8 +149,6 @@ class Clocks(CompactRepr):
 
     def _contradict(self, days: Any) -> NDArray[np.bool_]:
         """Return which days, as ISO texts, are near the day zero of their time, but another one."""
-        import pyarrow.compute as pc
-
         both = [times(pc.if_else(pc.equal(each, ""), None, each), most_bad=1) for each in (days, self.days)]
         if both[0] is None or both[1] is None:
             return np.zeros(len(days), dtype=bool)
@@ -173,9 +158,6 @@ class Clocks(CompactRepr):
 
 def are_dotted_clocks(column: Any) -> bool:
     """Return whether all numbers of a column can be hours and minutes, such as 0.30, some below 1."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = decoded(column)
     if pa.types.is_floating(column.type):
         hundredths = np.asarray(pc.fill_null(pc.cast(column, pa.float64()), float("nan"))) * 100
@@ -192,8 +174,6 @@ def are_dotted_clocks(column: Any) -> bool:
 
 def _numbers(column: Any) -> Any:
     """Return texts of numbers with a decimal point, -1 for other texts; None if most of them are no numbers."""
-    import pyarrow.compute as pc
-
     numbers = pc.match_substring_regex(column, r"^\d*[.,]?\d+(?:[eE][+-]?\d{1,3})?$")
     known = len(column) - column.null_count
     if not known or pc.sum(numbers).as_py() < MOST_BAD * known:
@@ -203,8 +183,6 @@ def _numbers(column: Any) -> Any:
 
 def _offset(zones: Any) -> Any:
     """Return zones as texts such as ``+02:00``."""
-    import pyarrow.compute as pc
-
     zones = pc.replace_substring_regex(zones, r"^(?:Z|[+-]00(?::?00)?)$", "+00:00")
     zones = pc.replace_substring_regex(zones, r"^([+-]\d\d)$", r"\1:00")
     return pc.replace_substring_regex(zones, r"^([+-]\d\d)(\d\d)$", r"\1:\2")

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from .._system import pa
 from ..errors import DataError
 from ..escaping import csv_cell, from_csv_cell
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
@@ -62,8 +63,6 @@ def read_columns(
 
 def _folder(path: Path, columns: Sequence[str], option: Mapping[str, str]) -> Any:
     """Return the tables below a folder, in the order of their paths; those of text as they are written."""
-    import pyarrow as pa
-
     name, stream = repr(os.fspath(path)), folder_stream(path)
     if stream is None:
         raise DataError(
@@ -77,8 +76,6 @@ def _folder(path: Path, columns: Sequence[str], option: Mapping[str, str]) -> An
 
 def _text(source: Source, as_text: Sequence[str]) -> Any:
     """Return a CSV file as it stands: an empty value is a text, and one that does not fit its column an error."""
-    import pyarrow as pa
-
     layout = Layout.of(source)
     fields = layout.fields(source)
     types = dict.fromkeys([*as_text, *map(csv_cell, as_text)], pa.string())

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, Self, TextIO, cast
 
+from .._system import arrow_csv, pa
 from ..errors import DataError
 from ..escaping import from_csv_cell
 from ..rounding import counted
@@ -75,8 +76,6 @@ class TextTable(OpenTable):
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
         """Return the rows; see `OpenTable.load`. Empty values are missing, unclear times stay texts."""
-        import pyarrow as pa
-
         source = self._source
         columns = self.columns if columns is None else columns
 
@@ -139,8 +138,6 @@ def parsed(
     others are inferred. With ``missing`` an empty text is missing; with ``blank_lines`` a blank line is a row of
     an empty value.
     """
-    from pyarrow import csv as arrow_csv
-
     return arrow_csv.read_csv(
         stream,
         # With threads one of Arrow's may still let go of the stream while Python ends, which aborts the process.
@@ -172,8 +169,6 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
 
 def _header(source: Source, layout: Layout) -> list[str]:
     """Return the names of the columns as Arrow sees them (quotation marks)."""
-    import pyarrow as pa
-
     try:
         found = parsed(io.BytesIO(f"{layout.first_line(source)}\n".encode()), delimiter=layout.delimiter)
     except pa.ArrowInvalid as error:

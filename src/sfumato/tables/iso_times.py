@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa, pc
 from .values import decoded, is_text
 
 OFFSET: Final = r"[+-](?:(?:0\d|1[0-3])(?::?[0-5]\d)?|14(?::?00)?)"
@@ -64,16 +65,11 @@ _PADDED: Final = (
 
 def has_unclear_offsets(column: Any) -> bool:
     """Return whether Arrow would read an unclear offset in a text: 13-05 can be five past one."""
-    import pyarrow.compute as pc
-
     return bool(pc.any(pc.match_substring_regex(column, _UNCLEAR)).as_py())
 
 
 def trim_blanks(column: Any) -> Any:
     """Return an Arrow column of texts trimmed, with one kind of blank and minus; empty ones are missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = pc.replace_substring_regex(pc.cast(column, pa.string()), r"\p{Zs}+", " ")
     column = pc.utf8_trim_whitespace(pc.replace_substring(column, "\u2212", "-"))
     return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
@@ -84,9 +80,6 @@ def iso_texts(column: Any) -> Any:
 
     The texts must have no outer blanks. An hour that AM or PM contradicts becomes an invalid one.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = pc.cast(column, pa.string())
     if pc.any(pc.match_substring_regex(column, _WORDS)).as_py():
         column = shorten_zones(column)
@@ -110,8 +103,6 @@ def iso_texts(column: Any) -> Any:
 
 def shorten_zones(column: Any) -> Any:
     """Return texts without blanks at their ends with zones that are ``Z`` or numbers, such as ``+02:00``."""
-    import pyarrow.compute as pc
-
     for spelling, text in _SPELLINGS:
         column = pc.replace_substring_regex(column, spelling, text)
     return column
@@ -122,9 +113,6 @@ def hours(hour: Any, half: Any) -> Any:
 
     Others, such as 13 PM and 0 AM, become an invalid hour.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     number = pc.cast(hour, pa.int64())
     late = pc.match_substring(half, "p", ignore_case=True)
     turned = pc.add(pc.if_else(pc.equal(number, 12), 0, number), pc.if_else(late, 12, 0))
@@ -135,8 +123,6 @@ def hours(hour: Any, half: Any) -> Any:
 
 def ambiguous_dates(column: Any) -> bool:
     """Return whether an Arrow column has dates that can begin with the month or the day, such as 01/02/2024."""
-    import pyarrow.compute as pc
-
     column = decoded(column)
     if not is_text(column):
         return False
@@ -157,9 +143,6 @@ def can_be_day(text: str, day: date) -> bool:
 
 def _month_as_number(column: Any, spelling: str) -> Any:
     """Return texts in which dates with the name of a month begin with the year, and the month is a number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     parts = pc.extract_regex(column, spelling)
     if parts.null_count == len(parts):
         return column
@@ -177,8 +160,6 @@ def _year_first(column: Any) -> Any:
     The order is known from a number above 12 in the column, from all dates being symmetric, or from dots (day
     first). Other columns stay as they are.
     """
-    import pyarrow.compute as pc
-
     parts = pc.extract_regex(column, _DATE)
     order = _order_of(parts)
     if order is None:
@@ -192,8 +173,6 @@ def _year_first(column: Any) -> Any:
 
 def _order_of(parts: Any) -> tuple[str, str] | None:
     """Return the fields of month and day in the order of the column's valid dates; None if unknown."""
-    import pyarrow.compute as pc
-
     first, second = (_numbers(parts, name) for name in ("first", "second"))
     month_first, day_first = _possible(first, second), _possible(second, first)
     by_month, by_day = bool((month_first & ~day_first).any()), bool((day_first & ~month_first).any())
@@ -208,9 +187,6 @@ def _order_of(parts: Any) -> tuple[str, str] | None:
 
 def _numbers(parts: Any, name: str) -> NDArray[np.int64]:
     """Return a field of dates as numbers, 0 where there is no date."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     return np.asarray(pc.fill_null(pc.cast(pc.struct_field(parts, name), pa.int64()), 0), dtype=np.int64)
 
 

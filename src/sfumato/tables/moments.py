@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa, pc
 from ..core.arrays import Floats
 from .iso_times import OFFSET, has_unclear_offsets, iso_texts, trim_blanks
 from .values import decoded, is_text, microseconds
@@ -79,9 +80,6 @@ def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
     At most the share ``most_bad`` of its values may be no times. Fractions of a second are cut after six digits. A
     leap second is the first second of the next day.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = decoded(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         known = pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))  # nanoseconds lose digits
@@ -101,8 +99,6 @@ def day_numbers(column: Any) -> TimeColumn:
 
     0 stands for no time. Numbers before 1970 and from 2100 are no times.
     """
-    import pyarrow.compute as pc
-
     column = trim_blanks(column)
     known = pc.match_substring_regex(column, r"^\d{1,9}(\.\d*)?$")
     since = microseconds_of_days(pc.if_else(known, column, None))
@@ -120,9 +116,6 @@ def microseconds_of_days(column: Any) -> NDArray[np.int64]:
     Spreadsheets and tracks truncate digits, so numbers are rounded to a second where that is within their last
     digit, and else to a millisecond.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = pc.cast(column, pa.string())
     seconds = np.asarray(pc.fill_null(pc.cast(texts, pa.float64()), -1.0), dtype=np.float64) * 86_400
     seconds = np.where(np.abs(seconds) < _MOST_S, seconds, -1.0)
@@ -137,8 +130,6 @@ def microseconds_of_days(column: Any) -> NDArray[np.int64]:
 
 def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
     """Return times of texts, or None."""
-    import pyarrow.compute as pc
-
     column = trim_blanks(column)
     if column.null_count == len(column):
         return None
@@ -175,9 +166,6 @@ def _within_calendar(moments: Times, missing: int, most_bad: float) -> TimeColum
 
 def _cast(column: Any) -> Times | None:
     """Return texts as times; None where one is none or unclear, or some have a zone and some have none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if has_unclear_offsets(column):
         return None
     for kind in (pa.timestamp("us", "UTC"), pa.timestamp("us")):

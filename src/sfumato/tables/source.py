@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
+from .._system import pa
 from ..errors import DataError, InputError, SfumatoError, argument, row_value
 from ..rounding import counted
 
@@ -124,8 +125,6 @@ class Source:
 
     def open(self) -> Any:
         """Return an Arrow stream of the uncompressed content, for reading it in batches."""
-        import pyarrow as pa
-
         if self.utf16:
             return pa.PythonFile(self.open_binary(), mode="r")
         where = str(self.path) if self.content is None else pa.BufferReader(self.content)
@@ -345,8 +344,6 @@ def cause(error: Exception) -> str:
 @contextmanager
 def readable(name: str) -> Iterator[None]:
     """Raise a `DataError` that the table is damaged, where Arrow finds it so, or Python has no such value."""
-    import pyarrow as pa
-
     try:
         yield
     except SfumatoError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from .._system import arrow_csv, dataset, pa, parquet
 from ..core.immutable import CompactRepr
 from ..errors import DataError
 from ..escaping import from_csv_cell
@@ -92,9 +93,6 @@ def text_stream(source: Source) -> TableStream:
 
     A first line that names no columns, or one twice, is a `DataError`.
     """
-    import pyarrow as pa
-    from pyarrow import csv
-
     table = TextTable.of(source)
     check_distinct([name if table.headless else from_csv_cell(name) for name in table.columns], str(source))
     named = {name if table.headless else from_csv_cell(name): name for name in table.columns}
@@ -106,19 +104,19 @@ def text_stream(source: Source) -> TableStream:
         table.check_quotes()
         with source.open() if plain else pa.PythonFile(table.layout.open(source), mode="r") as stream:
             try:
-                reader = csv.open_csv(
+                reader = arrow_csv.open_csv(
                     stream,
-                    read_options=csv.ReadOptions(
+                    read_options=arrow_csv.ReadOptions(
                         column_names=table.fields if table.headless else None,
                         block_size=_TEXT_BLOCK,
                         encoding="utf8" if source.is_utf8 else "latin-1",
                     ),
-                    parse_options=csv.ParseOptions(
+                    parse_options=arrow_csv.ParseOptions(
                         delimiter=table.layout.delimiter,
                         newlines_in_values=True,
                         ignore_empty_lines=not table.blank_lines,
                     ),
-                    convert_options=csv.ConvertOptions(
+                    convert_options=arrow_csv.ConvertOptions(
                         include_columns=raw,
                         column_types=dict.fromkeys(raw, pa.string()),
                         strings_can_be_null=False,
@@ -184,8 +182,6 @@ def folder_stream(folder: Path) -> TableStream | None:
 
 
 def _parquet(source: Source) -> TableStream:
-    from pyarrow import parquet
-
     where = _opener(source)
     with readable(str(source)), where() as stream, parquet.ParquetFile(stream) as file:
         schema, rows = parquet_schema(file), file.metadata.num_rows
@@ -205,8 +201,6 @@ def _parquet(source: Source) -> TableStream:
 
 
 def _ipc(source: Source) -> TableStream:
-    import pyarrow as pa
-
     where = _opener(source)
     single = source.head.startswith(b"ARROW1")
     if not single and not source.head.startswith(_CONTINUED):
@@ -280,9 +274,6 @@ def _texts(folder: Path, files: Sequence[Path]) -> TableStream:
 
 
 def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
-    import pyarrow as pa
-    from pyarrow import dataset
-
     name = repr(folder.name)
     with readable(name):
         held = dataset.dataset(
@@ -323,8 +314,6 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
 
 
 def _schema_of(path: str) -> Any:
-    from pyarrow import parquet
-
     with parquet.ParquetFile(path) as file:
         return parquet_schema(file)
 
@@ -341,8 +330,6 @@ def _sound(batch: Any) -> Any:
 
 def _one(batches: Sequence[Any]) -> Any:
     """Return several record batches of one schema as one."""
-    import pyarrow as pa
-
     if len(batches) == 1:
         return batches[0]
     columns = zip(*(batch.columns for batch in batches), strict=True)
@@ -350,8 +337,6 @@ def _one(batches: Sequence[Any]) -> Any:
 
 
 def _opener(source: Source) -> Callable[[], Any]:
-    import pyarrow as pa
-
     if source.content is None and not source.compressed:
         return lambda: pa.OSFile(str(source.path), "rb")
     return lambda: pa.BufferReader(source.read())
@@ -380,8 +365,6 @@ class ArrowFile(OpenTable):
 
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:  # noqa: ARG002
         """Return the rows; see `OpenTable.load`."""
-        import pyarrow as pa
-
         wanted = list(self.columns if columns is None else columns)
         fields = pa.schema([self._stream.schema.field(name) for name in wanted], metadata=self.schema.metadata)
         return pa.Table.from_batches(self._stream.batches(wanted), fields)

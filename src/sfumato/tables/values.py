@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from .._system import pa, pc
 from ..core import Space
 from ..core.arrays import Floats
 from ..core.naming import quote
@@ -33,9 +34,6 @@ def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
 
     With ``comma`` numbers may be written ``48,85``.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = decoded(column)
     if not len(column):
         return np.empty(0)
@@ -73,8 +71,6 @@ def without_fraction(name: str) -> str:
 
 def names(column: Any) -> Objects:
     """Return a column of names, such as users, as Python integers and `spelled` strings; None where missing."""
-    import pyarrow as pa
-
     column = decoded(column)
     if pa.types.is_integer(column.type) and column.null_count == 0:
         return column.to_numpy().astype(object)  # type: ignore[no-any-return]
@@ -105,8 +101,6 @@ def _one_name(value: Any) -> Any:
 
 def python_values(column: Any) -> list[Any]:
     """Return a column as values of Python; where it does not have all of the times, they are numbers."""
-    import pyarrow as pa
-
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError, pa.ArrowException):  # a year after 9999, or nanoseconds
@@ -115,9 +109,7 @@ def python_values(column: Any) -> list[Any]:
 
 def _with_numbers(kind: Any) -> Any:
     """Return an Arrow type with numbers in place of times."""
-    import pyarrow as pa
-    from pyarrow import types
-
+    types = pa.types
     if types.is_struct(kind):
         return pa.struct([each.with_type(_with_numbers(each.type)) for each in kind])
     if types.is_map(kind):
@@ -137,8 +129,6 @@ def _with_numbers(kind: Any) -> Any:
 
 def plain_values(column: Any) -> NDArray[Any] | None:
     """Return any flat column as an array; None for nested and binary ones."""
-    import pyarrow as pa
-
     column = decoded(column)
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return None
@@ -150,9 +140,6 @@ def plain_values(column: Any) -> NDArray[Any] | None:
 
 def microseconds(column: Any) -> NDArray[np.datetime64]:
     """Return a column of time stamps, in microseconds of UTC, NaT where missing or too large for them."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     most = _LARGEST // {"s": 10**6, "ms": 10**3}.get(column.type.unit, 1)
     since = pc.cast(column, pa.int64())
     within = pc.and_(pc.less_equal(since, most), pc.greater_equal(since, -most))
@@ -162,9 +149,6 @@ def microseconds(column: Any) -> NDArray[np.datetime64]:
 
 def decoded(column: Any) -> Any:
     """Return a column without a dictionary."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(column.type):
         return pc.cast(column, column.type.value_type)
     return column
@@ -172,15 +156,11 @@ def decoded(column: Any) -> Any:
 
 def is_text(column: Any) -> bool:
     """Return whether a column holds texts."""
-    import pyarrow as pa
-
     kind = column.type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _first_bad_number(column: Any) -> tuple[int, Any]:
-    import pyarrow as pa
-
     try:
         for row, value in enumerate(column.to_pylist(), start=1):
             try:
@@ -211,8 +191,6 @@ def numeric(space: Space) -> bool:
 
 def label_column(space: Space) -> Any:
     """Return labels as Arrow numbers where all are, or texts; `InputError` for equal texts, unseen characters."""
-    import pyarrow as pa
-
     return pa.array(space.labels if numeric(space) else label_texts(space))
 
 
@@ -240,8 +218,6 @@ def find(space: Space, values: Any) -> NDArray[np.intp]:
     A text may be as in a CSV file, where an apostrophe keeps ``=1`` from being a formula. A column of neither
     texts nor numbers is a `DataError`; two labels with the same text are an `InputError`.
     """
-    import pyarrow as pa
-
     known: dict[Any, int] = (
         {label: place for place, label in enumerate(space.labels)} if numeric(space) else _positions(space)
     )
@@ -281,8 +257,6 @@ def _fits(label: Hashable) -> bool:
 
 def holds_names(kind: Any) -> bool:
     """Return whether values of an Arrow type can be names: texts, numbers and the like, no nested types."""
-    import pyarrow as pa
-
     while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind):
         kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind.value_type
     return not pa.types.is_nested(kind)
@@ -293,9 +267,6 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
 
     Texts are in one spelling, null where empty, and may occur more than once; other values are as stored.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values, counts = pc.value_counts(_stored(column)).flatten()
     if pa.types.is_string_view(values.type):
         values = values.cast(pa.string())
@@ -316,8 +287,6 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
 
 def rows_of_names(column: Any) -> dict[str | None, int]:
     """Return how many rows have each name, as text; None counts rows without a name."""
-    import pyarrow as pa
-
     values, counts = counts_of_names(column)
     if isinstance(column.type, pa.BaseExtensionType) and values.type == column.type.storage_type:
         values = pa.ExtensionArray.from_storage(column.type, values)  # a UUID is written as one
@@ -330,8 +299,6 @@ def rows_of_names(column: Any) -> dict[str | None, int]:
 
 def as_texts(column: Any, name: str) -> Any:
     """Return an Arrow column as texts, as they are written."""
-    import pyarrow as pa
-
     if isinstance(column.type, pa.BaseExtensionType):
         return pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())
     try:
@@ -345,8 +312,6 @@ def as_texts(column: Any, name: str) -> Any:
 
 def _seen_ascii(texts: Any) -> bool:
     """Return whether all texts are non-empty visible ASCII without a point."""
-    import pyarrow.compute as pc
-
     data = texts.buffers()[2]
     if data is None or not data.size or not (pc.min(pc.binary_length(texts)).as_py() or 0):
         return False
@@ -356,8 +321,6 @@ def _seen_ascii(texts: Any) -> bool:
 
 def _stored(column: Any) -> Any:
     """Return an Arrow array without dictionaries and extension types, whose values Arrow can count."""
-    import pyarrow as pa
-
     while isinstance(column.type, pa.BaseExtensionType) or pa.types.is_dictionary(column.type):
         extension = isinstance(column.type, pa.BaseExtensionType)
         column = column.storage if extension else column.dictionary.take(column.indices)

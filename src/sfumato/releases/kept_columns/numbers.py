@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._system import pa, pc
 from ...core.arrays import Floats
 from .place_codes import IS_GEOHASH, geohash, plus_code
 from .text_parts import ends_of, is_binary, is_readable, is_text, parts_of, texts_of
@@ -128,12 +129,9 @@ def numbers_in(parts: Sequence[tuple[str, Any]]) -> Iterator[Numbers]:
 
 def _numbers_in(column: Any) -> Iterator[Floats]:
     """Yield the numbers in a plain column as arrays (n,)."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        yield compute.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        yield pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     elif is_text(kind) or is_binary(kind):
         texts = texts_of(column)
         yield from _written(texts)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._system import pa
 from ...core.arrays import Floats
 from .text_parts import contents_of, is_binary, is_text, texts_of
 
@@ -229,8 +230,6 @@ def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats,
 
 def _values(column: Any) -> list[str | bytes]:
     """Return the texts and bytes in a plain column, and its whole numbers as texts without a sign."""
-    import pyarrow as pa
-
     if is_binary(column.type):
         return [value or b"" for value in column.to_pylist()]
     if pa.types.is_integer(column.type):

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._system import pa, pc
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...rounding import amount
@@ -72,8 +73,6 @@ def refuse_locating_columns(
     from a true place to its report, NaN if unknown. Of the column ``users`` only numbers are tested, and to 100 m.
     At most a thousand rows are tested for numbers, and fifty thousand for values.
     """
-    import pyarrow as pa
-
     rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
     if not rows.size or not kept:
         return ()
@@ -110,14 +109,11 @@ def refuse_locating_columns(
 
 def _with_filled(few: NDArray[np.intp], rows: NDArray[np.intp], columns: Iterable[Any]) -> NDArray[np.intp]:
     """Return some rows, and more of those in which a column has a value, where few of them have one."""
-    import pyarrow as pa
-    from pyarrow import compute
-
     chosen = [few]
     for column in columns:
-        gaps = compute.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+        gaps = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
         if is_text(column.type):
-            gaps = compute.or_kleene(gaps, compute.equal(compute.binary_length(column), 0))
+            gaps = pc.or_kleene(gaps, pc.equal(pc.binary_length(column), 0))
         filled = ~np.asarray(gaps.to_numpy(zero_copy_only=False), dtype=np.bool_)
         if filled[few].sum() < min(_FILLED, filled[rows].sum()):
             those = rows[filled[rows]]
@@ -332,8 +328,6 @@ def _is_chance(distances: Callable[[Floats], Floats], at: Floats) -> bool:
 
 def _groupings(column: Any) -> Iterator[NDArray[np.intp]]:
     """Yield the number of each row's value, and of codes also of what values begin with, longest first."""
-    import pyarrow as pa
-
     encoded = (pa.array(texts_of(column)) if pa.types.is_nested(column.type) else column).dictionary_encode()
     indices = encoded.indices.fill_null(len(encoded.dictionary))
     yield indices.to_numpy(zero_copy_only=False).astype(np.intp)
@@ -351,8 +345,6 @@ def _groupings(column: Any) -> Iterator[NDArray[np.intp]]:
 
 def _codes(column: Any) -> list[str]:
     """Return texts, and bytes and whole numbers of 54 to 64 bits in hexadecimal digits; none of other columns."""
-    import pyarrow as pa
-
     if is_text(column.type):
         return texts_of(column)
     if is_binary(column.type):

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._system import pa
 from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...escaping import plain
@@ -77,8 +78,6 @@ def plain_type(kind: Any) -> Any:
 
     A union is a `DataError`: it holds values of other rows.
     """
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return plain_type(kind.value_type)
@@ -103,8 +102,6 @@ def plain_type(kind: Any) -> Any:
 
 def copy_rows(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
     """Return some rows (default: all) of a column as a new Arrow array that shares no memory or dictionary."""
-    import pyarrow as pa
-
     chosen = np.arange(len(column)) if rows is None else rows
     try:
         plain = plain_type(column.type)
@@ -130,8 +127,6 @@ def _copy(column: Any, rows: Any) -> Any:
     Below a missing row nothing is copied, so hidden values are not in the bytes of the result. The rows are an
     Arrow array of int64, missing where the result has no value.
     """
-    import pyarrow as pa
-
     kind, types = column.type, pa.types
     if isinstance(kind, pa.BaseExtensionType):
         return _copy(column.storage, rows)
@@ -164,8 +159,6 @@ def _copy(column: Any, rows: Any) -> Any:
 
 def _extents(column: Any, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where the members of lists begin among all members, and how many there are; none of missing rows."""
-    import pyarrow as pa
-
     chosen, shown = rows.fill_null(0).to_numpy(), ~_missing(rows)
     if pa.types.is_fixed_size_list(column.type):
         size = column.type.list_size
@@ -195,8 +188,6 @@ def private_schema(
     With both mechanisms on places and noise, reports have a position but no label. Each pair of columns in
     ``also`` has a report of its own.
     """
-    import pyarrow as pa
-
     shapes = []
     for each in reporters:
         columns = each.columns(_no_reports(each), lists=lists, dictionaries=len(reporters) == 1)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import unquote
 
+from ..._system import pa
 from ...tables import python_values
 
 _ODD: Final = 0.05  # share of the texts that may be something else
@@ -48,8 +49,6 @@ _PAIR: Final = ({"key", "value"}, {"name", "value"}, {"k", "v"}, {"Key", "Value"
 
 def texts_of(column: Any) -> list[str]:
     """Return a column as texts, empty where there is nothing; lists and structures as they are printed."""
-    import pyarrow as pa
-
     if not (is_text(column.type) or is_binary(column.type)):
         return ["" if value is None else str(value) for value in python_values(column)]
     as_bytes = [value or b"" for value in column.cast(pa.large_binary()).to_pylist()]
@@ -60,15 +59,11 @@ def texts_of(column: Any) -> list[str]:
 
 def is_text(kind: Any) -> bool:
     """Return whether an Arrow type is one of texts."""
-    import pyarrow as pa
-
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def is_binary(kind: Any) -> bool:
     """Return whether an Arrow type is one of bytes."""
-    import pyarrow as pa
-
     types = pa.types
     return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))
 
@@ -212,8 +207,6 @@ def parts_in(name: str, column: Any, depth: int = _DEPTH) -> Iterator[tuple[str,
 
     Texts also have what they hold as JSON, ``name=5``, hexadecimal or base64, nested at most ``depth`` deep.
     """
-    import pyarrow as pa
-
     kind = column.type
     if pa.types.is_struct(kind):
         for field, part in zip(kind, column.flatten(), strict=True):
@@ -229,8 +222,6 @@ def parts_in(name: str, column: Any, depth: int = _DEPTH) -> Iterator[tuple[str,
 
 def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
     """Yield the parts of texts or bytes: what they encode, and the values in them that have names."""
-    import pyarrow as pa
-
     values = column.to_pylist() if is_binary(column.type) else []
     if values and not is_readable(values):
         yield from _of_objects(name, [_packed_names(value or b"") for value in values], depth)
@@ -308,8 +299,6 @@ def _named_pairs(value: list[Any]) -> dict[str, Any] | None:
 
 def _array(values: Sequence[Any]) -> Any:
     """Return values as an Arrow array; as texts where they are of several types."""
-    import pyarrow as pa
-
     try:
         return pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from ..._system import pa
 from ...errors import InputError, argument
 from ..kernel import Kernel
 from ..options import WITHIN, ReleaseOptions, columns_of
@@ -55,8 +56,6 @@ class PrivateColumn:
         within: float | str = WITHIN,
         spark: Any = None,
     ) -> None:
-        import pyarrow as pa
-
         if outside not in ("error", "nearest"):
             raise InputError(f"{argument('outside', outside)} is unknown.", "use one of error, nearest.")
         refuse_unserved(mechanism, {})
@@ -115,8 +114,6 @@ class PrivateColumn:
 def _annotated(task: Any) -> Any:
     """Return a function with the annotations by which Spark knows its input and output."""
     from collections.abc import Iterator
-
-    import pyarrow as pa
 
     task.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
     return task

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ..._system import pa
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError, argument
@@ -216,8 +217,6 @@ class SparkRows(CompactRepr):
 
 def _count_names(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield the names in batches of one column, in one spelling, and their number of rows."""
-    import pyarrow as pa
-
     for batch in batches:
         names, rows = counts_of_names(batch.column(0))
         yield pa.RecordBatch.from_arrays([names.cast(pa.string()), rows], names=["name", "n"])

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._system import pa, pc
 from ...errors import DataError, InputError, SfumatoError
 from ...sampling import KeyedWords, SystemWords, UnevenWordsError
 from ..kernel import Kernel, Located, PrivateBatch
@@ -43,8 +44,6 @@ def with_errors(task: Task) -> Task:
 
 def spark_type(kind: Any) -> Any:
     """Return the nearest Arrow type that Spark takes: no dictionaries, large or unsigned types."""
-    import pyarrow as pa
-
     types = pa.types
     if types.is_dictionary(kind):
         return spark_type(kind.value_type)
@@ -61,15 +60,11 @@ def spark_type(kind: Any) -> Any:
 
 def spark_schema(schema: Any) -> Any:
     """Return an Arrow schema in the types that Spark takes."""
-    import pyarrow as pa
-
     return pa.schema([(field.name, spark_type(field.type)) for field in schema])
 
 
 def spark_batch(batch: Any, schema: Any) -> Any:
     """Return a batch in the types of `spark_schema`."""
-    import pyarrow as pa
-
     arrays = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -94,8 +89,6 @@ def counting_task(
     """Return a function for ``DataFrame.mapInArrow`` that counts what `drawing_task` will drop and move."""
 
     def counted(batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
         names = ("rows", "dropped", "moved")
         draw = KeyedDraw(Kernel(mechanisms, schema, options), broadcast.value, key)
         for batch in batches:
@@ -110,8 +103,6 @@ def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...],
     """Return a function from arrays (a key and the columns of the secret) to an array of reports, for columns."""
 
     def private(batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
         draw = given = None
         for arrays in batches:
             columns = list(arrays) if isinstance(arrays, tuple) else [arrays]
@@ -152,8 +143,6 @@ class KeyedDraw:
 
         A row outside (where this is refused), and two rows with one key, are a `DataError`.
         """
-        import pyarrow as pa
-
         parts, rows = [], []
         for mine, located, keys in self._located(batch):
             parts.append(self._kernel.assemble(located, self._drawn(located, keys)))
@@ -178,8 +167,6 @@ class KeyedDraw:
 
     def _located(self, batch: Any) -> Iterator[tuple[NDArray[np.intp], Located, list[bytes]]]:
         """Yield rows of one mechanism, at most a block of them, with their keys."""
-        import pyarrow as pa
-
         names = row_names([_naming(batch.column(name)) for name in self._key])
         if len(set(names)) < len(names):
             raise DataError(
@@ -212,8 +199,6 @@ class KeyedDraw:
 
 def _naming(column: Any) -> Any:
     """Return a column of a key, which must hold a name for each row."""
-    import pyarrow as pa
-
     if pa.types.is_floating(column.type):
         raise DataError(f"a key of {column.type} names no rows.", "use a column of texts or whole numbers.")
     if column.null_count:
@@ -229,9 +214,6 @@ def row_names(columns: list[Any]) -> list[bytes]:
 
 def _encoded(column: Any) -> list[bytes]:
     """Return each value with its kind and length, so that different lists of values have different bytes."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     types = pa.types
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
