@@ -95,10 +95,10 @@ def test_where_others_spend_meanwhile_the_charges_are_told_and_not_made_twice(tm
     wishes = {"batch_rows": 2, "place_column": place_column}
     made = prepare(blurred(ledger), tmp_path / "in.parquet", tmp_path / "o.parquet", **wishes)
     ledger.charge("u4", "2/km")
-    with pytest.raises(BudgetError, match="Users were charged for these reports, which nobody has seen") as told:
+    with pytest.raises(BudgetError, match="Users were charged for these unseen reports") as told:
         made.run()
     assert (told.value.user, int(told.value.left)) == ("u4", 0)
-    assert "resume=True, which charges nobody twice" in told.value.hint
+    assert "resume=True, which charges no user twice" in told.value.hint
     assert spent(ledger) == [1, 1, 1, 1, 2, 0]
     with pytest.raises(InputError, match="has run"):
         made.run()
@@ -149,7 +149,7 @@ def test_a_charged_release_that_was_cut_off_is_not_begun_anew_by_mistake(ledger,
 def test_charges_for_a_table_in_memory_are_told(tmp_path, ledger):
     made = prepare(blurred(ledger), table(last=48.85), tmp_path / "o.parquet", batch_rows=2)
     ledger.charge("u4", "2/km")
-    with pytest.raises(BudgetError, match="Users were charged for these reports, which nobody has seen") as told:
+    with pytest.raises(BudgetError, match="Users were charged for these unseen reports") as told:
         made.run()
     assert "resume" not in told.value.hint
     assert not (tmp_path / ".o.parquet.release").exists()
@@ -170,7 +170,7 @@ def test_nobody_is_said_to_be_charged_for_places_that_the_ledger_knew(tmp_path, 
 def test_a_run_that_goes_on_does_not_know_whether_it_had_charged(ledger, cut_off):
     for user, left in zip(USERS, (2 - each for each in spent(ledger)), strict=True):
         ledger.charge(user, f"{left}/km")
-    with pytest.raises(BudgetError, match="Users may have been charged for these reports"):
+    with pytest.raises(BudgetError, match="Users may have been charged for these unseen reports"):
         cut_off(resume=True).run()
 
 

@@ -240,7 +240,7 @@ def test_codes_of_cells_in_bytes_and_large_numbers_are_not_kept():
         for a, b in zip(east, north, strict=True)
     ]
     for kept in (codes, packed(">q", codes)):
-        assert "gives positions away" in refused(lat, lon, cell=kept)
+        assert "reveals positions" in refused(lat, lon, cell=kept)
 
 
 def texts(lat, lon):

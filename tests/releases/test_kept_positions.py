@@ -341,7 +341,7 @@ def test_the_limit_is_in_metres_also_where_rows_are_near_each_other(form):
 def test_streets_locate_in_one_direction():
     _, _, y, columns = crowd()
     streets = pa.table({**columns, "street": [hash_of(str(int(each // 150))) for each in y]})
-    with pytest.raises(InputError, match=r"'street' gives positions away: .* in one direction"):
+    with pytest.raises(InputError, match=r"'street' reveals positions: .* in one direction"):
         sf.release(NOISE, streets, keep=["street"])
 
 
@@ -354,7 +354,7 @@ def test_codes_that_begin_alike_where_places_are_near(base):
         digits = [2 * (int(a * 2**k) & 1) + (int(b * 2**k) & 1) for k in range(1, 17)]
         code = "".join(map(str, digits))
         codes.append(f"#{code}" if base == 4 else f"h{int(code, 4):08x}")
-    with pytest.raises(InputError, match=r"gives positions away|holds positions in another form"):
+    with pytest.raises(InputError, match=r"reveals positions|holds positions in another form"):
         sf.release(NOISE, pa.table({**columns, "code": codes}), keep=["code"])
 
 

@@ -108,7 +108,7 @@ def places(rows, seed=2):
 def test_codes_of_places_are_not_kept(form, rows):
     _, lat, lon = places(rows)
     column = pa.array([CODES[form](*each) for each in zip(lat.tolist(), lon.tolist(), strict=True)])
-    with pytest.raises(InputError, match=r"'code' (holds positions|gives positions away)"):
+    with pytest.raises(InputError, match=r"'code' (holds positions|reveals positions)"):
         refuse_locating_columns({"code": column}, lat, lon, 1_000.0)
     others = pa.array([CODES[form](y + 20, x + 50) for y, x in zip(lat.tolist(), lon.tolist(), strict=True)])
     if rows < 10:  # more codes than these are near each other where their rows are
@@ -130,7 +130,7 @@ def test_codes_of_an_unknown_kind_are_not_kept_in_few_rows(form):
             f"ward {names[int(y * 40) * 100 % 9_000 + int(x * 30) % 90]}" for y, x in zip(lat, lon, strict=True)
         ]
         lat, lon, codes = lat[:40], lon[:40], codes[:40]  # fewer than fifty have a value of others
-    with pytest.raises(InputError, match="'code' gives positions away"):
+    with pytest.raises(InputError, match="'code' reveals positions"):
         refuse_locating_columns({"code": pa.array(codes)}, lat, lon, 2_500.0)
     shuffled = rng.permutation(len(codes))
     refuse_locating_columns({"code": pa.array([codes[k] for k in shuffled])}, lat, lon, 2_500.0)

@@ -18,7 +18,7 @@ from ..catalogue import geometric
 
 LABELS = sf.Space(list("xy"))
 BARE = sf.Mechanism(np.eye(2), LABELS)
-UNLIKE = "no single number is for all of them"
+UNLIKE = "no single number covers all of them"
 USERS = ["ada", "ada", "bob", "bob", "bob"]
 
 
@@ -67,7 +67,7 @@ def test_the_largest_epsilon_bounds_whatever_mix_of_mechanisms_a_person_has():
 def test_reports_of_a_mechanism_without_a_promise_are_not_bounded():
     said = on_labels(ada=randomised_response(LABELS, 1), bob=BARE)
     assert number(said) is None
-    assert "3 reports of one person (2 users); not all mechanisms promise something, so nothing bounds" in said
+    assert "3 reports of one person (2 users); not all mechanisms have a guarantee, so nothing bounds" in said
     assert "Where all have a guarantee of one kind: 3 times epsilon, 3." in said
     said = on_labels(ada=BARE, bob=BARE)
     assert "3 reports of one person (2 users)." in said
@@ -92,7 +92,7 @@ def test_reports_of_a_mechanism_without_a_promise_are_not_bounded():
 def test_promises_of_different_kinds_have_no_largest(ada, bob, each):
     for said in (on_numbers(ada=ada, bob=bob), on_numbers(ada=bob, bob=ada)):
         assert number(said) is None
-        assert f"3 reports of one person (2 users); the mechanisms promise different things, so {UNLIKE}" in said
+        assert f"3 reports of one person (2 users); the mechanisms have different guarantees, so {UNLIKE}" in said
         assert all(part in said for part in each)
 
 
@@ -179,7 +179,7 @@ def test_columns_of_one_kind_add_up_and_of_others_do_not():
     assert "3 reports of one person (2 users): 3 times what is proved of each column." in said
     bare = {"a": randomised_response(LABELS, 1), "b": BARE}
     said = told(bare, a=list("xyxxy"), b=list("xyxxy"))
-    assert "nothing bounds all of them, because not all promise something" in said
+    assert "nothing bounds all of them, because not all have a guarantee" in said
     assert "3 times epsilon" not in said
 
 

@@ -121,7 +121,7 @@ def test_who_was_charged_for_a_table_that_was_not_written_is_told(tmp_path, monk
 
     monkeypatch.setattr("sfumato.tables.BatchWriter.write", full)
     ledger = Ledger.create(tmp_path / "l.db", "9/km")
-    with pytest.raises(FileError, match="Users were charged for these reports, which nobody has seen") as told:
+    with pytest.raises(FileError, match="Users were charged for these unseen reports") as told:
         release(Blur(UNIFORM, ledger, PROMISE), visits(times=1), tmp_path / "o.csv", place_column="venue")
     assert "the disk is full" in told.value.hints[0]
     assert ledger.balance("ada").spent == 5

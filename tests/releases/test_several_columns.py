@@ -80,7 +80,7 @@ def test_the_promises_of_columns_add_up(tmp_path):
     mark.check(EACH["age"], "it", "age")
     with pytest.raises(DataError, match="'diagnosis' of it was drawn from another"):
         mark.check(EACH["age"], "it", "diagnosis")
-    with pytest.raises(DataError, match="a mechanism each"):
+    with pytest.raises(DataError, match="each drawn from a separate mechanism"):
         mark.check(EACH["age"], "it")
 
 
@@ -96,7 +96,7 @@ def test_promises_of_different_kinds_are_not_added():
     assert found["age"].type == pa.int64()
     bare = {**EACH, "age": sf.Mechanism(EACH["age"].matrix, AGES)}
     said = " ".join(sf.releases.frames.prepare_frame(bare, table, column=["diagnosis", "age"]).promises)
-    assert "The mechanism of 'age' states no promise" in said
+    assert "The mechanism of 'age' states no guarantee" in said
 
 
 def test_reports_of_several_numbers(tmp_path):
@@ -139,7 +139,7 @@ def test_noise_that_has_rho_only():
     assert "rho 0.0625 for true numbers that differ by at most 1" in said
     assert "2 times rho, 0.125 for true numbers" in said
     clamped = sf.releases.frames.prepare_frame(DiscreteGaussian(8).clamped(18, 99), answers(3), column="age")
-    assert "no promise" in " ".join(clamped.promises)
+    assert "no guarantee" in " ".join(clamped.promises)
 
 
 @pytest.mark.parametrize(

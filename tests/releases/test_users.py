@@ -178,7 +178,7 @@ def test_rows_without_users_are_of_one_person(tmp_path):
             prepare_frame(NOISE, bare(), people=people)
     blur = sf.Blur(NOISE, sf.Ledger.create(tmp_path / "l.db", "9/km"))
     for table in (bare(), visits(["ada", "bob", "ada"])):
-        with pytest.raises(DataError, match="budgets are those of users"):
+        with pytest.raises(DataError, match="budgets belong to users"):
             prepare_frame(blur, table, people="one")
 
 

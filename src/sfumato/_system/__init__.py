@@ -1,4 +1,4 @@
-"""Files that appear whole, file locks, temporary names, worker processes, and pyarrow imported at its first use."""
+"""Whole files, file locks, temporary names, worker processes, and pyarrow imported at its first use."""
 
 from lazy_loader import attach_stub
 

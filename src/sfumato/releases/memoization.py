@@ -32,7 +32,7 @@ Positions = NDArray[np.intp]
 _SAME_M: Final = 1e-6  # metres: nearer points are one, whatever floats make of degrees
 _CURVED_M: Final = 6_399_594.0  # the largest radius of curvature of the Earth's ellipsoid: a^2 / b
 _LOOKED_AT: Final = 1_000  # places of a batch whose visits are compared with the report of a ledger
-_MOST: Final = 1 << 19  # places of users that are told apart in memory
+_MOST: Final = 1 << 19  # places of users that are distinguished in memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,56 +78,6 @@ class Revisits:
         )
 
 
-def cost_of_places(
-    named: int, places: int, spread_m: float | None, *, cells: bool = False, slack_m: float = 0.0
-) -> str:
-    """Return a sentence on what memoization costs: ``named`` visits name ``places`` different places.
-
-    ``spread_m`` is the largest distance of a visit from its anchor, None if unknown. With ``cells`` the guarantee
-    is for centres of cells, and says nothing of visited points. ``slack_m`` is added to every distance.
-    """
-    if spread_m is not None and spread_m <= _SAME_M:
-        spread_m = 0.0
-    r = "r" if spread_m is None else amount_at_most(spread_m, "m")
-    where = f"all within {r} of theirs" if spread_m is None else f"which are at most {r} from theirs"
-    slack = f" + {amount_at_most(slack_m, 'm')} of slack" if slack_m else ""
-    anchors = "the distance of two possible anchors"
-    visited = "; every visit to a place is at its anchor, so this holds for visited points, too"
-    if spread_m != 0:
-        visited = (
-            f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}{slack}), counted likewise"
-        )
-    return (
-        f"{_rows(named, places)} reported once, for the first visit to it (its anchor), and repeated. "
-        "Given which rows share a place, each place costs epsilon x "
-        f"{f'({anchors}{slack})' if slack else anchors}, as the promise of one report counts it, "
-        f"once{'' if cells else visited}. "
-        "Anyone can see that rows of one place share their report"
-    )
-
-
-def far_places(places: int, far_m: float, rows: Sequence[int], loss_m: float, *, kept: bool) -> str:
-    """Return a sentence that ``places`` places may have moved.
-
-    A visit is up to ``far_m`` metres away; ``rows`` has such a row for each of the first places. ``loss_m`` is the
-    mean distance of a report from its place. With ``kept``, visits are compared with the reports of a ledger.
-    """
-    far = amount_at_most(far_m, "m")
-    noun, more = ("row" if places == 1 else "rows"), (", ..." if places > len(rows) else "")
-    moved = f"{counted(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
-    if kept:
-        return (
-            f"At least {moved}: a visit is up to {far} from the report that is "
-            "repeated, and fewer than one in 100 fresh reports would be so far. Blur.report with move=True draws "
-            "and charges a place once more"
-        )
-    return (
-        f"{moved}: a visit is more than {amount_at_most(loss_m, 'm')}, the mean "
-        f"loss of a report, from the first one, and up to {far}. The repeated report is of the first visit: give "
-        "a place elsewhere a name of its own"
-    )
-
-
 def apart_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats) -> Floats:
     """Return upper bounds on the ground distance of points, metres, array (n,), at most 1.1 % too large.
 
@@ -135,11 +85,6 @@ def apart_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats) -> F
     largest radius of curvature.
     """
     return arc_m(lat, lon, there_lat, there_lon, _CURVED_M)
-
-
-def _rows(named: int, places: int) -> str:
-    each = f"{counted(places, 'place')}{', each' if places > 1 else ','}"
-    return f"{counted(named, 'row')} {'names' if named == 1 else 'name'} {each}"
 
 
 def _names(column: Any) -> tuple[list[str], Positions]:
@@ -220,25 +165,59 @@ class MemoizedDraw(FreshDraw):
         self.blur.ledger.afford(charges)
 
     def cost(self, memo: PlaceMemo) -> str:
-        """Return what the release costs, in words."""
-        single = self._single
-        promise: object = None if self.blur is None else self.blur.promise
-        if self.blur is None and isinstance(single, NoiseReporter):
-            promise = single.noise.promise
-        slack_m = promise.slack_m if isinstance(promise, CoordinatePrivacy) else 0.0
+        """Return sentences on what charges and memoization cost; see `FreshDraw.cost`."""
         said = [] if self.blur is None else [self.blur.sentence]
         named, places, spread_m = memo.counts
         if places:
-            cells = isinstance(single, MatrixReporter) and isinstance(single.single.secrets, Cells)
-            spread = spread_m if self.blur is None else None
-            said.append(cost_of_places(named, places, spread, cells=cells, slack_m=slack_m))
+            said.append(self._memoization_cost(named, places, spread_m if self.blur is None else None))
         return ". ".join([*said, *filter(None, [self.moved(memo)])])
 
+    def _memoization_cost(self, named: int, places: int, spread_m: float | None) -> str:
+        """Return a sentence on ``named`` visits to ``places`` places, at most ``spread_m`` from their anchors."""
+        single = self._single
+        guarantee: object = None if self.blur is None else self.blur.promise
+        if self.blur is None and isinstance(single, NoiseReporter):
+            guarantee = single.noise.promise
+        slack_m = guarantee.slack_m if isinstance(guarantee, CoordinatePrivacy) else 0.0
+        slack = f" + {amount_at_most(slack_m, 'm')} of slack" if slack_m else ""
+        r = "r" if spread_m is None else amount_at_most(spread_m, "m")
+        where = f"all within {r} of theirs" if spread_m is None else f"which are at most {r} from theirs"
+        visited = "; every visit to a place is at its anchor, so this holds for visited points, too"
+        if spread_m is None or spread_m > _SAME_M:
+            visited = (
+                f"; between visited points, {where}, it is epsilon x (distance + 2 x {r}{slack}), counted likewise"
+            )
+        if isinstance(single, MatrixReporter) and isinstance(single.single.secrets, Cells):
+            visited = ""  # the guarantee is for centres of cells
+        anchors = "the distance of two possible anchors"
+        return (
+            f"{counted(named, 'row')} {'names' if named == 1 else 'name'} {counted(places, 'place')}"
+            f"{', each' if places > 1 else ','} reported once, for the first visit to it (its anchor), and "
+            "repeated. Given which rows share a place, each place costs epsilon x "
+            f"{f'({anchors}{slack})' if slack else anchors}, as the guarantee of one report counts it, "
+            f"once{visited}. "
+            "Anyone can see that rows of one place share their report"
+        )
+
     def moved(self, memo: PlaceMemo) -> str:
-        """Return how many places may have moved, and how far, in words; empty where none has."""
+        """Return a sentence on how many places may have moved, and how far; see `FreshDraw.moved`."""
         places, far_m, rows = memo.far
-        kept = self.blur is not None
-        return far_places(places, far_m, rows, self._single.loss_m, kept=kept) if places else ""
+        if not places:
+            return ""
+        far = amount_at_most(far_m, "m")
+        noun, more = ("row" if places == 1 else "rows"), (", ..." if places > len(rows) else "")
+        moved = f"{counted(places, 'place')} may have moved ({noun} {', '.join(f'{row:,}' for row in rows)}{more})"
+        if self.blur is not None:
+            return (
+                f"At least {moved}: a visit is up to {far} from the repeated report, and fewer than one in 100 "
+                "fresh reports would be so far. Blur.report with move=True draws and charges a place once more"
+            )
+        loss = amount_at_most(self._single.loss_m, "m")
+        return (
+            f"{moved}: a visit is more than {loss}, the mean loss of a report, "
+            f"from the first one, and up to {far}. The repeated report is of the first visit: give a place "
+            "elsewhere a name of its own"
+        )
 
     def _shared(self, batch: Any, located: Located, start: int) -> Revisits:
         users, places = (batch.column(name).take(located.rows) for name in (self.kernel.user, self.place_column))

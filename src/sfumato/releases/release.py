@@ -34,6 +34,7 @@ from .sources import AnySource, Identity, identity, open_source, unreadable
 from .work_folder import WorkFolder, facts_of, unwritable, work_folder
 
 Frame = TypeVar("Frame", bound=ArrowStream | ArrowBatch | LazyTable)
+_OF_FILES: Final = ("mechanism", "source", "target", "resume", "again", "receipt", "progress")
 _PLACE_ROWS: Final = 1 << 18  # of a batch: names of users and places take more memory than numbers
 
 
@@ -176,24 +177,7 @@ def release(
         DataError: If the source cannot be read, rows are outside and this is refused, or a person exceeds a limit.
         FileError: If the target cannot be written.
     """
-    options: dict[str, Any] = {
-        "column": column,
-        "lat": lat,
-        "lon": lon,
-        "user": user,
-        "time": time,
-        "keep": keep,
-        "place_column": place_column,
-        "also": also,
-        "by": by,
-        "outside": outside,
-        "within": within,
-        "people": people,
-        "skip_damaged": skip_damaged,
-        "allow": allow,
-        "max_reports_per_person": max_reports_per_person,
-        "max_epsilon_per_person": max_epsilon_per_person,
-    }
+    options: dict[str, Any] = {name: each for name, each in locals().items() if name not in _OF_FILES}
     if target is not None:
         if receipt is not None:
             check_receipt(receipt, source, target)

@@ -190,27 +190,6 @@ class Labels(CompactRepr):
         return self.values.take(indices)
 
 
-def report_columns(
-    labels: Mapping[str, Labels],
-    latlon: Floats | None,
-    reports: NDArray[Any],
-    *,
-    lists: bool,
-    dictionaries: bool,
-) -> dict[str, Any]:
-    """Return the columns of reports, by name; reports are observables (rows,), or tuples of them (rows, k + 1).
-
-    Labels are by the name of their column, ``latlon`` are degrees of the observables, array (m, 2), or None.
-    """
-    columns: dict[str, Column] = {}
-    if latlon is not None:
-        columns["latitude"] = lambda positions: pa.array(latlon[:, 0][positions])
-        columns["longitude"] = lambda positions: pa.array(latlon[:, 1][positions])
-    for name, each in labels.items():
-        columns[name] = partial(each.column, dictionaries=dictionaries)
-    return split_columns(columns, reports, lists=lists)
-
-
 def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool) -> dict[str, Any]:
     """Return the columns of reports (rows,) or (rows, k), by functions from numbers (n,) to an Arrow column."""
     if reports.ndim == 1:
@@ -322,10 +301,20 @@ class MatrixReporter(Reporter):
 
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return the columns ``latitude``, ``longitude`` and ``label``; see `Reporter.columns`."""
-        return report_columns(self._labels, self._latlon, reports, lists=lists, dictionaries=dictionaries)
+        columns: dict[str, Column] = {}
+        if self._latlon is not None:
+            for name, degrees in zip(_PLACES, self._latlon.T, strict=True):
+                columns[name] = partial(_at_positions, degrees)
+        for name, each in self._labels.items():
+            columns[name] = partial(each.column, dictionaries=dictionaries)
+        return split_columns(columns, reports, lists=lists)
 
     def __repr__(self) -> str:
         return repr(self.drawable)
+
+
+def _at_positions(degrees: Floats, positions: NDArray[Any]) -> Any:
+    return pa.array(degrees[positions])
 
 
 def arc_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats, radius_m: float = _RADIUS_M) -> Floats:

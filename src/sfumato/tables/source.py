@@ -86,7 +86,9 @@ class Source:
             raise DataError(
                 f"the file {str(path)!r} cannot be read: {error.strerror or error}.", "check its permissions."
             ) from None
-        return replace(source, head=_not_empty(head, path))
+        if not head.strip():
+            raise DataError(f"the file {str(path)!r} is empty.", f"{_COMPLETE}.")
+        return replace(source, head=head)
 
     def __str__(self) -> str:
         return repr(self.path.name)
@@ -257,12 +259,6 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
     )
 
 
-def _not_empty(head: bytes, path: Path) -> bytes:
-    if not head.strip():
-        raise DataError(f"the file {str(path)!r} is empty.", "check that it was written or downloaded completely.")
-    return head
-
-
 def files_below(folder: Path, suffix: str) -> list[Path]:
     """Return the files below a folder with an ending in any letter case, also compressed (``.gpx.gz``), in order.
 
@@ -321,9 +317,8 @@ def check_distinct(columns: Sequence[str], name: str) -> None:
     """Refuse a table with two columns of one name (`DataError`)."""
     twice = [column for column, count in Counter(columns).items() if count > 1]
     if twice:
-        raise DataError(
-            f"{name} has more than one column {column_name(twice[0])}.", "give its columns distinct names."
-        )
+        shown = row_value(repr(twice[0]), "of data") if _are_data(twice[:1]) else repr(twice[0])
+        raise DataError(f"{name} has more than one column {shown}.", "give its columns distinct names.")
 
 
 def cause(error: Exception) -> str:
@@ -374,11 +369,6 @@ def column_list(columns: Sequence[str]) -> str:
     """Return the names of all columns in a sentence; of a first line that is a row, they are data."""
     said = f"Its columns are: {', '.join(columns)}."
     return row_value(said, "Its first line holds data, not names of columns.") if _are_data(columns) else said
-
-
-def column_name(column: str) -> str:
-    """Return the name of a column for a message; data where it is a value of a row."""
-    return row_value(repr(column), "of data") if _are_data([column]) else repr(column)
 
 
 def _are_data(names: Sequence[str]) -> bool:

@@ -284,7 +284,7 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
         fragments = sorted(held.get_fragments(), key=lambda part: part.path)
         inside = set(fragments[0].physical_schema.names)
         schemas = [
-            _schema_of(part.path) if kind == "parquet" else without_views(part.physical_schema)
+            _parquet_schema(part.path) if kind == "parquet" else without_views(part.physical_schema)
             for part in fragments
         ]
         described = schemas[0]
@@ -313,7 +313,7 @@ def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
     return TableStream(name, plain, rows, tuple(files), read)
 
 
-def _schema_of(path: str) -> Any:
+def _parquet_schema(path: str) -> Any:
     with parquet.ParquetFile(path) as file:
         return parquet_schema(file)
 

@@ -11,6 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.releases import PreparedRelease
 
 
 def test_release_draws_a_report_for_every_row(run, designed, visits_file, tmp_path):
@@ -48,7 +49,7 @@ def test_an_interrupted_release_says_how_to_go_on(run, designed, visits_file, mo
     asked = ("release", "m.sfm", visits_file, "out.csv", "--outside", "nearest")
     for where, said in (("run", "Nothing was begun."), ("_run", "--resume goes on")):
         with monkeypatch.context() as patch:
-            patch.setattr(f"sfumato.releases.release.PreparedRelease.{where}", stop)
+            patch.setattr(PreparedRelease, where, stop)
             done = run(*asked)
         assert done.code == 130
         assert said in done.err
@@ -139,7 +140,7 @@ def test_places_are_remembered_in_a_ledger(run, lattice_file, tmp_path):
         reports.append(table["label"].to_pylist()[:8])
         assert len(set(reports[-1][::2])) == len(set(reports[-1][1::2])) == 1
     assert reports[0] == reports[1]
-    assert "1 time before: places that the ledger remembers have the reports that they had" in done.text
+    assert "1 time before: places in the ledger repeat their reports" in done.text
     spent = run("release", lattice_file, "seen.csv", "three.csv", *names, *budget, *MOVED)
     assert spent.code == 1
     assert "a user has spent 3/km of 3/km" in spent.err
@@ -303,7 +304,7 @@ def test_rides_are_of_the_people_that_are_stated(run, shared_data, people, said)
     done = run("release", "n.sfm", rides, "out.csv", *people)
     assert done.code == 0, done.err
     assert said in done.out
-    assert ("Nothing says whose the rows are" in done.out) == (not people)
+    assert ("It is not stated whose the rows are" in done.out) == (not people)
     assert ("--people file says that each file is a person" in done.out) == (not people)
 
 

@@ -55,7 +55,7 @@ def test_an_index_with_the_name_of_a_released_column_is_refused(name):
 )
 def test_an_index_of_times_of_any_type_is_refused(index):
     for name in (None, "when"):
-        with pytest.raises(InputError, match="would stay beside the reports"):
+        with pytest.raises(InputError, match="would stay next to the reports"):
             sf.release(IDENTITY, visits().set_axis(index.rename(name)))
 
 

@@ -211,7 +211,7 @@ def test_what_spark_does_not_serve_is_refused(spark, tmp_path):
         with pytest.raises(InputError, match="tasks of Spark charge no ledger"):
             prepare_on_spark(refused, frame, spark=spark, key="id")
     unserved = {
-        "resume": "leaves nothing to go on with",
+        "resume": "leaves nothing to continue",
         "again": "keeps no record",
         "place_column": "places are remembered in a database",
         "progress": "shows its own progress",
@@ -292,7 +292,7 @@ def test_rows_without_lasting_names_are_refused(spark, tmp_path):
     with pytest.raises(InputError, match="'f' is of double, which names no rows"):
         prepare_on_spark(BLUR, frame.selectExpr("answer", "id * 1D as f"), spark=spark, key="f", column="answer")
     missing = frame.selectExpr("answer", "nullif(id, 3) as k")
-    with pytest.raises(DataError, match="1 rows of the data frame share a value with another, or have none"):
+    with pytest.raises(DataError, match="1 rows of the data frame share a value with another, or have no value"):
         prepare_on_spark(BLUR, missing, spark=spark, key="k", column="answer")
     with pytest.raises(DataError, match="has no column 'x'"):
         prepare_on_spark(BLUR, frame, spark=spark, key="x", column="answer")
