@@ -225,8 +225,8 @@ def stop_run(
 
 def name_charges(error: SfumatoError, charges: str = _CHARGED, *, places: bool) -> SfumatoError:
     """Return the error with a sentence that users were charged, for a release that cannot go on."""
-    kept = "the ledger keeps reported places: releasing them again costs nothing."
-    return _with(error, f"{error.text} {charges}", *error.hints, kept if places else "")
+    hint = "the ledger keeps reported places: releasing them again costs nothing."
+    return _with(error, f"{error.text} {charges}", *error.hints, hint if places else "")
 
 
 def _with(error: SfumatoError, problem: str, *hints: str) -> SfumatoError:

@@ -94,8 +94,10 @@ def create_duckdb_function(
         batch = pa.record_batch(arrays, schema=schema)
         private = kernel.release(batch)
         rows = private.rows if private.rows is not None else np.arange(batch.num_rows)
-        found = [column.cast(field.type) for column, field in zip(private.batch.columns, plain, strict=True)]
-        whole = found[0] if single else pa.StructArray.from_arrays(found, fields=list(plain))
+        private_columns = [
+            column.cast(field.type) for column, field in zip(private.batch.columns, plain, strict=True)
+        ]
+        whole = private_columns[0] if single else pa.StructArray.from_arrays(private_columns, fields=list(plain))
         if len(rows) == batch.num_rows:
             return whole
         where = np.full(batch.num_rows, -1)

@@ -93,8 +93,8 @@ class PandasFrame(FrameKind):
 
     def arrow(self) -> ArrowStream:
         """Return an Arrow table, with empty columns in place of those that are unreadable."""
-        found: ArrowStream = self._table([])
-        return found
+        table: ArrowStream = self._table([])
+        return table
 
     def check_rest(self, kernel: Kernel) -> None:
         """Refuse an index that is not named, unless it only numbers the rows; see `FrameKind.check_rest`."""
@@ -147,9 +147,9 @@ class PandasFrame(FrameKind):
             for name in table.column_names
             if not (name in self._index_names and name in kept)
         }
-        found = pandas.DataFrame(series, index=self._index(rows))
-        found.attrs["sfumato"] = mark
-        return found
+        frame = pandas.DataFrame(series, index=self._index(rows))
+        frame.attrs["sfumato"] = mark
+        return frame
 
     def _table(self, left_out: list[str]) -> Any:
         """Return an Arrow table of all columns but some."""
@@ -178,18 +178,18 @@ class PandasFrame(FrameKind):
         """Return the values of a column; of one that is kept in its own type."""
         if source is None or source not in self._frame.columns:
             return _values(values, None)
-        own = self._frame[source]
-        if not hasattr(own, "cat"):
-            return _values(values, own.dtype)
-        codes = own.cat.codes.to_numpy()[rows]  # other categories are those of other rows
+        column = self._frame[source]
+        if not hasattr(column, "cat"):
+            return _values(values, column.dtype)
+        codes = column.cat.codes.to_numpy()[rows]  # other categories are those of other rows
         used = np.unique(codes[codes >= 0])
-        if not own.cat.ordered:
+        if not column.cat.ordered:
             used = codes[np.sort(np.unique(codes, return_index=True)[1])]
             used = used[used >= 0]
-        new = np.full(len(own.cat.categories) + 1, -1)
+        new = np.full(len(column.cat.categories) + 1, -1)
         new[used] = np.arange(len(used))
-        kind = type(own.dtype)(own.cat.categories.take(used), ordered=own.cat.ordered)
-        return type(own.array).from_codes(new[codes], dtype=kind)
+        kind = type(column.dtype)(column.cat.categories.take(used), ordered=column.cat.ordered)
+        return type(column.array).from_codes(new[codes], dtype=kind)
 
     def _index(self, rows: Rows) -> Any:
         index = self._frame.index
@@ -278,8 +278,8 @@ class GeoFrame(PandasFrame):
         if self._geometry is not None:
             column = {"encoding": "WKB", "crs": None if self._crs is None else self._crs.to_json_dict()}
             geo = {b"geo": json.dumps({"primary_column": self._geometry, "columns": {self._geometry: column}})}
-        found: ArrowStream = table.replace_schema_metadata(geo)
-        return found
+        stream: ArrowStream = table.replace_schema_metadata(geo)
+        return stream
 
     def check_columns(self, used: Collection[str | None], kept: Collection[str]) -> None:
         """Refuse points whose CRS is not known, too; see `FrameKind.check_columns`."""
@@ -307,9 +307,9 @@ class GeoFrame(PandasFrame):
         import geopandas
         import shapely
 
-        found = super().back(table, rows, kept, mark)
+        frame = super().back(table, rows, kept, mark)
         if self._geometry is None or not {"latitude", "longitude"} <= set(table.column_names):
-            return found
+            return frame
         lat, lon = table["latitude"].combine_chunks(), table["longitude"].combine_chunks()
         if pa.types.is_floating(lat.type):
             shapes = shapely.points(np.asarray(lon), np.asarray(lat))
@@ -318,7 +318,7 @@ class GeoFrame(PandasFrame):
             of_row = np.repeat(np.arange(len(sizes)), sizes)
             each = shapely.points(np.asarray(lon.flatten()), np.asarray(lat.flatten()))
             shapes = shapely.multipoints(each, indices=of_row) if len(sizes) else []
-        bare = found.drop(columns=["latitude", "longitude"])
+        bare = frame.drop(columns=["latitude", "longitude"])
         bare[self._geometry] = geopandas.GeoSeries(shapes, index=bare.index, crs="EPSG:4326")
         made = geopandas.GeoDataFrame(bare, geometry=self._geometry)
         made.attrs["sfumato"] = mark
@@ -356,23 +356,23 @@ class PolarsKind(FrameKind):
         """Return the collected frame, with empty columns in place of those that are unreadable."""
         import polars
 
-        found: Any = self._frame
-        if isinstance(found, polars.DataFrame):
+        frame: Any = self._frame
+        if isinstance(frame, polars.DataFrame):
             self.unreadable = {
                 name: str(kind)
-                for name, kind in found.schema.items()
-                if not _is_readable(found.select(name).head(0), kind)
+                for name, kind in frame.schema.items()
+                if not _is_readable(frame.select(name).head(0), kind)
             }
-            found = found.with_columns(polars.lit(None).alias(name) for name in self.unreadable)
-        stream: ArrowStream = found
+            frame = frame.with_columns(polars.lit(None).alias(name) for name in self.unreadable)
+        stream: ArrowStream = frame
         return stream
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         """Return an eager or a lazy frame; see `FrameKind.back`."""
         import polars
 
-        found = polars.from_arrow(table)
-        return found.lazy() if self._lazy and isinstance(found, polars.DataFrame) else found
+        frame = polars.from_arrow(table)
+        return frame.lazy() if self._lazy and isinstance(frame, polars.DataFrame) else frame
 
 
 @final
@@ -393,8 +393,10 @@ class DuckRelation(FrameKind):
                 f"the relation's connection takes no tables from Python: {str(error).splitlines()[0]}.",
                 "pass relation.to_arrow_table(), and register what comes back.",
             ) from None
-        found: ArrowStream = self._relation.project("*")  # in older versions the result of one is read only once
-        return found
+        relation: ArrowStream = self._relation.project(
+            "*"
+        )  # in older versions the result of one is read only once
+        return relation
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
         """Return a relation over the private rows in memory; see `FrameKind.back`."""

@@ -369,7 +369,7 @@ class Kernel:
             columns = groups[0]
         elif groups:
             order = np.empty(len(located.rows), dtype=np.int64)
-            order[np.concatenate([mine for _, mine, _ in drawn])] = np.arange(len(located.rows))
+            order[np.concatenate([members for _, members, _ in drawn])] = np.arange(len(located.rows))
             for name in (each for each in self.schema.names if each not in self.kept_columns.kept):
                 columns[name] = pa.concat_arrays([group[name] for group in groups]).take(pa.array(order))
         else:
@@ -417,9 +417,9 @@ class Kernel:
         encoded = as_texts(batch.column(self.options.by), self.options.by).dictionary_encode()
         names = encoded.dictionary.to_pylist()
         numbers = np.array([self._numbers.get(name, -1) for name in names] + [-1], dtype=np.intp)
-        found: NDArray[np.intp] = numbers[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
-        if (found < 0).any():
-            first, shown = int(np.argmax(found < 0)), list(self.drawables)[:8]
+        chosen: NDArray[np.intp] = numbers[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
+        if (chosen < 0).any():
+            first, shown = int(np.argmax(chosen < 0)), list(self.drawables)[:8]
             raise DataError(
                 f"row {start + first + 1} names "
                 f"{row_value(f'the mechanism {batch.column(self.options.by)[first].as_py()!r},', 'a mechanism')} "
@@ -427,7 +427,7 @@ class Kernel:
                 "leave out the rows that no mechanism is for, or give one",
                 f"the mechanisms are {', '.join(shown)}{' ...' if len(shown) < len(self.drawables) else ''}.",
             )
-        return found
+        return chosen
 
 
 def secrets_of(reporters: Sequence[Reporter], columns: Sequence[Any], chosen: Chosen) -> Secrets:
@@ -447,21 +447,21 @@ def secrets_at(
     if chosen is None:
         return _at(reporters[0], lat, lon, words, nearest)
     groups = grouped(chosen) or [(0, np.arange(0))]
-    found = [_at(reporters[number], lat[mine], lon[mine], words, nearest) for number, mine in groups]
-    return _join(found, [mine for _, mine in groups], len(lat))
+    parts = [_at(reporters[number], lat[members], lon[members], words, nearest) for number, members in groups]
+    return _join(parts, [members for _, members in groups], len(lat))
 
 
 def grouped(numbers: NDArray[np.intp]) -> list[tuple[int, NDArray[np.intp]]]:
     """Return each number that occurs and its positions, in rising order of numbers."""
     order = np.argsort(numbers, kind="stable")
-    found, starts = np.unique(numbers[order], return_index=True)
-    return list(zip(found.tolist(), np.split(order, starts[1:]), strict=True)) if len(numbers) else []
+    distinct, starts = np.unique(numbers[order], return_index=True)
+    return list(zip(distinct.tolist(), np.split(order, starts[1:]), strict=True)) if len(numbers) else []
 
 
 def _at(each: Reporter, lat: Floats, lon: Floats, words: Words, nearest: bool) -> Secrets:
     blocks = [slice(at, at + BLOCK) for at in range(0, max(1, len(lat)), BLOCK)]
-    found = [each.at(lat[block], lon[block], words, nearest=nearest) for block in blocks]
-    return _join(found, blocks, len(lat))
+    parts = [each.at(lat[block], lon[block], words, nearest=nearest) for block in blocks]
+    return _join(parts, blocks, len(lat))
 
 
 def _join(parts: Sequence[Secrets], where: Sequence[Any], size: int) -> Secrets:

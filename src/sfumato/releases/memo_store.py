@@ -85,17 +85,17 @@ class PlaceMemo:
 
     def known(self, keys: Sequence[bytes]) -> dict[bytes, Anchor]:
         """Return the anchors of those places that have one."""
-        found: dict[bytes, Anchor] = {}
+        anchors: dict[bytes, Anchor] = {}
         with _readable():
             for at in range(0, len(keys), _AT_ONCE):
                 some = keys[at : at + _AT_ONCE]
                 marks = ",".join("?" * len(some))
                 rows = self._database.execute(f"SELECT * FROM place WHERE key IN ({marks})", some)  # noqa: S608
-                found |= {
+                anchors |= {
                     key: Anchor(report, *(float("nan") if each is None else each for each in at))
                     for key, report, *at in rows
                 }
-        return found
+        return anchors
 
     def keep(
         self,

@@ -158,8 +158,8 @@ class MemoizedDraw(FreshDraw):
                 fresh = [number for number, key in enumerate(keys) if key is None or key not in known]
                 seen.keep(start, {key: Anchor(None, 0, 0) for key in map(keys.__getitem__, fresh) if key}, 0, None)
                 users = [shared.users[number] for number in fresh]
-                held = self.blur.remembers(users, [shared.places[number] for number in fresh])
-                for user, paid in zip(users, held, strict=True):
+                remembered = self.blur.remembers(users, [shared.places[number] for number in fresh])
+                for user, paid in zip(users, remembered, strict=True):
                     needed[user] = needed.get(user, 0) + (not paid)
         charges = [self.blur.charge_for(user, reports) for user, reports in sorted(needed.items()) if reports]
         self.blur.ledger.afford(charges)
@@ -301,8 +301,8 @@ class MemoizedDraw(FreshDraw):
         some = last[away_m[last] > self._single.loss_m][:_LOOKED_AT]
         numbers = shared.taken[some].tolist()
         far = blur.far(lat[some], lon[some], [plain[number] for number in numbers], "nearest")
-        found = zip(numbers, some.tolist(), far, strict=True)
-        return [(number, float(away_m[row]), row) for number, row, one in found if one]
+        visits = zip(numbers, some.tolist(), far, strict=True)
+        return [(number, float(away_m[row]), row) for number, row, one in visits if one]
 
     def _fresh(self, located: Located, rows: NDArray[np.intp]) -> NDArray[Any]:
         reports: NDArray[Any] = self.kernel.draw(located, self._words, rows)[0][2][0]
@@ -355,10 +355,10 @@ def count_places(people: People, draw: FreshDraw, stream: TableStream, size: int
     for batch in stream.batches(list(dict.fromkeys([draw.kernel.user, draw.place_column])), size):
         users, places = (batch.column(name) for name in (draw.kernel.user, draw.place_column))
         try:
-            found = Revisits.of(users, places, np.arange(batch.num_rows))
+            revisits = Revisits.of(users, places, np.arange(batch.num_rows))
         except DataError:  # the release says which row it is, unless it drops it
             return replace(people, exact=False)
-        for user, place in zip(found.users, found.places, strict=True):
+        for user, place in zip(revisits.users, revisits.places, strict=True):
             if place is not None:
                 if (user, place) in seen:
                     continue

@@ -96,21 +96,21 @@ def name_mechanisms(mechanisms: Any, options: ReleaseOptions) -> dict[str, Any]:
             f"there are mechanisms for {_some(mechanisms)}, but the columns {_some(options.named)} were named.",
             f"name a mechanism for each of {argument('column')}.",
         )
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name in options.named if options.by is None else mechanisms:
-        if str(name) in found:
+        if str(name) in by_name:
             raise InputError(
                 f"two mechanisms have the same name as text: {str(name)!r}, one of them as {name!r} of type "
                 f"{type(name).__name__}.",
                 "give each mechanism a name of its own.",
             )
-        found[str(name)] = mechanisms[name]
-    return found
+        by_name[str(name)] = mechanisms[name]
+    return by_name
 
 
 def _some(names: Iterable[object]) -> str:
-    found = [repr(str(name)) for name in names]
-    return ", ".join(found if len(found) <= _SHOWN else [*found[: _SHOWN - 1], "..."])
+    shown = [repr(str(name)) for name in names]
+    return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "..."])
 
 
 def input_kind_of(reporters: Sequence[Reporter], options: ReleaseOptions) -> InputKind:
@@ -256,14 +256,14 @@ def check_options(
             f"a release has no argument {unknown[0]!r}.",
             python("read help(sfumato.release) for those that it has."),
         )
-    given = _options(**options)
+    arguments = _options(**options)
     if not 0 <= allow <= 1:
         raise InputError(
             f"{allow} is not a share of rows.", f"use a number from 0 to 1, such as {argument('allow', 0.05)}."
         )
-    _check_acts(outside or "error", given["within"], allow)
-    check_people(given["people"], given["user"], "release.user")
-    keep = given.pop("keep")
+    _check_acts(outside or "error", arguments["within"], allow)
+    check_people(arguments["people"], arguments["user"], "release.user")
+    keep = arguments.pop("keep")
     if isinstance(keep, str):
         raise InputError(
             f"{argument('keep', keep)} is not a list of column names.", f"pass {argument('keep', [keep])}."
@@ -271,9 +271,11 @@ def check_options(
     for name in keep:
         if not isinstance(name, str):
             raise InputError(f"{name!r} is not the name of a column.", f"pass texts with {argument('keep')}.")
-    column = columns_of(mechanism, given.pop("column"))
-    also = _pairs(given.pop("also"))
-    made = ReleaseOptions(column, keep=tuple(keep), outside=outside or "error", lists=lists, also=also, **given)
+    column = columns_of(mechanism, arguments.pop("column"))
+    also = _pairs(arguments.pop("also"))
+    made = ReleaseOptions(
+        column, keep=tuple(keep), outside=outside or "error", lists=lists, also=also, **arguments
+    )
     if made.column is not None and isinstance(mechanism, Blur):
         raise InputError(
             "only a release of places can be charged in a ledger, not one of the labels or numbers in a column.",

@@ -63,7 +63,7 @@ def count_people(stream: TableStream, kernel: Kernel) -> People:
         if rows is None:
             rows = sum(batch.num_rows for batch in stream.batches(stream.schema.names[:1]))
         return people_without_users(rows, kernel)
-    held: list[Any] = []
+    tables: list[Any] = []
     small = np.zeros(0, dtype=np.int64)  # counts of users that are small numbers, by number
     rows = size = nameless = 0
     for batch in stream.batches([user]):
@@ -76,18 +76,18 @@ def count_people(stream: TableStream, kernel: Kernel) -> People:
             small[: len(counts)] += counts
             continue
         names, reports = counts_of_names(batch.column(0))
-        held.append(pa.table({"user": names, "n": reports}))
+        tables.append(pa.table({"user": names, "n": reports}))
         size += len(names)
         if size > _MERGED:
-            held = [_merged(held)]
-            size = held[0].num_rows
+            tables = [_merged(tables)]
+            size = tables[0].num_rows
     if small.any():
         seen = np.flatnonzero(small)
         kind = stream.schema.field(user).type
-        held.append(pa.table({"user": pa.array(seen).cast(kind), "n": pa.array(small[seen])}))
-    if not held:
+        tables.append(pa.table({"user": pa.array(seen).cast(kind), "n": pa.array(small[seen])}))
+    if not tables:
         return People(0, 0, 0)
-    total = _merged(held)
+    total = _merged(tables)
     missing = pc.is_null(total["user"], nan_is_null=True)
     nameless = pc.sum(total.filter(missing)["n"]).as_py() or 0
     named = total.filter(pc.invert(missing))["n"]
@@ -116,11 +116,11 @@ def _small(column: Any) -> Any:
 
 
 def _merged(tables: list[Any]) -> Any:
-    found = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
+    merged = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
     return (
-        found.rename_columns(["user", "n"])
-        if found.column_names[0] == "user"
-        else found.select([1, 0]).rename_columns(["user", "n"])
+        merged.rename_columns(["user", "n"])
+        if merged.column_names[0] == "user"
+        else merged.select([1, 0]).rename_columns(["user", "n"])
     )
 
 

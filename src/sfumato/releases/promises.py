@@ -46,13 +46,13 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
     With ``columnwise`` every row has a report of each mechanism, one for each column.
     """
     said = []
-    shown = [(name, each) for name, found in promises.items() for each in found]
+    shown = [(name, each) for name, bounds in promises.items() for each in bounds]
     for name, each in shown[: None if columnwise else _SHOWN]:
         of = f" of {plain(name)!r}" if name else ""
         said.append(f"Proved from {each.source}{of}: {each.sentence}")
     if len(shown) > _SHOWN and not columnwise:
         said.append(f"Proved likewise: {len(shown) - _SHOWN:,} more guarantees of the other mechanisms.")
-    bare = [name for name, found in promises.items() if not found]
+    bare = [name for name, bounds in promises.items() if not bounds]
     if bare:
         whose = (
             "The mechanism"
@@ -62,16 +62,16 @@ def sentences(promises: Promises, people: People, *, columnwise: bool = False) -
             else f"{len(bare):,} of the mechanisms"
         )
         said.append(f"{whose} states no guarantee that can be proved from integers here: its reports have none.")
-    kinds = [_tightest(found) for found in promises.values()]
+    kinds = [_tightest(bounds) for bounds in promises.values()]
     if columnwise:
-        total, told = _together(kinds)
-        return (*said, told, *_of_people([] if total is None else [total], people))
+        total, joint = _together(kinds)
+        return (*said, joint, *_of_people([] if total is None else [total], people))
     return (*said, *_of_people(kinds, people))
 
 
 def bounds_of_report(promises: Promises, *, columnwise: bool = False) -> tuple[ReportBound, ...]:
     """Return the bounds on a report of any mechanism (``columnwise``: on all columns of a row), by kind."""
-    kinds = [_tightest(found) for found in promises.values()]
+    kinds = [_tightest(bounds) for bounds in promises.values()]
     if columnwise:
         total = _together(kinds)[0]
         kinds = [] if total is None else [total]
@@ -137,20 +137,20 @@ def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
     said = f"The source asks for {'' if people.exact else 'at most '}{counted(most, 'report')} of one person"
     shared = _totals(_shared(kinds), most) if kinds else []
     if kinds and not any(kinds):
-        found = [f"{said}{whose}."]
+        lines = [f"{said}{whose}."]
     elif not kinds:
-        found = [f"{said}{whose}{f': {most:,} times what is proved of each column' if most > 1 else ''}."]
+        lines = [f"{said}{whose}{f': {most:,} times what is proved of each column' if most > 1 else ''}."]
     elif shared:
-        found = [f"{said}: {_listed(shared)}{whose}."]
+        lines = [f"{said}: {_listed(shared)}{whose}."]
     else:
-        found = [f"{said}{whose}; {_WITHOUT if not all(kinds) else _UNLIKE}.", _by_kind(kinds, most)]
+        lines = [f"{said}{whose}; {_WITHOUT if not all(kinds) else _UNLIKE}.", _by_kind(kinds, most)]
     if people.nameless:
         rows, names = counted(people.nameless, "row"), "names" if people.nameless == 1 else "name"
-        found.append(f"{rows} {names} no user and may be anyone's: counted with every person's.")
+        lines.append(f"{rows} {names} no user and may be anyone's: counted with every person's.")
     if people.assumed:
         rows = "the row is" if people.rows == 1 else f"all {people.rows:,} rows are"
-        found.append(f"It is not stated whose the rows are: {rows} counted as one person's.")
-    return tuple(found)
+        lines.append(f"It is not stated whose the rows are: {rows} counted as one person's.")
+    return tuple(lines)
 
 
 def _of_any(kinds: Sequence[Kinds]) -> str:
@@ -171,20 +171,20 @@ def _of_any(kinds: Sequence[Kinds]) -> str:
 def _by_kind(kinds: Sequence[Kinds], most: int) -> str:
     """Return the total of reports that all come with a guarantee of one kind, kind by kind."""
     groups: dict[Kind, list[ReportBound]] = {}
-    for found in kinds:
-        for kind, each in found.items():
+    for best in kinds:
+        for kind, each in best.items():
             groups.setdefault(kind, []).append(each)
     parts = list(dict.fromkeys(_totals(list(groups.values()), most)))
-    told = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
-    return f"{told}: {_listed(parts)}."
+    begin = "By kind of guarantee" if most == 1 else "Where all have a guarantee of one kind"
+    return f"{begin}: {_listed(parts)}."
 
 
 def _totals(groups: Sequence[Sequence[ReportBound]], most: int) -> list[str]:
     """Return the total of so many reports, for each kind of guarantee."""
-    found = [(_worst(group), len(group) > 1) for group in groups]
-    if len(found) > 1:  # or the sentence before says for whom
-        found = [(replace(each, whom=_ANYBODY) if each.any_two else each, many) for each, many in found]
-    return [_times(each, most, several=many) for each, many in found]
+    worst = [(_worst(group), len(group) > 1) for group in groups]
+    if len(worst) > 1:  # or the sentence before says for whom
+        worst = [(replace(each, whom=_ANYBODY) if each.any_two else each, many) for each, many in worst]
+    return [_times(each, most, several=many) for each, many in worst]
 
 
 def _times(promise: ReportBound, most: int, *, several: bool) -> str:

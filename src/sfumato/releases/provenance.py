@@ -44,8 +44,8 @@ class Mark(CompactRepr):
     @classmethod
     def of(cls, drawables: Mapping[str, Any], *, columnwise: bool = False) -> Self:
         """Return the mark of mechanisms by name; ``columnwise``: by the column that each is for."""
-        found = {name: fingerprint(each).hex() for name, each in drawables.items()}
-        return cls(tuple(sorted(set(found.values()))), tuple(found.items()) if columnwise else ())
+        fingerprints = {name: fingerprint(each).hex() for name, each in drawables.items()}
+        return cls(tuple(sorted(set(fingerprints.values()))), tuple(fingerprints.items()) if columnwise else ())
 
     @property
     def text(self) -> str:
@@ -57,9 +57,9 @@ class Mark(CompactRepr):
     def from_text(cls, text: bytes | str, source: str) -> Self:
         """Return the mark in a text; `DataError` if it holds none."""
         try:
-            held = json.loads(text)
-            found, columns = held["mechanisms"], held.get("columns", {})
-            if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            data = json.loads(text)
+            mechanisms, columns = data["mechanisms"], data.get("columns", {})
+            if not isinstance(mechanisms, list) or not all(isinstance(each, str) for each in mechanisms):
                 raise ValueError("no list of texts")
             if not isinstance(columns, dict) or not all(isinstance(each, str) for each in columns.values()):
                 raise ValueError("no texts for columns")
@@ -67,7 +67,7 @@ class Mark(CompactRepr):
             raise DataError(
                 f"the mark of the mechanism on {source} is damaged ({error}).", "get the table as it was released."
             ) from None
-        return cls(tuple(found), tuple(columns.items()))
+        return cls(tuple(mechanisms), tuple(columns.items()))
 
     def check(self, drawable: Any, source: str, column: str | None = None) -> None:
         """Refuse a table, called ``source`` in messages, that was drawn from another mechanism.
@@ -80,27 +80,27 @@ class Mark(CompactRepr):
         Raises:
             DataError: If it was drawn from another one.
         """
-        mine = fingerprint(drawable).hex()
-        own = dict(self.columns).get(column or "")
-        if own is not None:
-            if own != mine:
+        expected = fingerprint(drawable).hex()
+        actual = dict(self.columns).get(column or "")
+        if actual is not None:
+            if actual != expected:
                 raise DataError(
                     f"the column {column!r} of {source} was drawn from another mechanism: its mark is "
-                    f"{own[:12]}, that of the mechanism given is {mine[:12]}.",
+                    f"{actual[:12]}, that of the mechanism given is {expected[:12]}.",
                     "give the mechanism file that the column was released with.",
                 )
             return
-        if mine not in self.mechanisms:
+        if expected not in self.mechanisms:
             raise DataError(
                 f"{source} was drawn from another mechanism: its mark is "
                 f"{self.mechanisms[0][:12] or '(none)'}, that of "
-                f"the mechanism given is {mine[:12]}."
+                f"the mechanism given is {expected[:12]}."
                 if self.mechanisms
                 else f"{source} bears an empty mark.",
                 "give the mechanism file that the table was released with.",
             )
         if len(self.mechanisms) > 1 and self.columns:
-            fitting = [name for name, each in self.columns if each == mine] or [self.columns[0][0]]
+            fitting = [name for name, each in self.columns if each == expected] or [self.columns[0][0]]
             raise DataError(
                 f"the columns of {source} were each drawn from a separate mechanism: "
                 f"{', '.join(repr(name) for name, _ in self.columns[:_SHOWN])}.",
@@ -132,9 +132,9 @@ def read_mark(path: Path) -> Mark | None:
         elif head == b"ARROW1":
             with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
                 metadata = reader.schema.metadata or {}
-        found = mark_in(metadata, name)
-        if found is not None:
-            return found
+        mark = mark_in(metadata, name)
+        if mark is not None:
+            return mark
         if not metadata and beside.is_file() and beside.stat().st_size <= _LARGEST:
             return Mark.from_text(beside.read_bytes(), name)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:

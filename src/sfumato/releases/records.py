@@ -116,8 +116,12 @@ def keep_record(source: Identity, target: Path, mark: Mark, run: str, places: in
 
 
 def _fingerprint(mark: Mark) -> str:
-    found = mark.mechanisms
-    return found[0] if len(found) == 1 else hashlib.blake2b(mark.text.encode(), digest_size=20).hexdigest()
+    fingerprints = mark.mechanisms
+    return (
+        fingerprints[0]
+        if len(fingerprints) == 1
+        else hashlib.blake2b(mark.text.encode(), digest_size=20).hexdigest()
+    )
 
 
 def _text(name: str, records: Sequence[Record]) -> str:
@@ -136,13 +140,13 @@ def _text(name: str, records: Sequence[Record]) -> str:
 def _same(source: Identity, target: Path, run: str) -> list[tuple[str, Record, bool]]:
     """Return the releases of a source: target, record, and whether it is the target's newest."""
     parts = set(source.content.split())
-    found = [
+    records_of_source = [
         (name, record, record is records[-1])
         for name, records in _records(target.parent)
         for record in records
         if parts & set(record.content.split()) and record.run != run
     ]
-    return sorted(found, key=lambda each: each[2])
+    return sorted(records_of_source, key=lambda each: each[2])
 
 
 def _records(folder: Path) -> Iterator[tuple[str, list[Record]]]:
@@ -155,8 +159,8 @@ def _read(path: Path) -> tuple[str, list[Record]]:
     try:
         if path.stat().st_size > 2 * _LARGEST:
             return "", []
-        held = json.loads(path.read_bytes())
-        return str(held["target"]), [_record(each) for each in held.get("releases", [held])]
+        data = json.loads(path.read_bytes())
+        return str(data["target"]), [_record(each) for each in data.get("releases", [data])]
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return "", []  # not a record
 

@@ -425,11 +425,11 @@ def prepare(
     if suffix == ".csv":
         check_writable(mark_beside(path))
     request = check_options(mechanism, place_column, outside, allow, options, lists=suffix != ".csv")
-    kind, given = None, source
-    if not isinstance(given, str | os.PathLike | Visits):
-        kind = kind_of(given)
-        given = kind.arrow()
-    stream, source_options = open_source(given, request)
+    kind, table = None, source
+    if not isinstance(table, str | os.PathLike | Visits):
+        kind = kind_of(table)
+        table = kind.arrow()
+    stream, source_options = open_source(table, request)
     draw = make_draw(mechanism, stream, source_options, place_column, kind)
     known = identity(stream, *request.named)
     if resume and known is None:

@@ -128,14 +128,14 @@ def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = _numbers(column)
     try:
-        found = pc.cast(column, pa.int64())
+        integers = pc.cast(column, pa.int64())
     except pa.ArrowException:
         raise DataError(
             f"a column of {column.type} does not hold whole numbers.",
             "round the answers to multiples of a unit, and count these.",
         ) from None
-    known = np.array(pc.is_valid(found).to_numpy(zero_copy_only=False), dtype=bool)
-    values = np.array(pc.fill_null(found, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    known = np.array(pc.is_valid(integers).to_numpy(zero_copy_only=False), dtype=bool)
+    values = np.array(pc.fill_null(integers, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
     return values, known & (np.abs(values) < 1 << 62)
 
 
@@ -143,12 +143,12 @@ def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
     """Return the bins of numbers, and of texts that are numbers or labels of bins."""
     texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     try:
-        given = pc.cast(_numbers(column) if texts else column.cast(kind), pa.float64(), safe=False)
+        floats = pc.cast(_numbers(column) if texts else column.cast(kind), pa.float64(), safe=False)
     except pa.ArrowException:
         raise DataError(f"a column of {kind} does not hold numbers.", "name a column of numbers.") from None
-    values = np.array(pc.fill_null(given, np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
-    found = space.positions_of(values)
-    return np.where(found < 0, find(space, column), found) if texts else found
+    values = np.array(pc.fill_null(floats, np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+    positions = space.positions_of(values)
+    return np.where(positions < 0, find(space, column), positions) if texts else positions
 
 
 def _numbers(column: Any) -> Any:
@@ -183,8 +183,8 @@ class Labels(CompactRepr):
 
     def column(self, positions: NDArray[Any], *, dictionaries: bool) -> Any:
         """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts."""
-        found = positions if self.places is None else self.places[positions]
-        indices = pa.array(found.astype(np.int32))
+        places = positions if self.places is None else self.places[positions]
+        indices = pa.array(places.astype(np.int32))
         if dictionaries and pa.types.is_string(self.values.type):
             return pa.DictionaryArray.from_arrays(indices, self.values)
         return self.values.take(indices)
@@ -429,36 +429,36 @@ class ColumnwiseReporter(Reporter):
 
     def of(self, *columns: Any) -> Secrets:
         """Return the secrets of all columns side by side, array (n, columns); inside where each of them is."""
-        found = [each.of(column) for each, column in zip(self._parts.values(), columns, strict=True)]
+        parts = [each.of(column) for each, column in zip(self._parts.values(), columns, strict=True)]
         return Secrets(
-            np.column_stack([each.values for each in found]), np.all([each.inside for each in found], axis=0)
+            np.column_stack([each.values for each in parts]), np.all([each.inside for each in parts], axis=0)
         )
 
     def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
         """Return the reports of all columns side by side, array (n, ...)."""
-        given = secrets.reshape(-1, self.takes)
-        drawn = [each.draw(mine, words) for each, mine in zip(self._parts.values(), given.T, strict=True)]
+        rows = secrets.reshape(-1, self.takes)
+        drawn = [each.draw(part, words) for each, part in zip(self._parts.values(), rows.T, strict=True)]
         widths = map(_width, self._shapes.values())
-        return np.column_stack([each.reshape(len(given), wide) for each, wide in zip(drawn, widths, strict=True)])
+        return np.column_stack([each.reshape(len(rows), wide) for each, wide in zip(drawn, widths, strict=True)])
 
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return a column of the same name for each; of several numbers a list, or ``name_1``, ``name_2``, ..."""
-        found: dict[str, Any] = {}
+        released: dict[str, Any] = {}
         start = 0
         for name, each in self._parts.items():
             shape = self._shapes[name]
             stop = start + _width(shape)
-            mine = np.ascontiguousarray(reports[:, start:stop]).reshape(len(reports), *shape)
+            part = np.ascontiguousarray(reports[:, start:stop]).reshape(len(reports), *shape)
             start = stop
-            for other, column in each.columns(mine, lists=lists, dictionaries=dictionaries).items():
+            for other, column in each.columns(part, lists=lists, dictionaries=dictionaries).items():
                 called = name + other.removeprefix("label").removeprefix("report")
-                if called in found:
+                if called in released:
                     raise InputError(
                         f"two released columns would have the name {called!r}.",
                         f"rename one of the columns of {argument('column')} in the source.",
                     )
-                found[called] = column
-        return found
+                released[called] = column
+        return released
 
     def __repr__(self) -> str:
         return f"mechanisms for {', '.join(self._parts)}"

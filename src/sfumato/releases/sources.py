@@ -73,17 +73,17 @@ def open_source(
         path = Path("/dev/stdin")
     else:
         path = as_path(source, "a table" if options.column is not None else "visits").expanduser()
-    found = folder_stream(path) if path.is_dir() else None
+    tables = folder_stream(path) if path.is_dir() else None
     if path.is_dir():
-        if found is not None and (
-            options.column is not None or any(file.suffix.lower() != ".txt" for file in found.files)
+        if tables is not None and (
+            options.column is not None or any(file.suffix.lower() != ".txt" for file in tables.files)
         ):
-            return _table(found, options)
+            return _table(tables, options)
         rows = rows_without_columns(
             path, options.people, skip_damaged=options.skip_damaged
         )  # a text file may explain the tracks
-        if rows is None and found is not None:
-            return _table(found, options)
+        if rows is None and tables is not None:
+            return _table(tables, options)
         if rows is None:
             raise DataError(
                 f"the folder {str(path)!r} holds no tables (.parquet, .arrow, .csv) and no visits.",
@@ -135,10 +135,10 @@ def identity(stream: TableStream, *columns: str) -> Identity | None:
                 ends += file.read(_ENDS)
         content.update(f"{state.st_size} ".encode() + hashlib.blake2b(ends).digest())
         place.update(f"{os.path.realpath(path)} {state.st_size} {state.st_mtime_ns} ".encode())
-    found = [content.copy() for _ in columns] or [content]
-    for each, column in zip(found, columns, strict=False):
+    hashes = [content.copy() for _ in columns] or [content]
+    for each, column in zip(hashes, columns, strict=False):
         each.update(column.encode())
-    known_as = " ".join(each.hexdigest() for each in found)
+    known_as = " ".join(each.hexdigest() for each in hashes)
     return Identity(known_as, f"{known_as} {place.hexdigest()}")
 
 
@@ -153,9 +153,9 @@ def unreadable(stream: TableStream, error: Exception) -> DataError:
 def _of_visits(
     visits: Visits | RawVisits, options: ReleaseOptions, name: str, problem: str
 ) -> tuple[TableStream, ReleaseOptions]:
-    given = [role for role in _NAMES if getattr(options, role) is not None]
-    if given:
-        raise InputError(problem, f"leave out {argument(f'release.{given[0]}')}.")
+    named_roles = [role for role in _NAMES if getattr(options, role) is not None]
+    if named_roles:
+        raise InputError(problem, f"leave out {argument(f'release.{named_roles[0]}')}.")
     columns: dict[str, Any] = {"lat": visits.lat, "lon": visits.lon}
     roles: Mapping[str, NDArray[Any] | None] = {"user": visits.user, "time": visits.time}
     columns |= {role: _arrow(values) for role, values in roles.items() if values is not None}

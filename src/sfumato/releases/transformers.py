@@ -139,13 +139,13 @@ def _values(rows: Floats, most: int) -> Floats:
 
 def _nearest(rows: Floats, values: Floats) -> NDArray[np.intp]:
     """Return the position of the value nearest to each row, array (n,)."""
-    found = np.zeros(len(rows), dtype=np.intp)
+    nearest = np.zeros(len(rows), dtype=np.intp)
     least = np.full(len(rows), np.inf)
     for position, value in enumerate(values):
         away = np.square(rows - value).sum(axis=1)
         closer = away < least
-        found[closer], least[closer] = position, away[closer]
-    return found
+        nearest[closer], least[closer] = position, away[closer]
+    return nearest
 
 
 def _loss(rows: Floats, nearest: NDArray[np.intp], values: Floats) -> Floats:
@@ -266,8 +266,8 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self)
         lat, lon = self._degrees(X, reset=False)
         reports = self._prepared(lat, lon).run().frame
-        found = np.column_stack([reports[name].to_numpy() for name in _NAMES])
-        return found[:, ::-1] if self._longitude_first() else found
+        latlon = np.column_stack([reports[name].to_numpy() for name in _NAMES])
+        return latlon[:, ::-1] if self._longitude_first() else latlon
 
     def _prepared(self, lat: Floats, lon: Floats) -> PreparedFrame:
         table = pa.table(dict(zip(_NAMES, (lat, lon), strict=True)))

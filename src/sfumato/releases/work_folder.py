@@ -133,8 +133,8 @@ def work_folders(folder: Path) -> Iterator[Path]:
 def facts_of(folder: Path) -> dict[str, str]:
     """Return what the release in a work folder is made from; empty where none can be continued."""
     try:
-        held = json.loads((folder / RUN).read_bytes())
-        return {str(what): str(value) for what, value in held.items()}
+        data = json.loads((folder / RUN).read_bytes())
+        return {str(what): str(value) for what, value in data.items()}
     except (OSError, AttributeError, ValueError, RecursionError):
         return {}
 
@@ -239,8 +239,8 @@ class WorkFolder(CompactRepr):
                 path.unlink(missing_ok=True)
             run = secrets.token_hex(16)
             place = cls(folder, lock, run, before, removed)
-            kept = {"run": run, "before": before, **facts, **folder_identity(folder)}
-            place._write(RUN, json.dumps(kept).encode())
+            content = {"run": run, "before": before, **facts, **folder_identity(folder)}
+            place._write(RUN, json.dumps(content).encode())
             return place
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
@@ -252,8 +252,8 @@ class WorkFolder(CompactRepr):
     @property
     def parts(self) -> list[DrawnPart]:
         """Whole parts, in the order of their rows."""
-        found = (_PART.fullmatch(path.name) for path in self._folder.iterdir())
-        return sorted(DrawnPart(int(each[1]), int(each[2])) for each in found if each is not None)
+        matches = (_PART.fullmatch(path.name) for path in self._folder.iterdir())
+        return sorted(DrawnPart(int(each[1]), int(each[2])) for each in matches if each is not None)
 
     def keep(self, part: DrawnPart, private: PrivateBatch) -> None:
         """Bring a part to the disk; only then it counts as drawn."""

@@ -202,11 +202,11 @@ def without_views(schema: Any) -> Any:
     for field in schema:
         plain = field.with_type(_without_views(field.type))
         if isinstance(field.type, pa.ExtensionType) and field.type.extension_name.startswith(_GEOMETRIES):
-            kept = {
+            facts = {
                 _EXTENSION_NAME: field.type.extension_name.encode(),
                 _EXTENSION_FACTS: field.type.__arrow_ext_serialize__(),
             }
-            plain = plain.with_metadata({**(field.metadata or {}), **kept})
+            plain = plain.with_metadata({**(field.metadata or {}), **facts})
         fields.append(plain)
     return pa.schema(fields, metadata=schema.metadata)
 

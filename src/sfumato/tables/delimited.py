@@ -97,27 +97,27 @@ class TextTable(OpenTable):
         self.check_quotes()
         try:
             try:
-                found = attempt(encoding, as_text)
+                table = attempt(encoding, as_text)
             except pa.ArrowInvalid as error:
                 if "conversion error" not in str(error):
                     raise
                 # A value far down is not of the type that the first ones suggest: let the columns' readers judge.
                 encoding = "latin-1" if "UTF8" in str(error) else encoding
-                found = attempt(encoding, columns)
-            if any(pa.types.is_binary(kind) for kind in found.schema.types):  # not UTF-8 after all
+                table = attempt(encoding, columns)
+            if any(pa.types.is_binary(kind) for kind in table.schema.types):  # not UTF-8 after all
                 encoding = "latin-1"
-                found = attempt(encoding, as_text)
-            zoned = [each.name for each in found.schema if pa.types.is_timestamp(each.type) and each.type.tz]
+                table = attempt(encoding, as_text)
+            zoned = [each.name for each in table.schema if pa.types.is_timestamp(each.type) and each.type.tz]
             if zoned:
                 texts = attempt(encoding, zoned, zoned)
                 unclear = [name for name in zoned if has_unclear_offsets(texts[name])]
-                found = attempt(encoding, [*as_text, *unclear]) if unclear else found
+                table = attempt(encoding, [*as_text, *unclear]) if unclear else table
         except (pa.ArrowException, OSError) as error:
             raise DataError(
                 f"{source} is not a valid table of text: {self.misfit() or cause(error)}.",
                 "every line needs the same number of values, separated alike.",
             ) from None
-        return found
+        return table
 
 
 def parsed(
@@ -170,13 +170,13 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
 def _header(source: Source, layout: Layout) -> list[str]:
     """Return the names of the columns as Arrow sees them (quotation marks)."""
     try:
-        found = parsed(io.BytesIO(f"{layout.first_line(source)}\n".encode()), delimiter=layout.delimiter)
+        names = parsed(io.BytesIO(f"{layout.first_line(source)}\n".encode()), delimiter=layout.delimiter)
     except pa.ArrowInvalid as error:
         raise DataError(
             f"the first line of {source} does not name columns: {cause(error)}.",
             "give the columns names such as lat and lon.",
         ) from None
-    return [str(name) for name in found.column_names]
+    return [str(name) for name in names.column_names]
 
 
 class Layout(NamedTuple):

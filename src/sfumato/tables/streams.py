@@ -64,18 +64,18 @@ class TableStream(CompactRepr):
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[Any]:
         """Yield Arrow record batches of ``size`` rows in order, the last one shorter; `DataError` if damaged."""
         waiting: list[Any] = []
-        held = 0
+        rows = 0
         with readable(self.name):
-            for given in self.read(list(dict.fromkeys(columns))):
-                batch = given
-                while held + batch.num_rows >= size:
-                    pieces = [*waiting, batch.slice(0, size - held)]
+            for whole in self.read(list(dict.fromkeys(columns))):
+                batch = whole
+                while rows + batch.num_rows >= size:
+                    pieces = [*waiting, batch.slice(0, size - rows)]
                     yield _one(pieces)
-                    batch, waiting, held = batch.slice(size - held), [], 0
+                    batch, waiting, rows = batch.slice(size - rows), [], 0
                 if batch.num_rows:
                     waiting.append(batch)
-                    held += batch.num_rows
-            if held:
+                    rows += batch.num_rows
+            if rows:
                 yield _one(waiting)
 
 
@@ -156,14 +156,14 @@ def folder_stream(folder: Path) -> TableStream | None:
     `DataError`.
     """
     kinds = (_PARQUET, ARROW, _TEXT)
-    found = sorted(
+    paths = sorted(
         path
         for path in folder.rglob("*")
         if path.is_file() and path.suffix and not _hidden(path.relative_to(folder))
     )
-    for path in found:
+    for path in paths:
         _check_finished(path)
-    files = [[path for path in found if _ending(path) in kind] for kind in kinds]
+    files = [[path for path in paths if _ending(path) in kind] for kind in kinds]
     if files[0] or files[1] or any(_ending(path) != ".txt" for path in files[2]):
         files[2] = [path for path in files[2] if _ending(path) != ".txt"]  # words on the tables beside them
     present = [group for group in files if group]
@@ -178,17 +178,17 @@ def folder_stream(folder: Path) -> TableStream | None:
     stream = (
         _texts(folder, files[2]) if files[2] else _dataset(folder, present[0], "parquet" if files[0] else "ipc")
     )
-    return replace(stream, notes=others_note(folder, present[0], found))
+    return replace(stream, notes=others_note(folder, present[0], paths))
 
 
 def _parquet(source: Source) -> TableStream:
     where = _opener(source)
     with readable(str(source)), where() as stream, parquet.ParquetFile(stream) as file:
         schema, rows = parquet_schema(file), file.metadata.num_rows
-        held = sum(file.metadata.row_group(place).num_rows for place in range(file.metadata.num_row_groups))
-        if held != rows:
+        total = sum(file.metadata.row_group(place).num_rows for place in range(file.metadata.num_row_groups))
+        if total != rows:
             raise DataError(
-                f"{source} claims to hold {rows:,} rows, but its parts hold {held:,}.",
+                f"{source} claims to hold {rows:,} rows, but its parts hold {total:,}.",
                 "check that it was written or downloaded completely.",
             )
         check_distinct(schema.names, str(source))
@@ -276,12 +276,12 @@ def _texts(folder: Path, files: Sequence[Path]) -> TableStream:
 def _dataset(folder: Path, files: Sequence[Path], kind: str) -> TableStream:
     name = repr(folder.name)
     with readable(name):
-        held = dataset.dataset(
+        tables = dataset.dataset(
             [str(path) for path in files], format=kind, partitioning="hive", partition_base_dir=str(folder)
         )
-        schema, rows = held.schema, held.count_rows() if kind == "parquet" else None
+        schema, rows = tables.schema, tables.count_rows() if kind == "parquet" else None
         check_distinct(schema.names, name)
-        fragments = sorted(held.get_fragments(), key=lambda part: part.path)
+        fragments = sorted(tables.get_fragments(), key=lambda part: part.path)
         inside = set(fragments[0].physical_schema.names)
         schemas = [
             _parquet_schema(part.path) if kind == "parquet" else without_views(part.physical_schema)

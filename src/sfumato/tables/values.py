@@ -83,8 +83,8 @@ def names(column: Any) -> Objects:
 def one_spelling(values: list[Any]) -> list[Any]:
     """Return names in one spelling each: whole numbers as integers, other names as texts, None where missing."""
     flat = [str(value) if isinstance(value, dict | list) else value for value in values]
-    found = {value: _one_name(value) for value in set(flat)}
-    return [found[value] for value in flat]
+    spellings = {value: _one_name(value) for value in set(flat)}
+    return [spellings[value] for value in flat]
 
 
 def _one_name(value: Any) -> Any:
@@ -229,8 +229,8 @@ def find(space: Space, values: Any) -> NDArray[np.intp]:
             f"a column of {values.type} holds no labels ({cause(error)}).", "name a column of texts or numbers."
         ) from None
     places = np.array([_place(known, value) for value in encoded.dictionary.to_pylist()] + [-1], dtype=np.intp)
-    found: NDArray[np.intp] = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
-    return found
+    positions: NDArray[np.intp] = places[encoded.indices.fill_null(len(places) - 1).to_numpy()]
+    return positions
 
 
 def _place(known: dict[Any, int], value: Any) -> int:
@@ -280,8 +280,8 @@ def counts_of_names(column: Any) -> tuple[Any, Any]:
     )
     other = pc.invert(pc.fill_null(plain, fill_value=False))
     if pc.any(other).as_py():
-        found = [spelled(each) for each in values.filter(other).to_pylist()]
-        values = pc.replace_with_mask(values, other, pa.array(found, kind))
+        names = [spelled(each) for each in values.filter(other).to_pylist()]
+        values = pc.replace_with_mask(values, other, pa.array(names, kind))
     return values, counts
 
 
@@ -290,11 +290,11 @@ def rows_of_names(column: Any) -> dict[str | None, int]:
     values, counts = counts_of_names(column)
     if isinstance(column.type, pa.BaseExtensionType) and values.type == column.type.storage_type:
         values = pa.ExtensionArray.from_storage(column.type, values)  # a UUID is written as one
-    found: dict[str | None, int] = {}
+    rows_by_name: dict[str | None, int] = {}
     for value, rows in zip(values.to_pylist(), counts.to_pylist(), strict=True):
         name = spelled(value)
-        found[name] = found.get(name, 0) + rows
-    return found
+        rows_by_name[name] = rows_by_name.get(name, 0) + rows
+    return rows_by_name
 
 
 def as_texts(column: Any, name: str) -> Any:
@@ -315,8 +315,8 @@ def _seen_ascii(texts: Any) -> bool:
     data = texts.buffers()[2]
     if data is None or not data.size or not (pc.min(pc.binary_length(texts)).as_py() or 0):
         return False
-    found = np.frombuffer(data, dtype=np.uint8)
-    return bool(found.min() > ord(" ") and found.max() <= ord("~") and not (found == ord(".")).any())
+    codes = np.frombuffer(data, dtype=np.uint8)
+    return bool(codes.min() > ord(" ") and codes.max() <= ord("~") and not (codes == ord(".")).any())
 
 
 def _stored(column: Any) -> Any:

@@ -282,13 +282,13 @@ def _on_maps(lat: Floats, lon: Floats, *columns: Floats) -> list[tuple[Floats, F
     middle = round(float(np.median(lat))), round(float(np.median(lon)))
     reach_m = 3 * 111_200 * (1 + float(np.ptp(lat)) + float(np.ptp(lon)))  # maps stretch
     middles = [float(np.median(each)) for each in columns]
-    found = []
+    planes = []
     for code, *origin in _maps(*middle):
         if any(abs(one - there) <= reach_m for one in middles for there in origin):
             east, north = _plane(code)(lon[chosen], lat[chosen])
             if np.isfinite(east).all() and np.isfinite(north).all():
-                found.append((np.asarray(east), np.asarray(north)))
-    return found
+                planes.append((np.asarray(east), np.asarray(north)))
+    return planes
 
 
 def _chosen(rows: int) -> NDArray[np.intp]:
@@ -311,15 +311,15 @@ def _maps(lat: int, lon: int) -> tuple[tuple[str, float, float], ...]:
     codes = ["EPSG:3857", *(f"+proj=utm +zone={1 + (zone + step) % 60}{south}" for step in (-1, 0, 1))]
     maps = query_crs_info("EPSG", PJType.PROJECTED_CRS, area_of_interest=AreaOfInterest(lon, lat, lon, lat))
     codes += [f"EPSG:{each.code}" for each in maps if "UTM" not in each.name]
-    found: dict[tuple[int, int], tuple[str, float, float]] = {}
+    maps_by_middle: dict[tuple[int, int], tuple[str, float, float]] = {}
     for code in codes:
         try:
             east, north = _plane(code)(lon, lat)
         except pyproj.exceptions.ProjError:  # a plane of an engineer, without degrees
             continue
         if np.isfinite(east + north):
-            found.setdefault((round(east / _SAME_M), round(north / _SAME_M)), (code, east, north))
-    return tuple(found.values())
+            maps_by_middle.setdefault((round(east / _SAME_M), round(north / _SAME_M)), (code, east, north))
+    return tuple(maps_by_middle.values())
 
 
 def _plane(code: str) -> Any:

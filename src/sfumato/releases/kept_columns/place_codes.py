@@ -222,8 +222,8 @@ def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats,
         step = max(1, len(rows) // (_SHIFTS + 1))
         others = np.stack([at[np.roll(rows, shift * step)] for shift in range(_SHIFTS + 1)])
         near = np.array([_holds(values[row], others[:, k], size, limit_m) for k, row in enumerate(rows)])
-        own, other = float(near[:, 0].mean()), float(near[:, 1:].mean())
-        if own > _HALF and (not several or own >= _LIKELY * other):
+        share, share_of_others = float(near[:, 0].mean()), float(near[:, 1:].mean())
+        if share > _HALF and (not several or share >= _LIKELY * share_of_others):
             return True
     return False
 
@@ -239,17 +239,17 @@ def _values(column: Any) -> list[str | bytes]:
 
 def _holds(value: str | bytes, positions: Floats, size: Floats, limit_m: float) -> NDArray[np.bool_]:
     """Return which positions (k, 2), degrees, a value holds, array (k,); ``size``: metres per degree of both."""
-    found = np.zeros(len(positions), dtype=np.bool_)
+    inside = np.zeros(len(positions), dtype=np.bool_)
     for content in contents_of(value):
         texts = [content] if isinstance(content, str) else [each.hex() for each in (content, content[::-1])]
         codes = [each for text in texts for each in positions_of(text)]
         pairs = np.array(codes, dtype=np.float64).reshape(-1, 2)
         off = np.hypot(*(np.moveaxis(pairs[:, None] - positions, 2, 0) * size[:, None, None]))
-        found |= (off <= limit_m).any(axis=0)
+        inside |= (off <= limit_m).any(axis=0)
         for numbers in _degrees_in(content):
             signless = np.abs(np.abs(numbers[:, None, None]) - np.abs(positions)) * size
-            found |= np.hypot(*signless.min(axis=0).T) <= limit_m
-    return found
+            inside |= np.hypot(*signless.min(axis=0).T) <= limit_m
+    return inside
 
 
 def _degrees_in(content: str | bytes) -> Iterator[Floats]:
@@ -282,12 +282,12 @@ def _packed(content: bytes, kind: str) -> Floats:
 
 def _varints(content: bytes) -> Floats:
     """Return the integers in groups of seven bits that may begin at any byte, as they are and with folded sign."""
-    found = []
+    integers = []
     for begin in range(min(len(content), _VARINTS)):
         number = 0
         for place, each in enumerate(content[begin : begin + 5]):
             number |= (each & 127) << 7 * place
             if each < 128:
-                found += [number, number >> 1, (number + 1) >> 1] if place > 1 else []
+                integers += [number, number >> 1, (number + 1) >> 1] if place > 1 else []
                 break
-    return np.array(found, dtype=np.float64)
+    return np.array(integers, dtype=np.float64)

@@ -38,17 +38,15 @@ _COPIED: Final = (3, 5)  # places from which lengths of known and of unknown uni
 _UNITS_M: Final = (1.0, 1_000.0, 0.3048)  # metres, kilometres, feet
 _SAME: Final = 0.01  # of the spread of few rows, up to which numbers are lengths
 _PARTS: Final = (1e5, 1e6, 1e7, 2**31 / 180)  # of a degree, in which devices count
-_FOLLOWED: Final = (
-    0.03  # share of the variance of ranks that a position explains where half of the numbers show it
-)
+_FOLLOWED: Final = 0.03  # share of the ranks' variance explained by position, if half of the numbers show it
 _STARTS: Final = 16  # random fits
 _STEPS: Final = 3  # of each
 _DISTINCT: Final = 20  # different values that a surface must fit, where others are left out
 _FLAT: Final = 1e-14  # variance of numbers of size one that are all the same
 _DENSE: Final = 20  # counters rise by fewer than this from row to row
 _SHARP: Final = 0.5  # of the error without the column, from which it says little
-_DEGREE_M: Final = 111_200.0
 _ONE_WAY: Final = 0.25  # the same where only one direction counts
+_DEGREE_M: Final = 111_200.0
 _REPEATED: Final = 0.02  # share of the rows that must have a value of others
 _LEAST_ROWS: Final = 50  # that must have a value of others: fewer may be near each other by chance
 _FEWEST: Final = 20  # that must have one where this is no chance
@@ -272,9 +270,9 @@ def note_of_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: fl
         if number == 0 and rows >= 2 * _FEW and values >= _UNIQUE * rows:
             notes = f"the column {name!r} is nearly unique: its values identify single rows"
         every = -(-rows // len(groups))
-        found = _apart_m(groups, x[::every], y[::every])
-        _refuse(name, found, limit_m, compared)
-        error_m, blind_m, one_way = found
+        located = _apart_m(groups, x[::every], y[::every])
+        _refuse(name, located, limit_m, compared)
+        error_m, blind_m, one_way = located
         if number == 0 and not one_way and error_m < np.inf and error_m <= _SHARP * blind_m:
             notes = (
                 f"the column {name!r} locates rows to {amount(error_m, 'm')}, {compared}; without it "
@@ -380,22 +378,22 @@ def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, flo
     repeated = sizes[groups] > 1
     if repeated.sum() < max(_FEWEST, _REPEATED * len(groups)):
         return np.inf, np.inf, False
-    own, at = groups[repeated], np.array([x[repeated], y[repeated]])
+    group, at = groups[repeated], np.array([x[repeated], y[repeated]])
     if repeated.sum() < _LEAST_ROWS:
         several = len(np.unique(at.round(1), axis=1).T) > _SITES
-        if not several or _is_chance(lambda there: np.hypot(*_residuals(own, there)), at):
+        if not several or _is_chance(lambda there: np.hypot(*_residuals(group, there)), at):
             return np.inf, np.inf, False
     rng = np.random.default_rng(0)
-    near = _residuals(own, at)
-    blind = np.hstack([_residuals(own, at[:, rng.permutation(at.shape[1])]) for _ in range(_MIXED)])
-    found = [(float(np.median(np.hypot(*near))), float(np.median(np.hypot(*blind))), False)]
+    near = _residuals(group, at)
+    blind = np.hstack([_residuals(group, at[:, rng.permutation(at.shape[1])]) for _ in range(_MIXED)])
+    errors = [(float(np.median(np.hypot(*near))), float(np.median(np.hypot(*blind))), False)]
     for angle in np.linspace(0, np.pi, 12 if repeated.sum() >= 3 * _LEAST_ROWS else 0, endpoint=False):
         way = np.array([np.cos(angle), np.sin(angle)])
-        found.append((float(np.median(np.abs(way @ near))), float(np.median(np.abs(way @ blind))), True))
+        errors.append((float(np.median(np.abs(way @ near))), float(np.median(np.abs(way @ blind))), True))
     shares = [
-        (error / blind if blind > 0 else np.inf) / (_ONE_WAY if one else _SHARP) for error, blind, one in found
+        (error / blind if blind > 0 else np.inf) / (_ONE_WAY if one else _SHARP) for error, blind, one in errors
     ]
-    return found[0] if shares[0] <= 1 else found[int(np.argmin(shares))]
+    return errors[0] if shares[0] <= 1 else errors[int(np.argmin(shares))]
 
 
 def _residuals(groups: NDArray[np.intp], at: Floats) -> Floats:

@@ -178,8 +178,11 @@ def inflate(value: bytes) -> bytes:
 
 def tokens_of(text: str) -> list[str]:
     """Return the parts of a text that may be encoded, such as the three of a JSON web token."""
-    found = _TOKEN.findall(text)[:_TOKENS]
-    return [*found, *(each for token in found for each in re.split("[-_/]", token) if 8 <= len(each) < len(token))]
+    tokens = _TOKEN.findall(text)[:_TOKENS]
+    return [
+        *tokens,
+        *(each for token in tokens for each in re.split("[-_/]", token) if 8 <= len(each) < len(token)),
+    ]
 
 
 def contents_of(value: str | bytes, depth: int = _DEPTH) -> Iterator[str | bytes]:
@@ -249,14 +252,14 @@ def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
 
 def _packed_names(value: bytes) -> dict[str, float]:
     """Return the floats behind their names in bytes of BSON, MessagePack or CBOR."""
-    found = {}
+    numbers = {}
     for match in _PACKED.finditer(value):
         if match["name"]:
-            found[match["name"].decode()] = struct.unpack("<d", match["double"])[0]
+            numbers[match["name"].decode()] = struct.unpack("<d", match["double"])[0]
         elif len(match["number"]) >= (size := 4 if match["head"] in b"\xca\xfa" else 8):
             form = ">f" if size == 4 else ">d"
-            found[match["key"].decode()] = struct.unpack(form, match["number"][:size])[0]
-    return {name: number for name, number in found.items() if abs(number) <= _LARGEST}
+            numbers[match["key"].decode()] = struct.unpack(form, match["number"][:size])[0]
+    return {name: number for name, number in numbers.items() if abs(number) <= _LARGEST}
 
 
 def _of_objects(name: str, objects: Sequence[Any], depth: int) -> Iterator[tuple[str, Any]]:

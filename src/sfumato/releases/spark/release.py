@@ -173,8 +173,8 @@ class SparkRows(CompactRepr):
             return  # unique as it is
         columns = [functions.col(_quoted(name)).alias(f"k{number}") for number, name in enumerate(self.key)]
         nowhere = " or ".join(f"k{number} is null" for number in range(len(columns)))
-        found = self.frame.groupBy(*columns).count().where(f"count > 1 or {nowhere}")
-        shared, rows = found.agg(functions.count("*"), functions.sum("count")).collect()[0]
+        repeated = self.frame.groupBy(*columns).count().where(f"count > 1 or {nowhere}")
+        shared, rows = repeated.agg(functions.count("*"), functions.sum("count")).collect()[0]
         if shared and self.key == (_FILE, _ROW):
             raise InputError(
                 f"{rows:,} rows of {self.name} come from a row of a file that another comes from, too.",
@@ -206,9 +206,9 @@ class SparkRows(CompactRepr):
             text = functions.hex(name) if kind == "binary" else name.cast("string")
             names = self.frame.select(text.alias("name"), functions.lit(1).alias("n"))
         nobody = functions.col("name").isNull()
-        found = names.groupBy("name").agg(functions.sum("n").alias("n")).groupBy(nobody, "n").count().collect()
-        counts = tuple(sorted((int(row[1]), int(row[2])) for row in found if not row[0]))
-        nameless = sum(int(row[1]) * int(row[2]) for row in found if row[0])
+        groups = names.groupBy("name").agg(functions.sum("n").alias("n")).groupBy(nobody, "n").count().collect()
+        counts = tuple(sorted((int(row[1]), int(row[2])) for row in groups if not row[0]))
+        nameless = sum(int(row[1]) * int(row[2]) for row in groups if row[0])
         rows, users = sum(reports * users for reports, users in counts), sum(users for _, users in counts)
         most = (counts[-1][0] if counts else 0) + nameless
         people = People(rows + nameless, most, users or None, nameless=nameless, counts=counts)
@@ -423,8 +423,8 @@ def prepare_on_spark(
     """
     limits = PersonLimits(max_reports_per_person, max_epsilon_per_person)
     refuse_unserved(mechanism, options)
-    given: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
-    request = check_options(mechanism, None, outside, allow, {**given, "keep": keep}, lists=True)
+    served: dict[str, Any] = {name: options[name] for name in SERVED if name in options}
+    request = check_options(mechanism, None, outside, allow, {**served, "keep": keep}, lists=True)
     spark = session(spark)
     rows = SparkRows.of(spark, source, key)
     check_table(request.people, rows.name)
@@ -456,10 +456,10 @@ def prepare_on_spark(
 
 def _counts(needed: Any, task: tuple[Any, ...], allow: float) -> tuple[int, int, float]:
     """Return how many rows will be dropped and moved, and how far, as counted by a Spark job without a draw."""
-    found = needed.mapInArrow(counting_task(*task), COUNTS).agg(
+    sums = needed.mapInArrow(counting_task(*task), COUNTS).agg(
         {"rows": "sum", "dropped": "sum", "moved": "sum", "farthest_m": "max"}
     )
-    total: Mapping[str, Any] = found.collect()[0].asDict()
+    total: Mapping[str, Any] = sums.collect()[0].asDict()
     rows, dropped, moved = (int(total[f"sum({name})"] or 0) for name in ("rows", "dropped", "moved"))
     if dropped + moved > allow * rows:
         raise DataError(

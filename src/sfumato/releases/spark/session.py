@@ -70,16 +70,16 @@ def session(given: Any = None) -> Any:
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtraError("a release on Spark", "spark") from None
-    found = given or SparkSession.getActiveSession()
-    if found is None:
+    active = given or SparkSession.getActiveSession()
+    if active is None:
         raise InputError("no Spark session is active.", f"pass one with {argument('spark')}.")
-    if not isinstance(found, SparkSession) or not hasattr(found, "_jsparkSession"):
+    if not isinstance(active, SparkSession) or not hasattr(active, "_jsparkSession"):
         raise InputError(
-            f"a release needs a session of Spark itself, but a value of {type(found)} was given: over Spark "
+            f"a release needs a session of Spark itself, but a value of {type(active)} was given: over Spark "
             "Connect no secret can be kept from the plan.",
             "run it where the driver runs.",
         )
-    return found
+    return active
 
 
 def kernel_error(error: Exception) -> Exception:

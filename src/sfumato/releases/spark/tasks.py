@@ -76,9 +76,9 @@ def drawing_task(
 
     def drawn(batches: Iterable[Any]) -> Iterator[Any]:
         kernel = Kernel(mechanisms, schema, options)
-        draw, given = KeyedDraw(kernel, broadcast.value, key), spark_schema(kernel.schema)
+        draw, kinds = KeyedDraw(kernel, broadcast.value, key), spark_schema(kernel.schema)
         for batch in batches:
-            yield spark_batch(draw.release(batch).batch, given)
+            yield spark_batch(draw.release(batch).batch, kinds)
 
     return with_errors(drawn)
 
@@ -103,7 +103,7 @@ def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...],
     """Return a function from arrays (a key and the columns of the secret) to an array of reports, for columns."""
 
     def private(batches: Iterable[Any]) -> Iterator[Any]:
-        draw = given = None
+        draw = kinds = None
         for arrays in batches:
             columns = list(arrays) if isinstance(arrays, tuple) else [arrays]
             check_columns(len(columns) - 1, names)
@@ -111,9 +111,9 @@ def column_task(mechanism: Any, options: ReleaseOptions, names: tuple[str, ...],
             if draw is None:
                 kernel = Kernel(mechanism, batch.schema, options, name="the columns")
                 kernel.drop_hint = "leave such rows out of the query"  # a column gives one value for each row
-                draw, given = KeyedDraw(kernel, broadcast.value, (_KEY,)), spark_schema(kernel.schema)
-            found = spark_batch(draw.release(batch).batch, given)
-            yield pa.StructArray.from_arrays(found.columns, fields=list(found.schema))
+                draw, kinds = KeyedDraw(kernel, broadcast.value, (_KEY,)), spark_schema(kernel.schema)
+            reports = spark_batch(draw.release(batch).batch, kinds)
+            yield pa.StructArray.from_arrays(reports.columns, fields=list(reports.schema))
 
     return with_errors(private)
 
@@ -144,16 +144,16 @@ class KeyedDraw:
         A row outside (where this is refused), and two rows with one key, are a `DataError`.
         """
         parts, rows = [], []
-        for mine, located, keys in self._located(batch):
+        for members, located, keys in self._located(batch):
             parts.append(self._kernel.assemble(located, self._drawn(located, keys)))
-            rows.append(mine[located.rows])
+            rows.append(members[located.rows])
         if not parts:
             return PrivateBatch(pa.RecordBatch.from_pylist([], schema=self._kernel.schema), 0, 0, 0.0)
         whole = pa.Table.from_batches([part.batch for part in parts]).combine_chunks()
         order = np.argsort(np.concatenate(rows), kind="stable")
-        found = whole.to_batches()
+        batches = whole.to_batches()
         return PrivateBatch(
-            found[0].take(pa.array(order)) if found else parts[0].batch,
+            batches[0].take(pa.array(order)) if batches else parts[0].batch,
             sum(part.dropped for part in parts),
             sum(part.moved for part in parts),
             max(part.farthest_m for part in parts),
@@ -161,9 +161,9 @@ class KeyedDraw:
 
     def survey(self, batch: Any) -> tuple[int, int, int, float]:
         """Return the numbers of rows, of dropped and of moved ones, and how far; no report is drawn."""
-        found = [located for _, located, _ in self._located(batch)]
-        dropped, moved = sum(each.dropped for each in found), sum(each.moved for each in found)
-        return batch.num_rows, dropped, moved, max((each.farthest_m for each in found), default=0.0)
+        parts = [located for _, located, _ in self._located(batch)]
+        dropped, moved = sum(each.dropped for each in parts), sum(each.moved for each in parts)
+        return batch.num_rows, dropped, moved, max((each.farthest_m for each in parts), default=0.0)
 
     def _located(self, batch: Any) -> Iterator[tuple[NDArray[np.intp], Located, list[bytes]]]:
         """Yield rows of one mechanism, at most a block of them, with their keys."""
@@ -176,10 +176,10 @@ class KeyedDraw:
         values = row_names([batch.column(name) for name in self._kernel.drawn_from])
         for group in self._kernel.groups(batch):
             for at in range(0, len(group), BLOCK):
-                mine = group[at : at + BLOCK]
-                keys = [names[row] + values[row] for row in mine.tolist()]
-                part = batch.take(pa.array(mine))
-                yield mine, self._kernel.locate_or_refuse(part, KeyedWords(self._secret, keys, _PLACE)), keys
+                members = group[at : at + BLOCK]
+                keys = [names[row] + values[row] for row in members.tolist()]
+                part = batch.take(pa.array(members))
+                yield members, self._kernel.locate_or_refuse(part, KeyedWords(self._secret, keys, _PLACE)), keys
 
     def _drawn(self, located: Located, keys: list[bytes]) -> list[tuple[Any, NDArray[np.intp], NDArray[Any]]]:
         chosen = [keys[row] for row in located.rows.tolist()]
@@ -190,11 +190,11 @@ class KeyedDraw:
                 return self._kernel.draw(located, KeyedWords(self._secret, chosen, _REPORT))
             except UnevenWordsError:  # a tie, which takes a second word: once in 2**60 rows
                 pass
-        found = []
+        drawn = []
         for row, key in enumerate(chosen):
-            found += self._kernel.draw(located, KeyedWords(self._secret, [key], _REPORT), np.array([row]))
-        reports = np.concatenate([reports for _, _, reports in found], axis=1)
-        return [(found[0][0], np.arange(len(chosen)), reports)]
+            drawn += self._kernel.draw(located, KeyedWords(self._secret, [key], _REPORT), np.array([row]))
+        reports = np.concatenate([reports for _, _, reports in drawn], axis=1)
+        return [(drawn[0][0], np.arange(len(chosen)), reports)]
 
 
 def _naming(column: Any) -> Any:
