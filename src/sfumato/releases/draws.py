@@ -23,11 +23,7 @@ _PERHAPS: Final = "Users may have been charged for these unseen reports: such ch
 
 
 class FreshDraw:
-    """Draws a fresh report for each row; base of draws that charge users or memoize places.
-
-    ``blur`` is the mechanism with its ledger, None without one. With ``in_turn`` batches are drawn one after the
-    other. ``paid`` is whether a user has been charged since this object was made.
-    """
+    """Draws a fresh report for each row; ``paid`` is whether a user has been charged since it was made."""
 
     blur: Blur | None = None
     in_turn: bool = False
@@ -45,17 +41,13 @@ class FreshDraw:
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:  # noqa: ARG002
         """Return the private rows of a batch, of which ``start`` rows of the source come before.
 
-        A batch that is drawn again after a crash gets the charges and the reports of places of its first draw:
-        ``run`` names the run in the ledger (empty for none), ``memo`` holds the places. A `BudgetError` means that
-        no user of this batch was charged.
+        Drawn again after a crash, a batch of the same ``run`` keeps its charges and its reports of places. A
+        `BudgetError` means that no user of this batch was charged.
         """
         return self.kernel.release(batch, start=start)
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
-        """Refuse reports for which a user has too little budget left, before any user is charged.
-
-        ``batches`` are all rows that will have a report, each batch with the number of rows before it.
-        """
+        """Refuse, before any charge, batches (with the number of rows before each) beyond a user's budget."""
 
     def cost(self, memo: PlaceMemo) -> str:  # noqa: ARG002
         """Return a sentence on what charges and shared reports cost; empty without any."""
@@ -67,10 +59,7 @@ class FreshDraw:
 
 
 class ChargedDraw(FreshDraw):
-    """Charges the users of each batch, and draws a fresh report for each of its rows.
-
-    A batch is charged once for each run: a run that goes on after a crash does not charge it again.
-    """
+    """Charges the users of each batch, once in each run, and draws a fresh report for each of its rows."""
 
     in_turn = True
     blur: Blur
@@ -121,12 +110,7 @@ class ChargedDraw(FreshDraw):
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of the rows of a release while it runs.
-
-    ``source`` counts rows of the source, ``rows`` rows of the released table, ``without_position`` dropped rows
-    that have no position, and ``resumed`` rows drawn before an interruption. ``farthest_m`` is the largest
-    distance by which a row was moved, in metres.
-    """
+    """Counts of the rows of a release while it runs; ``source`` counts its rows, ``rows`` those released."""
 
     source: int = 0
     rows: int = 0
@@ -169,11 +153,7 @@ class Tally:
 
 
 def check_affordable(draw: FreshDraw, stream: TableStream, size: int, allowed: float) -> None:
-    """Refuse a release that would run out of budget midway, without any charge or draw.
-
-    All rows are located as before their draw; which rows are outside does not depend on chance. Without a ledger
-    the source is not read.
-    """
+    """Refuse a release that would run out of budget midway; without a ledger the source is not read."""
     if draw.blur is None:
         return
 
@@ -198,16 +178,15 @@ def stop_run(
 ) -> SfumatoError:
     """Return the error of a release that stopped, with what to do next; keep or remove what was drawn.
 
-    Drawn parts are kept after an error of the disk, and if a user was charged, so that going on charges no user
-    twice. They are removed where the same error would come again, or the source (without ``lasting``) is not of
-    files. ``paid`` is None if users may have been charged before this run went on; ``places`` is whether the
-    ledger keeps places.
+    Parts are kept after an error of the disk, and if a user was charged, so that going on charges no user twice;
+    not where the source (without ``lasting``) is not of files. ``paid`` is None if users may have been charged
+    before this run.
     """
     may = paid is not False
     charges = _PERHAPS if paid is None else _CHARGED
     try:
         parts = place.parts
-    except OSError:  # somebody has removed the folder: nothing can go on
+    except OSError:  # someone has removed the folder: nothing can go on
         lasting, parts = False, []
     if not lasting or not (may or (isinstance(error, FileError) and parts)):
         with suppress(OSError):

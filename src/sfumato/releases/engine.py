@@ -64,11 +64,7 @@ Progress = Callable[[RowsDone], None]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReleasePlan(CompactRepr):
-    """Everything known of a release before its reports are drawn.
-
-    ``bounds`` are the proved bounds of every report, one of each kind. ``promises`` are sentences on them, on the
-    total of one person, and on the columns left out. ``allow`` is the share of rows that may be moved or dropped.
-    """
+    """Everything known of a release before its draw; ``promises`` are sentences, ``allow`` the share outside."""
 
     draw: FreshDraw
     stream: TableStream

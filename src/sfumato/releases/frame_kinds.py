@@ -28,8 +28,7 @@ _UNKNOWN: Final = ("Object", "Int128", "UInt128")  # to Arrow: older versions of
 class FrameKind(ABC):
     """A table in memory, and the conversion of private rows back to its library.
 
-    ``shapes`` are the columns of geometries. ``unreadable`` maps columns that Arrow cannot read to their types; in
-    the Arrow table they are empty.
+    ``unreadable`` maps columns that Arrow cannot read to their types; in the Arrow table they are empty.
     """
 
     shapes: frozenset[str] = frozenset()
@@ -63,11 +62,7 @@ class FrameKind(ABC):
 
     @abstractmethod
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:
-        """Return private rows, an Arrow table, as a table of this kind.
-
-        ``rows`` are the positions of the true rows that they belong to, array (k,), ``kept`` maps names of columns
-        to those of the source, and ``mark`` identifies the mechanism, for kinds that can store it.
-        """
+        """Return private rows, of true ``rows`` (k,), as a table of this kind; ``kept`` maps to source columns."""
 
 
 class PandasFrame(FrameKind):

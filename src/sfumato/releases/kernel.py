@@ -33,10 +33,9 @@ _FAR: Final = 20.0  # times as far as is allowed
 class Located(CompactRepr):
     """A batch with the secrets of its rows, before a report is drawn.
 
-    ``rows`` are the positions of rows that have a report, array (k,), rising. ``values`` are their secrets, array
-    (places, k, ...), one for each place of a row, such as both ends of a trip. ``chosen`` is the number of each
-    row's mechanism, array (k,), None for a single one. ``moved`` rows were moved, by ``farthest_m`` metres at
-    most.
+    ``rows`` (k,) are positions of rows that have a report; ``values`` (places, k, ...) are their secrets;
+    ``chosen`` (k,) is the number of each row's mechanism. ``farthest_m`` metres is the farthest that a row was
+    moved.
     """
 
     batch: Any

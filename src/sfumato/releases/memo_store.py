@@ -31,10 +31,7 @@ class DamagedRunError(FileError):
 
 
 class Anchor(NamedTuple):
-    """First visit to a place and its report.
-
-    ``report`` is None where a ledger holds it; ``lat`` and ``lon`` are degrees, NaN if unknown.
-    """
+    """First visit to a place (degrees, NaN if unknown) and its report, None where a ledger holds it."""
 
     report: bytes | None
     lat: float
@@ -51,11 +48,9 @@ class Anchor(NamedTuple):
 class PlaceMemo:
     """Anchors of users' places in one release, in any number, and counts of its batches.
 
-    A batch is stored as a whole before its part of the release is, so a run that goes on finds the report of every
-    place. The file holds true positions: only its owner can read it, and it is removed with the parts.
-
-    Names of places are hashed with ``name``, a text of the run. Without a ``path``, ``spill`` allows an unnamed
-    temporary file for what memory does not hold.
+    A batch is stored whole before its part of the release is, so a run that goes on finds the report of every
+    place. The file holds true positions, and only its owner can read it. Names of places are hashed with ``name``,
+    a text of the run. Without a ``path``, ``spill`` allows an unnamed temporary file.
     """
 
     __slots__ = ("_database", "_name")
@@ -107,8 +102,8 @@ class PlaceMemo:
     ) -> None:
         """Bring the new places of a batch to the disk, all or none.
 
-        ``named`` rows name a place, at most ``spread_m`` metres from their anchors (None if unknown). ``away`` are
-        places that may have moved: the distance of a visit, metres, and its row in the source.
+        ``named`` rows name a place, at most ``spread_m`` metres from their anchors. ``away`` are places that may
+        have moved: the distance of a visit, metres, and its row in the source.
         """
         rows = ((key, *anchor) for key, anchor in anchors.items())
         with _readable():

@@ -37,12 +37,7 @@ _MOST: Final = 1 << 19  # places of users that are distinguished in memory
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Revisits:
-    """Visits of a batch that need a report, and whose report each visit takes.
-
-    ``rows`` are the first visit to each place and all visits without one, array (k,), rising, with their ``users``
-    and ``places`` (None for a visit without one). ``taken`` is for each visit (n,) the index into ``rows`` whose
-    report it takes.
-    """
+    """Visits of a batch that need a report, ``rows`` (k,), and which of these each visit takes, ``taken`` (n,)."""
 
     rows: Positions
     users: tuple[str, ...]
@@ -79,11 +74,7 @@ class Revisits:
 
 
 def apart_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats) -> Floats:
-    """Return upper bounds on the ground distance of points, metres, array (n,), at most 1.1 % too large.
-
-    Along the path whose normal turns by the angle between both normals, the length is at most that angle times the
-    largest radius of curvature.
-    """
+    """Return upper bounds on ground distances, metres: the angle of the normals times the largest radius."""
     return arc_m(lat, lon, there_lat, there_lon, _CURVED_M)
 
 
@@ -111,10 +102,7 @@ def _names(column: Any) -> tuple[list[str], Positions]:
 
 
 class MemoizedDraw(FreshDraw):
-    """Draws one report for each place of a user, and first charges each user where there is a ledger.
-
-    Reports are kept in the memo of the release, or in the ledger for later releases.
-    """
+    """Draws, and with a ledger charges, one report for each place of a user, kept in the memo or ledger."""
 
     in_turn = True
     memoizes = True
@@ -283,11 +271,7 @@ class MemoizedDraw(FreshDraw):
     def _far(
         self, blur: Blur, located: Located, shared: Revisits, reports: NDArray[Any], drawn: list[int]
     ) -> list[tuple[int, float, int]]:
-        """Return which places are visited far from their report, by how many metres, and in which row.
-
-        For some of the places, the visit farthest from the report counts, unless the report was drawn for visits
-        near it. "Far" is as in the warning of `Blur.report`.
-        """
+        """Return which places are visited far from their report (as in `Blur.report`), metres, and the row."""
         lat, lon = (degrees[located.rows] for degrees in self.kernel.degrees(located.batch))
         plain = [_plain(each) for each in reports.tolist()]
         there = blur.degrees(plain)
@@ -345,8 +329,8 @@ def choose_draw(
 def count_places(people: People, draw: FreshDraw, stream: TableStream, size: int, *, drops: bool) -> People:
     """Return the people of a source with one report for each place, and one for each row without a place.
 
-    The count is an upper bound with a ledger (its places are not drawn again), where rows outside are dropped,
-    above half a million places (then rows are counted), and where a row names no user.
+    It is an upper bound with a ledger, with dropped rows, above half a million places, and where a row names no
+    user.
     """
     if not isinstance(draw, MemoizedDraw) or draw.kernel.user is None or people.most is None:
         return replace(people, exact=people.exact and not drops)

@@ -177,10 +177,7 @@ def first_place(schema: Any, options: ReleaseOptions, name: str, *, comma: bool 
 
 
 def _first_again(pair: tuple[str, str], usual: Sequence[str], rest: Any, name: str) -> InputError:
-    """Return the error for a place ``pair`` of ``also`` that is the first place, with what may have been meant.
-
-    ``usual`` are the columns of the first place without ``also``; ``rest`` is the schema without all other places.
-    """
+    """Return the error for a ``pair`` of ``also`` that is already the first place, with likely corrections."""
     try:
         roles = PlaceColumns.of(rest, name, {}).roles
     except DataError:
@@ -211,10 +208,7 @@ def other_places(first: PlaceColumns, also: Sequence[tuple[str, str]]) -> tuple[
 
 
 def drawable_of(mechanism: Mechanisms) -> Any:
-    """Return the mechanism that draws, without the ledger of a `Blur`.
-
-    A class derived from `Blur` is an `InputError`, because it may report otherwise.
-    """
+    """Return the mechanism that draws, without the ledger of a `Blur`; classes derived from it are refused."""
     if not isinstance(mechanism, Blur):
         return mechanism
     if type(mechanism) is not Blur:

@@ -53,9 +53,8 @@ class People(CompactRepr):
 def count_people(stream: TableStream, kernel: Kernel) -> People:
     """Return the number of rows of a source, and the largest number of reports of one user.
 
-    User names are compared as in the ledger, without outer blanks and in one Unicode form. Rows that name no user
-    count with every user's. Where secrets are places and no column names the users, or the caller states it, all
-    rows are one person's. Memory grows with the number of users only.
+    Names are compared as in the ledger. Rows that name no user count with every user's. Without a column of users
+    all rows of places are one person's. Memory grows with the number of users only.
     """
     user = kernel.user
     if user is None or kernel.people == "one":
@@ -126,11 +125,7 @@ def _merged(tables: list[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PersonLimits(CompactRepr):
-    """Largest number of reports and largest total epsilon of one person in a release of one source.
-
-    Earlier releases of the source into the same folder count as well, unless a ledger charges for them.
-    ``epsilon`` is a text such as ``"50/km"``, or a number in the unit of the guarantee. None sets no limit.
-    """
+    """Largest number of reports and total epsilon (``"50/km"``, or in the guarantee's unit) of one person."""
 
     reports: int | None = None
     epsilon: float | str | None = None
@@ -153,9 +148,7 @@ class PersonLimits(CompactRepr):
     ) -> None:
         """Refuse a release in which a person exceeds a limit, or a total cannot be computed.
 
-        ``promises`` are the largest guarantees of one report, one of each kind. ``releases`` earlier releases
-        reported the source ``earlier`` times, each place of a row counted; ``same_mechanism`` is whether all had
-        this mechanism.
+        ``releases`` earlier releases reported the source ``earlier`` times, each place of a row counted.
         """
         if self.reports is not None:
             counts = _counts(people, REPORTS, earlier)

@@ -41,10 +41,7 @@ def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
 
 
 def sentences(promises: Promises, people: People, *, columnwise: bool = False) -> tuple[str, ...]:
-    """Return sentences on the guarantee of a release and its cost for one person.
-
-    With ``columnwise`` every row has a report of each mechanism, one for each column.
-    """
+    """Return sentences on the guarantee of a release and its cost for one person."""
     said = []
     shown = [(name, each) for name, bounds in promises.items() for each in bounds]
     for name, each in shown[: None if columnwise else _SHOWN]:
@@ -123,11 +120,7 @@ def _together(kinds: Sequence[Kinds]) -> tuple[Kinds | None, str]:
 
 
 def _of_people(kinds: Sequence[Kinds], people: People) -> tuple[str, ...]:
-    """Return the total of one person's reports, in a sentence.
-
-    ``kinds`` are the best guarantees of each mechanism that a report can come from; empty where each row has a
-    report of several columns and no number is stated.
-    """
+    """Return sentences on the total of one person's reports, from the best guarantees of each mechanism."""
     if people.most is None:
         return (f"No column names the users, so the reports of one person cannot be counted{_of_any(kinds)}.",)
     most = people.most

@@ -1,8 +1,8 @@
 """Records of releases, hidden next to their targets, against releasing a source twice by mistake.
 
-The record of a target has one line for each release, also of tables that were replaced since. Beyond a mebibyte
-(about five thousand releases of one column) the oldest lines are dropped. Only the owner can read it, because the
-hash of a small source can be found by trial; never publish it. The record of the asking run, ``run``, is skipped.
+A record has a line for each release, also of replaced tables; beyond a mebibyte the oldest are dropped. Only the
+owner can read it, because the hash of a small source can be found by trial. The record of the asking run, ``run``,
+is skipped.
 """
 
 from __future__ import annotations
@@ -27,12 +27,7 @@ _LARGEST: Final = 1 << 20  # bytes of a record
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Record(CompactRepr):
-    """A finished release.
-
-    ``content`` identifies the source, ``times`` is how often the source had been released by then (each place of
-    its rows counted), ``mechanism`` is a fingerprint or a hash of several, and ``places`` is the number of places
-    of each row in this release.
-    """
+    """A finished release; ``times`` counts all releases of the source by then, each place of its rows counted."""
 
     content: str
     times: int
@@ -69,10 +64,7 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
 
 
 def times_before(source: Identity, target: Path, *, run: str = "") -> int:
-    """Return how often a source, or some of its columns, was released to the target's folder before.
-
-    A release of several places of each row counts once for each place.
-    """
+    """Return how often a source, or some of its columns, was released here, each place of a row counted."""
     parts = set(source.content.split())
     known = [record for _, record, _ in _same(source, target, run)]
     counted = [
@@ -82,10 +74,7 @@ def times_before(source: Identity, target: Path, *, run: str = "") -> int:
 
 
 def releases_before(source: Identity, target: Path, *, run: str = "") -> int:
-    """Return how many releases of a source, or of some of its columns, were made to the target's folder before.
-
-    Each counts once; a release that is no longer on record counts once for each place.
-    """
+    """Return how many releases of a source were made here; lost records count once for each place."""
     records = [record for _, record, _ in _same(source, target, run)]
     return len({record.run for record in records}) + times_before(source, target, run=run) - _places(records)
 

@@ -37,10 +37,7 @@ _PLACES: Final = ("latitude", "longitude")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Secrets(CompactRepr):
-    """Secrets of rows: positions or whole numbers, array (n,), or degrees for noise, array (n, 2).
-
-    ``inside`` is which rows have one. ``moved_m`` is how far each was moved to be inside, metres; None for none.
-    """
+    """Secrets of rows (positions, numbers or degrees), which rows have one, and metres that they were moved."""
 
     values: NDArray[Any]
     inside: NDArray[np.bool_]
@@ -50,9 +47,8 @@ class Secrets(CompactRepr):
 class Reporter(ABC):
     """A mechanism that reports on batches of rows.
 
-    ``takes`` is how many columns of labels or numbers hold a secret, and ``moves`` whether rows outside can be
-    moved to the nearest place. ``rowwise`` is whether reports for many rows take the same words as those for each
-    row alone.
+    A secret is in ``takes`` columns. With ``moves`` rows outside can be moved to the nearest place; with
+    ``rowwise`` reports for many rows take the same words as those for each row alone.
     """
 
     input_kind: InputKind
@@ -76,11 +72,7 @@ class Reporter(ABC):
 
     @abstractmethod
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
-        """Return the Arrow columns of reports, by name.
-
-        With ``lists`` a report of several numbers becomes a list, otherwise as many columns. With ``dictionaries``
-        labels may refer to a dictionary of all labels.
-        """
+        """Return the Arrow columns of reports, by name, tuples as ``lists`` and labels as ``dictionaries``."""
 
     def at(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Secrets:  # noqa: ARG002
         """Return the secrets of points (degrees, NaN for none), moved with ``nearest``, rounded with ``words``."""
@@ -281,10 +273,7 @@ class MatrixReporter(Reporter):
         return Secrets(positions, positions >= 0, moved_m)
 
     def of(self, *columns: Any) -> Secrets:
-        """Return the secrets of labels; see `Reporter.of`.
-
-        Labels of a grid or lattice are refused: the same label is another place in another grid.
-        """
+        """Return the secrets of labels; those of grids and lattices are refused, as they differ between grids."""
         if self.input_kind == "places" and not isinstance(self.single.secrets, Hexagons):
             raise InputError(
                 f"the mechanism's secrets are places ({self.single.secrets!r}), and labels such as "

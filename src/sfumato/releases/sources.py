@@ -119,10 +119,7 @@ def _table(stream: TableStream, options: ReleaseOptions) -> tuple[TableStream, R
 
 
 def identity(stream: TableStream, *columns: str) -> Identity | None:
-    """Return the identity of a source; None for a table in memory.
-
-    ``columns`` are the labels or numbers that are released: another column is another source.
-    """
+    """Return the identity of a source with the released ``columns``; None for a table in memory."""
     if not stream.files:
         return None
     content, place = hashlib.blake2b(digest_size=20), hashlib.blake2b(digest_size=20)

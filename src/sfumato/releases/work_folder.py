@@ -191,8 +191,8 @@ class DrawnPart:
 class WorkFolder(CompactRepr):
     """Hidden folder next to a target in which a release is prepared.
 
-    ``run`` is the random name of the run, which a run that goes on keeps. ``before`` is how often the source had
-    been released when the run began, and ``removed`` how many parts of an earlier run were removed at the start.
+    ``before`` is how often the source had been released when the run began, and ``removed`` how many parts of an
+    earlier run were removed at the start.
     """
 
     __slots__ = ("_folder", "_lock", "before", "removed", "run")
@@ -305,9 +305,8 @@ class WorkFolder(CompactRepr):
     def publish(self, table: Path, target: Path, mark: Mark | None) -> None:
         """Move the finished table, which is on the disk, to the target, with the rights of a new file.
 
-        ``mark`` is None for a table that holds its mark. A separate mark of the old table is removed first, and
-        the new one is added last, so a crash leaves the old or new table without a mark, and never with the wrong
-        one.
+        A separate mark of the old table is removed first, and the new one is added last, so after a crash a table
+        has its mark or none, and never a wrong one.
         """
         probe = self._folder / "rights"
         probe.unlink(missing_ok=True)
@@ -331,10 +330,7 @@ class WorkFolder(CompactRepr):
         sync_folder(target.parent)
 
     def remove(self) -> None:
-        """Remove the folder, and first the facts from which a run could go on.
-
-        If a part went first and the process were killed, a run that goes on would draw its rows again.
-        """
+        """Remove the folder, first the facts of its run: going on without its parts would draw rows again."""
         (self._folder / RUN).unlink(missing_ok=True)
         sync_folder(self._folder)
         for path in self._folder.iterdir():

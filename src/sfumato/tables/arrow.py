@@ -101,11 +101,7 @@ class ParquetTable(OpenTable):
 
 
 class FrameTable(OpenTable):
-    """A table in memory, without the index that pandas adds.
-
-    The metadata of its fields state GeoArrow's types. A table that cannot be handed over, or has two columns of
-    one name, is a `DataError`.
-    """
+    """A table in memory, without pandas' index; GeoArrow's types are in the metadata of fields."""
 
     __slots__ = ("_table", "schema")
 
@@ -144,10 +140,7 @@ def _of_points(frame: Any) -> Any:
 
 
 def parquet_schema(file: Any) -> Any:
-    """Return the Arrow schema of a pyarrow ParquetFile, without views.
-
-    The metadata of a GEOMETRY or GEOGRAPHY column hold its type as JSON, under `PARQUET_TYPE`.
-    """
+    """Return the schema of a pyarrow ParquetFile without views, with types GEOMETRY under `PARQUET_TYPE`."""
     schema = without_views(file.schema_arrow)
     for number in range(len(file.schema)):
         column = file.schema.column(number)
@@ -186,10 +179,7 @@ def _systems(schema: Any, columns: Sequence[str]) -> tuple[Any, ...]:
 
 
 def cast_views(table: Any) -> Any:
-    """Return an Arrow table or record batch with whole texts in place of views of texts; its metadata are kept.
-
-    Other columns are not cast: Arrow's cast forgets where a slice of run-end encoded values begins.
-    """
+    """Return an Arrow table or record batch with whole texts in place of views of texts; its metadata are kept."""
     schema = without_views(table.schema)
     pairs = zip(table.columns, schema.types, strict=True)
     columns = [column if column.type == kind else column.cast(kind) for column, kind in pairs]

@@ -33,10 +33,7 @@ def check_streamed(path: str | os.PathLike[str]) -> str:
 
 
 class BatchWriter:
-    """Writes Arrow record batches, each as a row group, to a file of one of the suffixes `STREAMED`.
-
-    An existing file is overwritten. CSV drops the metadata of the schema.
-    """
+    """Writes Arrow record batches, each as a row group, over a file of one of the suffixes `STREAMED`."""
 
     __slots__ = ("_csv", "_stream", "_writer", "schema")
 
@@ -118,9 +115,8 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 def write_table(table: Any, path: str | os.PathLike[str]) -> None:
     """Write an Arrow table as CSV or Parquet, by the suffix; replace a file, or raise a `FileError`.
 
-    In CSV a text that a spreadsheet would run as a formula gets an apostrophe in front
-    (`sfumato.escaping.csv_cell`). `find` and `read_rows` remove it again, and `read_columns` does so in the names
-    of columns.
+    In CSV texts that a spreadsheet would run get an apostrophe (`sfumato.escaping.csv_cell`); readers remove it
+    again.
     """
     suffix = check_suffix(path)
     with atomically(path) as temporary:
@@ -139,10 +135,7 @@ def write_rows(names: Sequence[str], rows: Iterable[Iterable[object]], path: str
 
 
 class _Lines:
-    r"""Lines that end in ``\n``, as Arrow's do.
-
-    The csv module must write ``\r\n``: it quotes only the characters of its line end.
-    """
+    r"""Lines that end in ``\n``; csv must write ``\r\n``, since it quotes only the characters of its line end."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file

@@ -31,12 +31,7 @@ _DOTTED: Final = r"^(?:[01]?\d|2[0-3])[.,][0-5]\d$"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Clocks(CompactRepr):
-    """Times of day without a day, as Arrow columns of texts.
-
-    ``texts`` are times such as ``02:53:04``, "" for none, and ``zones`` such as ``+02:00``, or "". ``days`` are
-    the days zero of programs, whose offset from UTC may differ, or "". ``fractions`` is whether times were
-    fractions of a day.
-    """
+    """Times of day, ``zones`` and program's day zero, ``days``, as Arrow columns of texts, "" for none."""
 
     texts: Any
     zones: Any
@@ -47,10 +42,9 @@ class Clocks(CompactRepr):
     def of(cls, column: Any, *, days: bool = True) -> Clocks | None:
         """Return the times of day of an Arrow column; None if most of its values are something else.
 
-        Texts, times of day, time spans below a day, fractions of a day, and times on a program's day zero
-        (spreadsheets write ``1899-12-30 13:05:00``) count. The day zero alone is no time, and numbers that can all
-        be hours and minutes, such as 0.30, are no fractions. Unless another column holds days, times on a day zero
-        count only if it is a spreadsheet's.
+        Texts, times, spans below a day, fractions of a day, and times on a program's day zero (``1899-12-30
+        13:05:00``) count. Numbers that can all be hours and minutes, such as 0.30, are no fractions. Unless
+        ``days`` are in another column, times on a day zero count only if it is a spreadsheet's.
         """
         column = decoded(column)
         kind = column.type
@@ -119,10 +113,8 @@ class Clocks(CompactRepr):
     def on(self, days: Any) -> TimeColumn | None:
         """Return the times joined with days, one for each time; None if most results are no times.
 
-        A day may be a whole time at midnight, or a number such as 20240113; its zone holds for the time of day
-        too. There is no time where both have different zones, where a time on a day zero has an offset that its
-        day does not state, where the day differs but is within a year of the day zero, and where the day is
-        missing.
+        A day may be a time at midnight, or a number such as 20240113; its zone holds too. Times whose zones
+        differ, or whose day zero contradicts the day, are none.
         """
         types = pa.types
         days = decoded(days)

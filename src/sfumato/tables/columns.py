@@ -38,11 +38,10 @@ def read_columns(
     as_text: Iterable[str] = (),
     option: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
-    """Return columns (all if none are named) of a file, folder or table in memory, as an Arrow table.
+    """Return columns (all if none are named) of a CSV, Parquet or Arrow file, folder or table in memory.
 
-    Files are CSV, Parquet or Arrow. Columns in ``as_text`` stay as written in a CSV, so that ``007`` is not 7.
-    ``option`` is the argument that names a column, for messages. A value that is neither path nor table is an
-    `InputError`; a file that does not exist, is no table or lacks a column is a `DataError`.
+    Columns in ``as_text`` stay as written in a CSV, so that ``007`` is not 7. ``option`` is the argument that
+    names a column. A value that is neither path nor table is an `InputError`, other faults are a `DataError`.
     """
     if is_frame(path):
         return _loaded(FrameTable(path), columns, IN_MEMORY, option)

@@ -26,11 +26,7 @@ _NO_QUOTE: Final = "\x01"
 
 
 class TextTable(OpenTable):
-    """A text file with a row per line and one delimiter.
-
-    ``fields`` are the names of all values in a line, ``columns`` those of named columns. ``headless`` files have
-    no line of names. ``quotes`` is whether values may stand in quotation marks.
-    """
+    """A text file with a row per line; ``fields`` name all values, ``columns`` the named ones."""
 
     __slots__ = ("_quotes", "_source", "fields", "headless", "layout")
 
@@ -49,8 +45,7 @@ class TextTable(OpenTable):
     def of(cls, source: Source) -> Self:
         """Return the table of a file, with the delimiter and names of its first lines.
 
-        If the first line holds a number, there are no names: the columns are ``f0``, ``f1``, ... An empty file, or
-        a first line that names no columns or one twice, is a `DataError`.
+        If the first line holds a number, there are no names: the columns are ``f0``, ``f1``, ...
         """
         layout = Layout.of(source)
         fields = [field.strip() for field in layout.fields(source)]
@@ -134,9 +129,8 @@ def parsed(
 ) -> Any:
     """Return the rows of a text, a file of bytes, as a pyarrow Table; errors are Arrow's.
 
-    ``names`` are for a text without a line of names. ``columns`` are kept, all if None. ``types`` are Arrow types;
-    others are inferred. With ``missing`` an empty text is missing; with ``blank_lines`` a blank line is a row of
-    an empty value.
+    ``names`` are for a text without a line of names, and types other than ``types`` are inferred. With ``missing``
+    an empty text is missing; with ``blank_lines`` a blank line is a row of an empty value.
     """
     return arrow_csv.read_csv(
         stream,
@@ -152,11 +146,7 @@ def parsed(
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """Return the rows of a CSV file in UTF-8 as texts, of any length, without blank lines.
-
-    Apostrophes with which `write_rows` or `write_table` disabled formulas are removed. A file that does not exist,
-    is no CSV file or not UTF-8 is a `DataError`.
-    """
+    """Return the rows of a CSV file in UTF-8 as texts, without blank lines and apostrophes against formulas."""
     source = Source.of(Path(path))
     try:
         text = io.StringIO(source.read().decode("utf-8-sig"), newline="")
@@ -180,11 +170,7 @@ def _header(source: Source, layout: Layout) -> list[str]:
 
 
 class Layout(NamedTuple):
-    """Layout of a text file: what stands between the values of a row, and where the rows begin.
-
-    ``before`` counts the lines before the names or the first row, such as ``sep=;`` of Excel. With ``blanks`` any
-    number of blanks separates values; such files are read with tabs in their place.
-    """
+    """Layout of a text file, with ``before`` lines before the rows, and any ``blanks`` as one delimiter."""
 
     delimiter: str
     before: int = 0
@@ -256,11 +242,7 @@ class Layout(NamedTuple):
 
 
 def misfit(stream: BinaryIO, delimiter: str, width: int, before: int = 0, *, quotes: bool = True) -> str | None:
-    """Return in words where the first row with another number of values than ``width`` is; None if there is none.
-
-    The file of bytes is closed. ``before`` lines of the file stand before the text; with ``quotes`` values may
-    stand in quotation marks.
-    """
+    """Return in words where the first row with another number of values is, and close the file of bytes."""
     begun = 0
     with suppress(csv.Error), _text(stream) as text:
         reader = csv.reader(text, delimiter=delimiter, quotechar='"' if quotes else _NO_QUOTE)

@@ -76,10 +76,7 @@ def trim_blanks(column: Any) -> Any:
 
 
 def iso_texts(column: Any) -> Any:
-    """Return times as texts such as ``2024-01-13 13:05:09+02:00``; unknown spellings stay as they are.
-
-    The texts must have no outer blanks. An hour that AM or PM contradicts becomes an invalid one.
-    """
+    """Return trimmed times as texts such as ``2024-01-13 13:05:09+02:00``; others stay as they are."""
     column = pc.cast(column, pa.string())
     if pc.any(pc.match_substring_regex(column, _WORDS)).as_py():
         column = shorten_zones(column)
@@ -109,10 +106,7 @@ def shorten_zones(column: Any) -> Any:
 
 
 def hours(hour: Any, half: Any) -> Any:
-    """Return digits of hours as texts from 00 to 24, of 24-hour clocks or of 12-hour ones with ``half`` AM or PM.
-
-    Others, such as 13 PM and 0 AM, become an invalid hour.
-    """
+    """Return digits of hours as texts from 00 to 24, or invalid ones; ``half`` is AM, PM or "" for 24 hours."""
     number = pc.cast(hour, pa.int64())
     late = pc.match_substring(half, "p", ignore_case=True)
     turned = pc.add(pc.if_else(pc.equal(number, 12), 0, number), pc.if_else(late, 12, 0))
@@ -155,11 +149,7 @@ def _month_as_number(column: Any, spelling: str) -> Any:
 
 
 def _year_first(column: Any) -> Any:
-    """Return texts whose dates begin with the month or the day as texts that begin with the year.
-
-    The order is known from a number above 12 in the column, from all dates being symmetric, or from dots (day
-    first). Other columns stay as they are.
-    """
+    """Return dates that begin with the month or day as dates that begin with the year, if the order is known."""
     parts = pc.extract_regex(column, _DATE)
     order = _order_of(parts)
     if order is None:

@@ -48,11 +48,7 @@ A fraction needs seconds and an offset minutes before it: 13.05 and 13-05 can be
 
 
 class TimeColumn(NamedTuple):
-    """Times of a column in UTC, NaT where missing.
-
-    ``bad`` counts values that are no times, which are missing too. ``fractions`` is whether times of day were
-    numbers, as in spreadsheets.
-    """
+    """Times of a column in UTC, NaT where missing; ``bad`` counts values that are no times."""
 
     values: Times
     bad: int = 0
@@ -75,11 +71,7 @@ class TimeColumn(NamedTuple):
 
 
 def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
-    """Return an Arrow column as UTC times, or None if it holds no times.
-
-    At most the share ``most_bad`` of its values may be no times. Fractions of a second are cut after six digits. A
-    leap second is the first second of the next day.
-    """
+    """Return an Arrow column as UTC times (microseconds), or None if more than ``most_bad`` of it are no times."""
     column = decoded(column)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         known = pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))  # nanoseconds lose digits
@@ -95,10 +87,7 @@ def times(column: Any, *, most_bad: float = MOST_BAD) -> TimeColumn | None:
 
 
 def day_numbers(column: Any) -> TimeColumn:
-    """Return numbers of days since 1899-12-30, in texts, as UTC times, as Delphi and spreadsheets count.
-
-    0 stands for no time. Numbers before 1970 and from 2100 are no times.
-    """
+    """Return days since 1899-12-30, in texts, as UTC times from 1970 to 2099; 0 stands for no time."""
     column = trim_blanks(column)
     known = pc.match_substring_regex(column, r"^\d{1,9}(\.\d*)?$")
     since = microseconds_of_days(pc.if_else(known, column, None))
@@ -113,8 +102,7 @@ def day_numbers(column: Any) -> TimeColumn:
 def microseconds_of_days(column: Any) -> NDArray[np.int64]:
     """Return numbers of days, also as texts with a decimal point, as microseconds, array (n,); -1 where missing.
 
-    Spreadsheets and tracks truncate digits, so numbers are rounded to a second where that is within their last
-    digit, and else to a millisecond.
+    Their digits are truncated, so they are rounded to a second within their last digit, and else to a millisecond.
     """
     texts = pc.cast(column, pa.string())
     seconds = np.asarray(pc.fill_null(pc.cast(texts, pa.float64()), -1.0), dtype=np.float64) * 86_400
@@ -154,10 +142,7 @@ def _parsed(column: Any, most_bad: float) -> TimeColumn | None:
 
 
 def _within_calendar(moments: Times, missing: int, most_bad: float) -> TimeColumn | None:
-    """Return times with NaT outside the years 1 to 9999; None if more than the share ``most_bad`` are no times.
-
-    ``missing`` counts those that have no value at all.
-    """
+    """Return times with NaT outside the years 1 to 9999; None if more than the share ``most_bad`` are no times."""
     moments = np.where((moments < _YEAR_1) | (moments >= _YEAR_10000), np.datetime64("NaT", "us"), moments)
     known = len(moments) - missing
     bad = int(np.count_nonzero(np.isnat(moments))) - missing
@@ -194,11 +179,7 @@ def _moment(text: str | None) -> np.datetime64:
 
 
 def _counts_otherwise(values: Floats, unit: str) -> bool:
-    """Return whether numbers can be digits of dates, or times as counted by Windows or .NET.
-
-    As times since 1970 they would be rare: seconds after 2033, milliseconds before 2001, nanoseconds of 1974 and
-    1990.
-    """
+    """Return whether numbers can be digits of dates, or Windows or .NET times: few are times since 1970."""
     if unit == "ns":
         return any(((values >= least) & (values < most)).all() for least, most in _TICKS)
     for limits in _DIGITS.get(unit, ()):

@@ -51,11 +51,7 @@ _LIKE = 0.6  # as difflib counts letters in common; 1 is the same name
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, whether it is in gzip or in UTF-16 (with a byte order mark), and its first bytes.
-
-    ``head`` is its first 64 KiB, uncompressed, in UTF-8 if the file is in UTF-16. ``content`` is the raw content
-    of a pipe; None for a file.
-    """
+    """A file with its first 64 KiB, ``head`` (uncompressed, in UTF-8 if ``utf16``); ``content`` of a pipe only."""
 
     path: Path
     compressed: bool
@@ -141,11 +137,7 @@ class Source:
             raise DataError(f"{self} cannot be read: {error}.", "compress or download it again.") from None
 
     def open_binary(self) -> BinaryIO:
-        """Return the uncompressed content as a file of bytes, never in UTF-16.
-
-        Reading raises `DataError` where gzip or UTF-16 is damaged, or the content is far larger than that of
-        tables.
-        """
+        """Return the uncompressed content as a file of bytes, never in UTF-16; damage shows while reading."""
         file: BinaryIO = self.path.open("rb") if self.content is None else io.BytesIO(self.content)
         if self.compressed:
             file = cast(BinaryIO, io.BufferedReader(_Unpacked(file, self), _BLOCK))
@@ -260,10 +252,7 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
 
 
 def files_below(folder: Path, suffix: str) -> list[Path]:
-    """Return the files below a folder with an ending in any letter case, also compressed (``.gpx.gz``), in order.
-
-    Hidden files, which begin with a dot, are left out.
-    """
+    """Return the visible files below a folder with an ending in any case, also gzipped, in order."""
     endings = (suffix, f"{suffix}.gz")
     return [path for path in _files(folder) if path.name.lower().endswith(endings) and path.name[0] != "."]
 
@@ -307,10 +296,7 @@ class OpenTable(ABC):
 
     @abstractmethod
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
-        """Return the rows in order as a pyarrow Table of some columns (default: all); `DataError` if damaged.
-
-        Columns in ``as_text`` stay as they are written; only tables of text, without types, need it.
-        """
+        """Return the rows in order as a pyarrow Table of some columns, those in ``as_text`` as they are written."""
 
 
 def check_distinct(columns: Sequence[str], name: str) -> None:

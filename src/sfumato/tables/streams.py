@@ -45,11 +45,10 @@ _PACKED: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableStream(CompactRepr):
-    """A table whose rows can be read in batches repeatedly.
+    """A table whose rows can be read in batches repeatedly, as texts if they are text.
 
-    Columns of text files are all texts; with ``comma`` numbers may be written ``48,85``. ``rows`` is their number
-    if known in advance. A table in memory has no files, a headless one no names of columns. ``notes`` are
-    sentences on omissions and assumptions.
+    ``rows`` is None if unknown, ``files`` empty for a table in memory, and with ``comma`` numbers may be written
+    ``48,85``.
     """
 
     name: str
@@ -89,10 +88,7 @@ def stream_of(source: Source) -> TableStream | None:
 
 
 def text_stream(source: Source) -> TableStream:
-    """Return the stream of a text file with a row per line; all its columns are texts.
-
-    A first line that names no columns, or one twice, is a `DataError`.
-    """
+    """Return the stream of a text file with a row per line; all its columns are texts."""
     table = TextTable.of(source)
     check_distinct([name if table.headless else from_csv_cell(name) for name in table.columns], str(source))
     named = {name if table.headless else from_csv_cell(name): name for name in table.columns}
@@ -149,10 +145,9 @@ def frame_stream(frame: ArrowStream, name: str = IN_MEMORY) -> TableStream:
 def folder_stream(folder: Path) -> TableStream | None:
     """Return the stream of all tables below a folder, in the order of their paths; None without any.
 
-    Parquet and Arrow files may be partitioned (``day=2024-05-01/part.parquet``); such names become columns. Names
-    that begin with a dot or ``_`` are left out with all below them, as unfinished output of engines. Text may be
-    compressed (``.csv.gz``). Files of other kinds are left out, also ``.txt`` next to other tables. Tables of
-    several kinds, with different columns, unfinished (``.parquet.tmp``) or packed (``.csv.zip``) are a
+    Names of partitions (``day=2024-05-01/part.parquet``) become columns. Names that begin with a dot or ``_`` are
+    left out, as unfinished output of engines, and so are files of other kinds, also ``.txt`` next to other tables.
+    Tables of several kinds, with different columns, unfinished (``.parquet.tmp``) or packed (``.csv.zip``) are a
     `DataError`.
     """
     kinds = (_PARQUET, ARROW, _TEXT)
@@ -165,7 +160,7 @@ def folder_stream(folder: Path) -> TableStream | None:
         _check_finished(path)
     files = [[path for path in paths if _ending(path) in kind] for kind in kinds]
     if files[0] or files[1] or any(_ending(path) != ".txt" for path in files[2]):
-        files[2] = [path for path in files[2] if _ending(path) != ".txt"]  # words on the tables beside them
+        files[2] = [path for path in files[2] if _ending(path) != ".txt"]  # words on the tables next to them
     present = [group for group in files if group]
     if not present:
         return None
@@ -319,11 +314,7 @@ def _parquet_schema(path: str) -> Any:
 
 
 def _sound(batch: Any) -> Any:
-    """Return an unchecked record batch of a file, if it is valid.
-
-    In Arrow's format a text may claim to end behind the end of the file, where Arrow would read on; in Parquet it
-    may be invalid UTF-8.
-    """
+    """Return a record batch of a file, validated: else a text could end behind the file, or be invalid UTF-8."""
     batch.validate(full=True)
     return cast_views(batch)
 

@@ -30,10 +30,7 @@ _AS_IT_IS: Final = r"^[!-~]([ -~]*[!-~])?$"
 
 
 def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
-    """Return an Arrow column as floats, NaN where missing; `DataError` with ``hints`` where a value is no number.
-
-    With ``comma`` numbers may be written ``48,85``.
-    """
+    """Return an Arrow column as floats, NaN where missing, with ``comma`` also ``48,85``; refuse others."""
     column = decoded(column)
     if not len(column):
         return np.empty(0)
@@ -53,10 +50,7 @@ def numbers(column: Any, what: str, *hints: str, comma: bool = False) -> Floats:
 
 
 def spelled(value: Any) -> str | None:
-    """Return a name as text in one spelling; None where it is missing or empty.
-
-    Outer blanks are removed, Unicode is in normal form C, as in the ledger, and 1.0 is the user 1.
-    """
+    """Return a name as text: trimmed, in Unicode's normal form C, 1 for 1.0; None where missing or empty."""
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # NaN is not itself
         return None
     if isinstance(value, float | np.floating | Decimal) and math.isfinite(value) and value == int(value):
@@ -195,10 +189,7 @@ def label_column(space: Space) -> Any:
 
 
 def label_texts(space: Space) -> list[str]:
-    """Return the labels as texts, as `sfumato.escaping.csv_cell` writes them to CSV files.
-
-    Two labels with the same text, or one with an invisible character, are an `InputError`.
-    """
+    """Return the labels as texts of a table; equal or invisible ones are an `InputError`."""
     check_seen(texts := list(_positions(space)), "label")
     return texts
 
@@ -215,8 +206,7 @@ def check_seen(texts: Iterable[str], noun: str) -> None:
 def find(space: Space, values: Any) -> NDArray[np.intp]:
     """Return the positions of an Arrow column's values among the labels, array (n,); -1 where no label fits.
 
-    A text may be as in a CSV file, where an apostrophe keeps ``=1`` from being a formula. A column of neither
-    texts nor numbers is a `DataError`; two labels with the same text are an `InputError`.
+    A text may be as in a CSV file, where an apostrophe keeps ``=1`` from being a formula.
     """
     known: dict[Any, int] = (
         {label: place for place, label in enumerate(space.labels)} if numeric(space) else _positions(space)
@@ -263,10 +253,7 @@ def holds_names(kind: Any) -> bool:
 
 
 def counts_of_names(column: Any) -> tuple[Any, Any]:
-    """Return the distinct names in an Arrow column, and how many rows have each, as two Arrow arrays.
-
-    Texts are in one spelling, null where empty, and may occur more than once; other values are as stored.
-    """
+    """Return the names in an Arrow column, texts in one spelling but perhaps repeated, and the rows of each."""
     values, counts = pc.value_counts(_stored(column)).flatten()
     if pa.types.is_string_view(values.type):
         values = values.cast(pa.string())

@@ -56,10 +56,7 @@ def first_pair(value: bytes) -> tuple[float, float] | None:
 
 
 def packed_numbers(values: Sequence[bytes | None]) -> Iterator[tuple[tuple[str, int], Floats]]:
-    """Yield the numbers in bytes, array (n,), NaN for none, with type and first byte (negative: from the end).
-
-    Only floats of usual sizes count, and integers in a narrow range, unlike those of random bytes.
-    """
+    """Yield plausible numbers in bytes, array (n,), with type and first byte (negative: from the end)."""
     lengths = np.array([len(value or b"") for value in values])
     if not lengths.any():
         return
@@ -148,10 +145,7 @@ def _numbers_in(column: Any) -> Iterator[Floats]:
 
 
 def _written(texts: Sequence[str]) -> Iterator[Floats]:
-    """Yield the first, second, ... numbers in texts, arrays (n,), NaN for none.
-
-    Next to letters, numbers with few values and few decimals are names, as in "Shop 3".
-    """
+    """Yield the first, second, ... numbers in texts, arrays (n,), but no names such as "Shop 3"."""
     rows = [_NUMBER.findall(text)[:_NUMBERS] for text in texts]
     worded = any(map(str.isalpha, "".join(texts)))
     least = (1 - _ODD) * sum(map(bool, texts))

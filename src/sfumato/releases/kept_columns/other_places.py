@@ -62,10 +62,7 @@ _SURE: Final = 3  # rows from which a number is compared with maps at all
 
 
 def is_named_coordinate(columns: Sequence[Numbers], lat: Floats, lon: Floats) -> bool:
-    """Return whether numbers of a column, or of a part of it, have the name of a coordinate.
-
-    Ambiguous names such as ``how_long``, ``end_x`` or ``Breite`` count only with numbers near the rows.
-    """
+    """Return whether numbers have the name of a coordinate; unsure ones (``end_x``) must also be near the rows."""
     return any(_is_named(_lower(name), values, lat, lon) for name, values, _ in columns)
 
 
@@ -117,7 +114,7 @@ def _packed_pairs(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tup
 
 
 def _packed_floats(columns: Mapping[str, Sequence[Numbers]]) -> Iterator[list[tuple[str, Floats]]]:
-    """Yield the floats of one type in the bytes of a column, which few other bytes are, wherever they begin."""
+    """Yield the floats of one type in the bytes of a column, at any offset; few other bytes look like floats."""
     for name, parts in columns.items():
         for kind in ("<f8", ">f8", "<f4", ">f4"):
             floats = [(name, each.values) for each in parts if each.packed is not None and each.packed[0] == kind]
@@ -157,10 +154,7 @@ def refusal_of_places(name: str, pair: tuple[str, ...]) -> InputError:
 
 
 def _are_near(values: Floats, there: Floats, least: int = _FEW) -> bool:
-    """Return whether numbers are degrees in the region of the rows, in a unit of devices, or without a sign.
-
-    Units: degrees, whole parts of degrees (488500000), radians, degrees with minutes (4851.0 is 48°51').
-    """
+    """Return whether numbers are near the rows: degrees, parts of them, radians, or minutes (4851.0 is 48°51')."""
     known = values[np.isfinite(values)]
     if known.size >= _FEW:
         known = known[without_sentinel(known)]
@@ -216,10 +210,7 @@ def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon
 
 
 def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, lon: Floats) -> tuple[str, ...]:
-    """Return two columns that follow the rows as coordinates of a plane with any origin and direction.
-
-    Both rise by similar amounts per metre, in directions across each other, with similar residuals.
-    """
+    """Return two columns that follow the rows alike as coordinates of a plane of any origin and direction."""
     middle = float(np.median(lat))
     east = (np.mod(lon - np.median(lon) + 180, 360) - 180) * np.cos(np.radians(middle))
     plane = 111_200 * np.column_stack([east, lat - middle])
@@ -246,10 +237,7 @@ def other_places_in_metres(columns: Sequence[tuple[str, Floats]], lat: Floats, l
 
 
 def are_on_maps(values: Floats, lat: Floats, lon: Floats, *, sure: bool) -> bool:
-    """Return whether numbers are eastings or northings near the rows on a map of their region.
-
-    Numbers with an unsure name, such as ``x``, must also follow the rows, or have decimals.
-    """
+    """Return whether numbers are eastings or northings near the rows; unsure ones (``x``) must follow the rows."""
     known = values[np.isfinite(values)]
     if not known.size or not _are_metres(known):
         return False

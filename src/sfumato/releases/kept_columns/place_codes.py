@@ -203,10 +203,7 @@ def positions_of(text: str) -> list[Position]:
 
 
 def rows_are_located(parts: Sequence[tuple[str, Any]], lat: Floats, lon: Floats, limit_m: float) -> bool:
-    """Return whether most values of a column hold both coordinates of their row, in one unit, to the limit.
-
-    Values of other rows must hold them less often, unless all rows are at one or two places.
-    """
+    """Return whether most values, and fewer of other rows, hold both coordinates of their row to the limit."""
     middle = np.array([np.median(lat), np.median(lon)])
     size = _DEGREE_M * np.array([1.0, np.cos(np.radians(middle[0]))])
     at = np.column_stack([lat, lon])

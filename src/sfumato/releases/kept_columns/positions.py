@@ -65,11 +65,10 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d\d?[./]\d\d?[./]\d{2}|\
 def refuse_locating_columns(
     kept: Mapping[str, Any], lat: Floats, lon: Floats, loss_m: float, *, users: str | None = None
 ) -> tuple[str, ...]:
-    """Refuse columns that locate rows as well as the reports do (or to 100 m); return sentences on the others.
+    """Refuse columns that locate rows as closely as the reports do (or to 100 m); return sentences on the others.
 
     Positions are degrees, arrays (n,), NaN latitude for rows that do not count. ``loss_m`` is the mean distance
-    from a true place to its report, NaN if unknown. Of the column ``users`` only numbers are tested, and to 100 m.
-    At most a thousand rows are tested for numbers, and fifty thousand for values.
+    from a true place to its report. Of the column ``users`` only numbers are tested, and to 100 m.
     """
     rows = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
     if not rows.size or not kept:
@@ -154,10 +153,7 @@ def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float 
 
 
 def _error_of_few_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
-    """Return how well numbers of few rows (too few to fit a plane) locate them; None where not to the limit.
-
-    They are compared with degrees, whole parts of degrees, eastings and northings, and lengths from any origin.
-    """
+    """Return how well numbers of too few rows for a plane locate them, compared as copies of coordinates."""
     meant = values != 0
     values, lat, lon = values[meant], lat[meant], lon[meant]
     if not len(values):
@@ -200,8 +196,7 @@ def _error_of_copy_m(values: Floats, x: Floats, y: Floats) -> float:
 def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> float | None:
     """Return how well numbers (of size one) locate rows along their steepest direction; None beyond the limit.
 
-    A plane or quadric over the position is fitted. Its residual divided by its slope is the distance within which
-    the numbers do not distinguish positions. The quadric serves squared distances from a point.
+    The residual of a plane or quadric over the position, divided by its slope, is the distance that numbers hide.
     """
     many, size = len(values) >= _MANY, max(np.abs(x).max(), np.abs(y).max(), 1.0)
     x, y = x / size, y / size
@@ -257,10 +252,7 @@ def _counts(values: Floats) -> bool:
 
 
 def note_of_values(name: str, column: Any, lat: Floats, lon: Floats, limit_m: float) -> str:
-    """Return a sentence on what the values of a column reveal of positions; empty where that is little.
-
-    Values that locate rows to the limit are an `InputError`.
-    """
+    """Return a sentence on what values reveal of positions, if much; refuse those that locate to the limit."""
     rows, notes = len(column), ""
     x, y = metres(lat, lon)
     compared = f"{'the reports to' if limit_m > _LEAST_M else 'the limit is'} {amount(limit_m, 'm')}"
@@ -294,10 +286,7 @@ def _refuse(name: str, located: tuple[float, float, bool], limit_m: float, compa
 
 
 def _in_order_m(column: Any, x: Floats, y: Floats) -> tuple[float, float, bool]:
-    """Return the median distance of rows whose codes follow each other, and of any rows, as `_apart_m` does.
-
-    Codes along a space-filling curve are near each other where places are, in any alphabet.
-    """
+    """Return the median distance of rows with successive codes (of space-filling curves), and of any rows."""
     every = -(-len(column) // _CODES)
     texts = _codes(column)[::every]
     distinct, rows = np.unique(texts, return_index=True)
@@ -369,10 +358,9 @@ def _beginnings(texts: list[str]) -> Iterator[NDArray[np.intp]]:
 
 
 def _apart_m(groups: NDArray[np.intp], x: Floats, y: Floats) -> tuple[float, float, bool]:
-    """Return the median distance of rows from the mean of their group's other rows, and the same without groups.
+    """Return the median distance of rows from the mean of their group's others, and the same without groups.
 
-    Both are in metres, infinite where too few rows share a value. The third value is whether they are along the
-    one direction in which groups locate rows better than in the plane.
+    Both are in metres, infinite where too few rows share a value, and the flag says whether along one direction.
     """
     sizes = np.bincount(groups)
     repeated = sizes[groups] > 1

@@ -74,10 +74,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def plain_type(kind: Any) -> Any:
-    """Return an Arrow type without dictionaries, views, runs and extensions, at any depth.
-
-    A union is a `DataError`: it holds values of other rows.
-    """
+    """Return an Arrow type without dictionaries, views, runs and extensions, at any depth; unions are refused."""
     types = pa.types
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return plain_type(kind.value_type)
@@ -122,11 +119,7 @@ def copy_rows(column: Any, name: str, rows: NDArray[Any] | None = None) -> Any:
 
 
 def _copy(column: Any, rows: Any) -> Any:
-    """Return some rows of an Arrow array in its `plain_type`, built of visible values alone at every depth.
-
-    Below a missing row nothing is copied, so hidden values are not in the bytes of the result. The rows are an
-    Arrow array of int64, missing where the result has no value.
-    """
+    """Return some rows (Arrow int64, missing for none) in the array's `plain_type`, of visible values alone."""
     kind, types = column.type, pa.types
     if isinstance(kind, pa.BaseExtensionType):
         return _copy(column.storage, rows)
@@ -183,11 +176,7 @@ def private_schema(
     *,
     lists: bool,
 ) -> Any:
-    """Return the Arrow schema of private rows, without metadata.
-
-    With both mechanisms on places and noise, reports have a position but no label. Each pair of columns in
-    ``also`` has a report of its own.
-    """
+    """Return the Arrow schema of private rows; with noise and mechanisms on places, reports have no label."""
     shapes = []
     for each in reporters:
         columns = each.columns(_no_reports(each), lists=lists, dictionaries=len(reporters) == 1)

@@ -75,10 +75,7 @@ def is_readable(values: Sequence[bytes | None]) -> bool:
 
 
 def readable_text(value: bytes) -> str | None:
-    """Return bytes as a text of visible characters, in UTF-8, UTF-16, UTF-32 or Latin-1; None for others.
-
-    In all but UTF-8 most characters must be plain: few other bytes are so by chance.
-    """
+    """Return bytes as a text of visible characters, mostly plain ones except in UTF-8; None for others."""
     for codec in _CODECS:
         try:
             text = value.decode(codec).removeprefix("\ufeff")
@@ -206,10 +203,7 @@ def contents_of(value: str | bytes, depth: int = _DEPTH) -> Iterator[str | bytes
 
 
 def parts_in(name: str, column: Any, depth: int = _DEPTH) -> Iterator[tuple[str, Any]]:
-    """Yield the plain columns in a column, Arrow arrays (n,), with names such as ``end.lat`` in a column ``end``.
-
-    Texts also have what they hold as JSON, ``name=5``, hexadecimal or base64, nested at most ``depth`` deep.
-    """
+    """Yield the plain columns in a column, also encoded ones, as Arrow arrays (n,) with dotted names."""
     kind = column.type
     if pa.types.is_struct(kind):
         for field, part in zip(kind, column.flatten(), strict=True):

@@ -36,11 +36,7 @@ _METADATA: Final = {_FILE: "_metadata.file_path", _ROW: "_metadata.row_index"}
 
 
 class SparkTarget:
-    """A folder on a file system of Spark, and the hidden folder next to it in which it is made.
-
-    The name of the hidden folder, ``.TARGET.release-RUN``, is unique, so tasks of a killed run cannot write into
-    this one. On file systems with owners only its owner can read it.
-    """
+    """A folder on a file system of Spark, made in a hidden one that no task of a killed run can write to."""
 
     def __init__(self, spark: Any, target: str) -> None:
         hadoop = spark._jvm.org.apache.hadoop.fs
@@ -120,11 +116,7 @@ def _literal(path: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SparkRows(CompactRepr):
-    """The rows of a source, called ``name`` in messages.
-
-    ``frame`` has the columns of the source, ``columns``, and those that name a row, ``key``. ``files_only`` is
-    whether rows come from files without a view between, which could repeat rows.
-    """
+    """The rows of a source, named by columns ``key``; ``files_only`` without views, which could repeat rows."""
 
     frame: Any
     key: tuple[str, ...]
@@ -188,10 +180,7 @@ class SparkRows(CompactRepr):
             )
 
     def people(self, kernel: Kernel) -> People:
-        """Return how many rows there are, and the most reports of one user, as counted by a Spark job.
-
-        User names are compared as elsewhere, without outer blanks and in one Unicode form.
-        """
+        """Return how many rows there are, and the most reports of one user, as counted by a Spark job."""
         from pyspark.sql import functions
 
         user = kernel.user
@@ -289,12 +278,9 @@ class SparkPrepared(CompactRepr):
     def run(self, target: str | os.PathLike[str], *, tell: Callable[[str], object] | None = None) -> Release:
         """Write the private rows as Parquet files, whole or not at all, and destroy the secret.
 
-        Rows are written into a hidden folder next to the target, which is renamed at the end if their number is
-        the counted one. The target bears the mark.
-
-        Args:
-            target: The folder to write, which must not exist; on any file system that Spark writes to.
-            tell: Called with each sentence on the guarantee, before the first draw, and on the outcome.
+        The folder ``target`` must not exist; any file system of Spark will do. Rows are written into a hidden
+        folder next to it, which is renamed at the end if their number is the counted one. The target bears the
+        mark. ``tell`` is called with each sentence on the guarantee, before the first draw, and on the outcome.
 
         Raises:
             DataError: If rows are outside, and this is refused, or the source changed meanwhile.
@@ -374,18 +360,14 @@ def release_on_spark(
     Reports are equal in law to those of `sfumato.release` up to the cipher (keyed BLAKE2b). The secret comes from
     the operating system, and is destroyed at the end. Another run is another release, and their guarantees add up.
 
-    Rows of Parquet files (and of tables made of such) are named by file and position. Others need a ``key``.
+    The ``source`` is the path of Parquet files, the name of a table, or a data frame of Spark. Rows of Parquet
+    files (and of tables made of such) are named by file and position. Others need a ``key``, a column whose values
+    are different in every row. The folder ``target`` must not exist. ``tell`` is called with each sentence on the
+    guarantee, before the first draw, and on the outcome.
 
-    Args:
-        mechanism: As for `sfumato.release`, but no `Blur`: Spark charges no ledger.
-        source: The path of Parquet files, the name of a table, or a data frame of Spark.
-        target: The folder to write, which must not exist.
-        spark: The session; by default the active one.
-        key: The column whose values are different in every row.
-        allow: The share of rows that may be moved or dropped.
-        tell: Called with each sentence on the guarantee, before the first draw, and on the outcome; None for none.
-        options: As for `sfumato.release`: ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``also``,
-            ``by``, ``outside``, ``within``, ``people``, ``max_reports_per_person`` and ``max_epsilon_per_person``.
+    Other arguments are those of `sfumato.release`: ``mechanism`` (but no `Blur`: Spark charges no ledger),
+    ``allow``, ``column``, ``lat``, ``lon``, ``user``, ``time``, ``keep``, ``also``, ``by``, ``outside``,
+    ``within``, ``people``, ``max_reports_per_person`` and ``max_epsilon_per_person``.
 
     Raises:
         InputError: If the options do not fit, a guarantee does not hold, or rows have no lasting names.

@@ -30,9 +30,8 @@ _UNSERVED: Final = {
 class RunSecret:
     """256 bits from the operating system, as a broadcast variable of Spark.
 
-    Functions that refer to it hold the number of the variable, so plans, event logs and the driver's commands do
-    not show the bytes. Executors fetch them like any block: encrypted on network and disk if Spark is configured
-    so.
+    Functions refer to it by number, so plans, event logs and the driver's commands do not show the bytes.
+    Executors fetch them like any block: encrypted on network and disk if Spark is configured so.
     """
 
     def __init__(self, spark: Any) -> None:

@@ -130,19 +130,15 @@ def check_columns(given: int, names: tuple[str, ...]) -> None:
 class KeyedDraw:
     """Draws private batches from a secret (32 bytes, for this release alone) and the keys of rows.
 
-    A row's words depend on its key and true values only, not on the mechanisms, other rows or batches. So a row
-    with the same key and values has one report, and a key with other values has an independent report, which adds
-    up with the first.
+    A row's words depend on its key and true values only. So a row drawn again has the same report, and a key with
+    other values has an independent report, which adds up with the first.
     """
 
     def __init__(self, kernel: Kernel, secret: bytes, key: tuple[str, ...]) -> None:
         self._kernel, self._secret, self._key = kernel, secret, key
 
     def release(self, batch: Any) -> PrivateBatch:
-        """Return the private rows of a batch.
-
-        A row outside (where this is refused), and two rows with one key, are a `DataError`.
-        """
+        """Return the private rows of a batch; two rows with one key are a `DataError`."""
         parts, rows = [], []
         for members, located, keys in self._located(batch):
             parts.append(self._kernel.assemble(located, self._drawn(located, keys)))
