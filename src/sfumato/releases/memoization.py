@@ -29,7 +29,7 @@ from .person_limits import People
 from .reporters import MatrixReporter, NoiseReporter, arc_m
 
 Positions = NDArray[np.intp]
-_SAME_M: Final = 1e-6  # metres: nearer points are one, whatever floats make of degrees
+_SAME_M: Final = 1e-6  # metres: nearer points are one, because degrees are floats
 _CURVED_M: Final = 6_399_594.0  # the largest radius of curvature of the Earth's ellipsoid: a^2 / b
 _LOOKED_AT: Final = 1_000  # places of a batch whose visits are compared with the report of a ledger
 _MOST: Final = 1 << 19  # places of users that are distinguished in memory

@@ -120,7 +120,7 @@ def read_mark(path: Path) -> Mark | None:
         DataError: If the mark is damaged.
     """
     name = repr(path.name)
-    beside = path / INSIDE if path.is_dir() else mark_beside(path)
+    mark_file = path / INSIDE if path.is_dir() else mark_beside(path)
     try:
         head = b""
         if not path.is_dir():
@@ -135,12 +135,12 @@ def read_mark(path: Path) -> Mark | None:
         mark = mark_in(metadata, name)
         if mark is not None:
             return mark
-        if not metadata and beside.is_file() and beside.stat().st_size <= _LARGEST:
-            return Mark.from_text(beside.read_bytes(), name)
+        if not metadata and mark_file.is_file() and mark_file.stat().st_size <= _LARGEST:
+            return Mark.from_text(mark_file.read_bytes(), name)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         if isinstance(error, DataError | FileError):
             raise
-        return None  # whoever reads the table will say what is wrong with it
+        return None  # the reader of the table reports what is wrong with it
     return None
 
 

@@ -75,7 +75,7 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             InputError: If a parameter cannot be used, or the rows have no distances.
             ValueError: If the rows are not finite numbers.
         """
-        epsilon: Any = self.epsilon  # scikit-learn takes whatever is passed
+        epsilon: Any = self.epsilon  # scikit-learn takes any value
         n_values: Any = self.n_values
         if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
             raise InputError(

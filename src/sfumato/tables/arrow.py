@@ -114,7 +114,7 @@ class FrameTable(OpenTable):
             else:
                 table = pa.Table.from_batches([pa.record_batch(frame)])
             table = cast_views(table)
-        except Exception as error:  # noqa: BLE001, whatever the other library raises on its way
+        except Exception as error:  # noqa: BLE001, the other library may raise anything
             raise DataError(
                 f"a {type(frame).__name__} could not be read as an Arrow table: {cause(error)}.",
                 "give it flat columns of numbers, texts and times.",

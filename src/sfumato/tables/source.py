@@ -296,7 +296,7 @@ class OpenTable(ABC):
 
     @abstractmethod
     def load(self, columns: Sequence[str] | None = None, *, as_text: Sequence[str] = ()) -> Any:
-        """Return the rows in order as a pyarrow Table of some columns, those in ``as_text`` as they are written."""
+        """Return the rows in order as a pyarrow Table of some columns, those in ``as_text`` as written."""
 
 
 def check_distinct(columns: Sequence[str], name: str) -> None:

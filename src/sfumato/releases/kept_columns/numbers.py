@@ -18,7 +18,7 @@ from .text_parts import ends_of, is_binary, is_readable, is_text, parts_of, text
 _LONGEST: Final = 64  # bytes from the front that are looked at
 _LAST: Final = 48  # bytes from the end, where values have several lengths
 _KINDS: Final = ("<f8", ">f8", "<f4", ">f4", "<i8", ">i8", "<i4", ">i4")
-_SMALL: Final = 1e-6  # size of floats below which bytes were hardly meant as one
+_SMALL: Final = 1e-6  # size of floats below which bytes were probably not meant as one
 _LARGE: Final = 1e9  # likewise above
 _NARROW: Final = 1 / 8  # share of all integers that nearly all values are within, or they are random
 _HIGHEST: Final = 1e12  # integer above which it is no part of a degree or of a metre
@@ -26,7 +26,7 @@ _FLAGS: Final = 0xE0000000  # of extended well-known binary: of a height, a meas
 _SYSTEM: Final = 0x20000000  # the flag of a coordinate system
 # Where the first pair of coordinates begins in well-known binary, by kind of geometry, after its head.
 _FIRST_PAIR: Final = {1: 0, 2: 4, 3: 8, 4: 9, 5: 13, 6: 17}
-_FEW: Final = 10  # texts with three decimals from which numbers are looked at, whatever the other texts are
+_FEW: Final = 10  # texts with three decimals from which numbers are tested, with any other texts
 _ODD: Final = 0.05  # share of the texts that may be something else
 _NAMES: Final = 8  # values of numbers that are names next to letters
 _NUMBERS: Final = 40  # of one value that are looked at

@@ -27,7 +27,7 @@ from .text_parts import are_rising, is_binary, is_text, parts_in, parts_of, text
 _LOOKED_AT: Final = 1_000  # rows whose numbers are looked at
 _FILLED: Final = 100  # of them that have a value, for each column
 _GROUPED: Final = 50_000  # rows that are put into groups of one value
-_LEAST_M: Final = 100.0  # a column that locates rows so well is refused whatever the mechanism loses
+_LEAST_M: Final = 100.0  # a column that locates rows so well is refused for any mechanism
 _FEW: Final = 10  # rows below which a plane fits anything
 _MANY: Final = 30  # rows from which a quadric is fitted
 _EQUAL: Final = 1e-5  # degrees, about a metre
@@ -55,7 +55,7 @@ _TRIES: Final = 60  # random orders of the rows
 _SURE: Final = 5.0  # of their standard deviations, from which nearness is no chance
 _CODES: Final = 10_000  # rows whose codes are looked at
 _MIXED: Final = 4  # random groups of the same sizes
-_LARGE: Final = 2**53  # whole number from which it is hardly an amount, but may be a code
+_LARGE: Final = 2**53  # whole number from which it is probably no amount, but may be a code
 _LONGEST: Final = 24  # characters of codes that are looked at
 _UNIQUE: Final = 0.9  # values per row from which a column is as good as a name of the row
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")

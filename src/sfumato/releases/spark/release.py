@@ -194,8 +194,8 @@ class SparkRows(CompactRepr):
                 name = functions.when(~functions.isnan(name), name)
             text = functions.hex(name) if kind == "binary" else name.cast("string")
             names = self.frame.select(text.alias("name"), functions.lit(1).alias("n"))
-        nobody = functions.col("name").isNull()
-        groups = names.groupBy("name").agg(functions.sum("n").alias("n")).groupBy(nobody, "n").count().collect()
+        unnamed = functions.col("name").isNull()
+        groups = names.groupBy("name").agg(functions.sum("n").alias("n")).groupBy(unnamed, "n").count().collect()
         counts = tuple(sorted((int(row[1]), int(row[2])) for row in groups if not row[0]))
         nameless = sum(int(row[1]) * int(row[2]) for row in groups if row[0])
         rows, users = sum(reports * users for reports, users in counts), sum(users for _, users in counts)
@@ -280,7 +280,7 @@ class SparkPrepared(CompactRepr):
 
         The folder ``target`` must not exist; any file system of Spark will do. Rows are written into a hidden
         folder next to it, which is renamed at the end if their number is the counted one. The target bears the
-        mark. ``tell`` is called with each sentence on the guarantee, before the first draw, and on the outcome.
+        mark. `tell` is called with each sentence on the guarantee, before the first draw, and on the outcome.
 
         Raises:
             DataError: If rows are outside, and this is refused, or the source changed meanwhile.
@@ -362,7 +362,7 @@ def release_on_spark(
 
     The ``source`` is the path of Parquet files, the name of a table, or a data frame of Spark. Rows of Parquet
     files (and of tables made of such) are named by file and position. Others need a ``key``, a column whose values
-    are different in every row. The folder ``target`` must not exist. ``tell`` is called with each sentence on the
+    are different in every row. The folder ``target`` must not exist. `tell` is called with each sentence on the
     guarantee, before the first draw, and on the outcome.
 
     Other arguments are those of `sfumato.release`: ``mechanism`` (but no `Blur`: Spark charges no ledger),
