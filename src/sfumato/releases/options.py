@@ -37,23 +37,7 @@ Mechanisms = AnyMechanism | Mapping[str, AnyMechanism]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReleaseOptions(CompactRepr):
-    """Options of a release; `sfumato.release` describes each.
-
-    Attributes:
-        column: The column of labels or numbers, or several; None where secrets are places.
-        lat: The column of latitudes.
-        lon: The column of longitudes.
-        user: The column of users.
-        time: The column of times.
-        keep: Columns that are carried over.
-        by: The column that names each row's mechanism.
-        outside: What is done with rows outside.
-        within: Largest distance by which a row is moved, a length.
-        lists: Whether a report of several numbers becomes a list, or as many columns.
-        people: Who is a person, as in `sfumato.read_visits`.
-        also: Pairs of columns with the latitude and longitude of other places of a row, such as a trip's end.
-        skip_damaged: Whether damaged files of a folder without columns are left out.
-    """
+    """Options of a release, as in `sfumato.release`; with ``lists`` a report of several numbers is a list."""
 
     column: str | tuple[str, ...] | None = None
     lat: str | None = None

@@ -70,12 +70,9 @@ class Mark(CompactRepr):
         return cls(tuple(mechanisms), tuple(columns.items()))
 
     def check(self, drawable: Any, source: str, column: str | None = None) -> None:
-        """Refuse a table, called ``source`` in messages, that was drawn from another mechanism.
+        """Refuse a table, called ``source`` in messages, that was drawn from another mechanism than ``drawable``.
 
-        Args:
-            drawable: The mechanism that it should be drawn from.
-            source: Name of the table in messages.
-            column: The column of its reports, where columns may have their own mechanisms.
+        ``column`` is the column of its reports, where columns may have their own mechanisms.
 
         Raises:
             DataError: If it was drawn from another one.

@@ -35,14 +35,12 @@ class Release(CompactRepr):
         rows: Rows of reports, or of tuples of reports, that were written.
         dropped: Rows that were left out because they are outside the secrets.
         moved: Rows outside that were moved to the nearest place.
-        columns: Columns of the released table.
         notes: Sentences on assumptions and findings.
         places: Places of users that were reported once and repeated.
         cost: Sentence on the cost of this repetition, and of noise on a budget; empty without any.
         farthest_m: Largest distance by which a row was moved, metres.
         promises: Sentences on the guarantees, their total, and the columns that are left out.
         mark: Fingerprints of the mechanisms, which the table bears.
-        seconds: Duration.
         without_position: Dropped rows that have no position.
         resumed: Reports drawn before an interruption.
         earlier: Earlier releases of the source to the same folder.
@@ -164,15 +162,10 @@ class Receipt(CompactRepr):
     the file.
 
     Attributes:
-        version: Version of sfumato.
         finished: Time of completion, ISO 8601 with time zone.
         seconds: Duration.
         source: Fingerprint of the source; None for a table in memory.
-        target: Fingerprint of the released table.
-        mechanism_files: Fingerprints of the mechanism files.
         mechanisms: Marks of the mechanisms, as on the table.
-        rows_read: Rows of the source.
-        rows_released: Rows of the table.
         rows_dropped: Rows that were left out, because they are at no place or label of the mechanism.
         rows_without_position: Dropped rows that have no position.
         rows_moved: Rows outside that were moved to the nearest place.
@@ -185,12 +178,8 @@ class Receipt(CompactRepr):
         exact: Whether these are exact; otherwise they are upper bounds for each person.
         places_reported_once: Places of people that were reported once and repeated.
         bounds: Proved bounds on reports; empty without any.
-        max_reports_per_person: The limit that was set; None for none.
-        max_epsilon_per_person: The limit that was set; None for none.
         ledger: Whether a ledger was charged.
-        columns: Columns of the table.
         columns_carried_over: Columns that were copied unchanged, which no bound covers.
-        columns_left_out: Columns of the source that are not in the table.
         notes: Sentences on assumptions and findings.
     """
 

@@ -202,7 +202,6 @@ class PreparedRelease(CompactRepr):
     """A release of a file before its draw: read `promises`, then `run`.
 
     Attributes:
-        target: The file to write.
         promises: Sentences on the guarantee of one report, the total of one person, and the columns left out.
         people: Number of rows, and of rows per person.
     """
@@ -250,11 +249,9 @@ class PreparedRelease(CompactRepr):
         self._plan.limits.check(self._plan.bounds, self.people, *earlier)
 
     def receipt(self, outcome: Release, files: Sequence[str | os.PathLike[str]] = ()) -> Receipt:
-        """Return the receipt of this release; source and table are read again for their hashes.
+        """Return the receipt of an outcome of `run`; source and table are read again for their hashes.
 
-        Args:
-            outcome: The result of `run`.
-            files: Files or folders that the mechanisms come from.
+        ``files`` are the files or folders of the mechanisms.
 
         Raises:
             FileError: If the source changed since it was counted, or a file cannot be read.

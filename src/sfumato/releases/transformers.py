@@ -65,11 +65,7 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.n_values = n_values
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Choose the values from rows that need no protection, array (n, columns), and design the mechanism.
-
-        Args:
-            X: Rows that need no protection, array (n, columns).
-            y: Not used.
+        """Choose the values from rows ``X`` that need no protection, array (n, columns), and design the mechanism.
 
         Raises:
             InputError: If a parameter cannot be used, or the rows have no distances.
@@ -210,11 +206,9 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.time_limit = time_limit
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002
-        """Design the mechanism, or take the ready one.
+        """Design the mechanism for places ``X`` that need no protection, or take the ready one.
 
-        Args:
-            X: Places that need no protection, array (n, 2) in degrees, or a data frame with two columns.
-            y: Not used.
+        They are degrees, array (n, 2), or a data frame with two columns.
 
         Raises:
             InputError: If the rows are not places, or a parameter cannot be used.

@@ -81,9 +81,8 @@ class PrivateColumn:
     def __call__(self, key: Any, *secret: Any) -> Any:
         """Return a column of reports, a struct with the columns that `sfumato.release` writes.
 
-        Args:
-            key: The column that is different in every row, or its name.
-            secret: The columns of latitude and longitude, or those of labels or numbers.
+        ``key`` is the column that is different in every row, or its name; ``secret`` are the columns of latitude
+        and longitude, or those of labels or numbers.
 
         Raises:
             InputError: If the number of columns is wrong, or the secret has been destroyed.
