@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .._system import atomically, hidden_name
 from ..core.immutable import CompactRepr
@@ -47,7 +47,7 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
                 "release draws every row once more, and the guarantees of both add up.",
                 f"wait for it, and use its file, or pass {argument('again', True)} if this is what you want.",
             )
-    if times_before(source, target, run=run) <= known:
+    if history(source, target, run=run).reports <= known:
         return
     name, record, newest = _same(source, target, run)[-1]
     if newest and facts_of(work_folder(target.with_name(name))).get("run") == record.run:
@@ -63,32 +63,26 @@ def check_released(source: Identity, target: Path, *, run: str = "", known: int 
     )
 
 
-def times_before(source: Identity, target: Path, *, run: str = "") -> int:
-    """Return how often a source, or some of its columns, was released here, each place of a row counted."""
+class History(NamedTuple):
+    """Earlier releases of a source here: reports of each row, releases, and mechanisms ("" for lost records)."""
+
+    reports: int
+    releases: int
+    mechanisms: frozenset[str]
+
+    def is_of(self, mark: Mark) -> bool:
+        """Return whether all releases are on record with the mechanisms of a mark."""
+        return self.mechanisms <= {_fingerprint(mark)}
+
+
+def history(source: Identity, target: Path, *, run: str = "") -> History:
+    """Return the earlier releases of a source, or of some of its columns, to the target's folder."""
     parts = set(source.content.split())
-    known = [record for _, record, _ in _same(source, target, run)]
-    counted = [
-        record.times for record in known if set(record.content.split()) <= parts
-    ]  # also those that are gone
-    return max([_places(known), *counted])
-
-
-def releases_before(source: Identity, target: Path, *, run: str = "") -> int:
-    """Return how many releases of a source were made here; lost records count once for each place."""
     records = [record for _, record, _ in _same(source, target, run)]
-    return len({record.run for record in records}) + times_before(source, target, run=run) - _places(records)
-
-
-def same_mechanism(source: Identity, target: Path, mark: Mark, *, run: str = "") -> bool:
-    """Return whether all releases of a source to the target's folder are on record with the same mechanism."""
-    records = [record for _, record, _ in _same(source, target, run)]
-    complete = _places(records) == times_before(source, target, run=run)
-    return complete and all(record.mechanism == _fingerprint(mark) for record in records)
-
-
-def _places(records: Sequence[Record]) -> int:
-    """Return the total number of places of each row over all releases."""
-    return sum({record.run: record.places for record in records}.values())
+    places = sum({record.run: record.places for record in records}.values())
+    reports = max([places, *(each.times for each in records if set(each.content.split()) <= parts)])
+    mechanisms = {record.mechanism for record in records} | ({""} if reports > places else set())
+    return History(reports, len({record.run for record in records}) + reports - places, frozenset(mechanisms))
 
 
 def keep_record(source: Identity, target: Path, mark: Mark, run: str, places: int = 1) -> None:
@@ -97,7 +91,7 @@ def keep_record(source: Identity, target: Path, mark: Mark, run: str, places: in
     records = _read(path)[1]
     if any(record.run == run for record in records):
         return
-    times = times_before(source, target, run=run) + places
+    times = history(source, target, run=run).reports + places
     with atomically(path) as temporary:
         temporary.chmod(0o600)
         records = [*records, Record(source.content, times, run, _fingerprint(mark), places)]
@@ -105,12 +99,9 @@ def keep_record(source: Identity, target: Path, mark: Mark, run: str, places: in
 
 
 def _fingerprint(mark: Mark) -> str:
-    fingerprints = mark.mechanisms
-    return (
-        fingerprints[0]
-        if len(fingerprints) == 1
-        else hashlib.blake2b(mark.text.encode(), digest_size=20).hexdigest()
-    )
+    if len(mark.mechanisms) == 1:
+        return mark.mechanisms[0]
+    return hashlib.blake2b(mark.text.encode(), digest_size=20).hexdigest()
 
 
 def _text(name: str, records: Sequence[Record]) -> str:
@@ -131,16 +122,11 @@ def _same(source: Identity, target: Path, run: str) -> list[tuple[str, Record, b
     parts = set(source.content.split())
     records_of_source = [
         (name, record, record is records[-1])
-        for name, records in _records(target.parent)
+        for name, records in map(_read, sorted(target.parent.glob(f".*{_SUFFIX}")))
         for record in records
         if parts & set(record.content.split()) and record.run != run
     ]
     return sorted(records_of_source, key=lambda each: each[2])
-
-
-def _records(folder: Path) -> Iterator[tuple[str, list[Record]]]:
-    for path in sorted(folder.glob(f".*{_SUFFIX}")):
-        yield _read(path)
 
 
 def _read(path: Path) -> tuple[str, list[Record]]:
@@ -154,6 +140,6 @@ def _read(path: Path) -> tuple[str, list[Record]]:
         return "", []  # not a record
 
 
-def _record(held: dict[str, Any]) -> Record:
-    texts = str(held["run"]), str(held.get("mechanism", ""))
-    return Record(str(held["content"]), int(held["times"]), *texts, int(held.get("places", 1)))
+def _record(data: dict[str, Any]) -> Record:
+    texts = str(data["run"]), str(data.get("mechanism", ""))
+    return Record(str(data["content"]), int(data["times"]), *texts, int(data.get("places", 1)))

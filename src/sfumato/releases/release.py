@@ -29,7 +29,7 @@ from .person_limits import People as PersonCounts
 from .person_limits import PersonLimits
 from .provenance import KEY, mark_beside
 from .receipt import FileMark, Receipt, Release, check_receipt, state_of
-from .records import check_released, keep_record, releases_before, same_mechanism, times_before
+from .records import check_released, history, keep_record
 from .sources import AnySource, Identity, identity, open_source, unreadable
 from .work_folder import WorkFolder, facts_of, unwritable, work_folder
 
@@ -241,11 +241,8 @@ class PreparedRelease(CompactRepr):
         earlier = (0, True, 0)
         if self._known is not None and not self._metered:
             run = facts_of(work_folder(self.target)).get("run", "") if self._resume else ""
-            earlier = (
-                times_before(self._known, self.target, run=run),
-                same_mechanism(self._known, self.target, self._plan.mark, run=run),
-                releases_before(self._known, self.target, run=run),
-            )
+            past = history(self._known, self.target, run=run)
+            earlier = (past.reports, past.is_of(self._plan.mark), past.releases)
         self._plan.limits.check(self._plan.bounds, self.people, *earlier)
 
     def receipt(self, outcome: Release, files: Sequence[str | os.PathLike[str]] = ()) -> Receipt:
@@ -292,7 +289,7 @@ class PreparedRelease(CompactRepr):
         self._check_run()
         place = self._open()
         before = place.before
-        releases = releases_before(self._known, self.target, run=place.run) if before and self._known else 0
+        releases = history(self._known, self.target, run=place.run).releases if before and self._known else 0
         try:
             tally, places, cost = self._run(place, progress)
         except (SfumatoError, OSError, pa.ArrowException) as error:
@@ -332,7 +329,7 @@ class PreparedRelease(CompactRepr):
             if not free:
                 check_released(known, self.target)  # before anything of an earlier run is removed
             self.check_limits()
-            before = times_before(known, self.target)
+            before = history(known, self.target).reports
         place = WorkFolder.open(self.target, self._facts, resume=self._resume, again=self._again, before=before)
         try:
             if known is not None and not free:  # once more: now others see that this one is being made
