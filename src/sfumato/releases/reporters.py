@@ -86,137 +86,6 @@ class Reporter(ABC):
         raise InputError(f"{self!r} is for points, not for labels.", f"leave out {argument('column')}.")
 
 
-def positions_in(space: Space, *columns: Any) -> Positions:
-    """Return the positions of a column's values among the labels of a space, array (n,); -1 where none fits.
-
-    Numbers may be texts. In `NumberBins` a number is in the bin that holds it. A `JointSpace` takes one Arrow
-    array or chunked array for each of its columns, other spaces one.
-
-    Raises:
-        InputError: If the number of columns is not that of the space.
-        DataError: If a column holds neither texts nor numbers.
-    """
-    parts = space.parts if isinstance(space, JointSpace) else (space,)
-    if len(columns) != len(parts):
-        raise InputError(
-            f"{len(columns)} columns were given for secrets of {len(parts)}.",
-            f"name as many with {argument('column')}.",
-        )
-    if isinstance(space, JointSpace):
-        return space.joined([positions_in(part, each) for part, each in zip(parts, columns, strict=True)])
-    column = columns[0]
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if isinstance(space, NumberBins):
-        return _binned(space, column, kind)
-    if numeric(space) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        column = _numbers(column)
-    return find(space, column)
-
-
-def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the whole numbers in a column, array (n,), and which rows hold one below 2**62, array (n,)."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = _numbers(column)
-    try:
-        integers = pc.cast(column, pa.int64())
-    except pa.ArrowException:
-        raise DataError(
-            f"a column of {column.type} does not hold whole numbers.",
-            "round the answers to multiples of a unit, and count these.",
-        ) from None
-    known = np.array(pc.is_valid(integers).to_numpy(zero_copy_only=False), dtype=bool)
-    values = np.array(pc.fill_null(integers, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
-    return values, known & (np.abs(values) < 1 << 62)
-
-
-def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
-    """Return the bins of numbers, and of texts that are numbers or labels of bins."""
-    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    try:
-        floats = pc.cast(_numbers(column) if texts else column.cast(kind), pa.float64(), safe=False)
-    except pa.ArrowException:
-        raise DataError(f"a column of {kind} does not hold numbers.", "name a column of numbers.") from None
-    values = np.array(pc.fill_null(floats, np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
-    positions = space.positions_of(values)
-    return np.where(positions < 0, find(space, column), positions) if texts else positions
-
-
-def _numbers(column: Any) -> Any:
-    """Return texts as whole numbers, or floats; other texts become missing."""
-    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    for pattern, kind in (
-        (r"^[-+]?\d{1,18}$", pa.int64()),
-        (r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$", pa.float64()),
-    ):
-        fits = pc.fill_null(pc.match_substring_regex(text, pattern), fill_value=False)
-        if pc.all(pc.or_kleene(fits, pc.is_null(text))).as_py() or kind == pa.float64():
-            bare = pc.replace_substring_regex(pc.if_else(fits, text, pa.scalar(None, pa.string())), r"^\+", "")
-            return pc.cast(bare, kind)
-    return text
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Labels(CompactRepr):
-    """Distinct labels of observables, and which of them each observable has, array (m,); None for its own each."""
-
-    values: Any
-    places: NDArray[np.intp] | None = None
-
-    @classmethod
-    def of(cls, space: Space) -> dict[str, Labels]:
-        """Return the labels of a space, by the name of their column; of a joint space one column each."""
-        if isinstance(space, JointSpace):
-            check_seen(space.names, "column")
-            named = zip(space.names, space.parts, strict=True)
-            return {name: cls(label_column(part), space.of_part(name)) for name, part in named}
-        return {"label": cls(label_column(space))}
-
-    def column(self, positions: NDArray[Any], *, dictionaries: bool) -> Any:
-        """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts."""
-        places = positions if self.places is None else self.places[positions]
-        indices = pa.array(places.astype(np.int32))
-        if dictionaries and pa.types.is_string(self.values.type):
-            return pa.DictionaryArray.from_arrays(indices, self.values)
-        return self.values.take(indices)
-
-
-def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool) -> dict[str, Any]:
-    """Return the columns of reports (rows,) or (rows, k), by functions from numbers (n,) to an Arrow column."""
-    if reports.ndim == 1:
-        return {name: column(reports) for name, column in columns.items()}
-    rows, width = reports.shape
-    if lists:
-        ends = pa.array(np.arange(rows + 1, dtype=np.int64) * width)
-        return {
-            name: pa.LargeListArray.from_arrays(ends, column(reports.reshape(-1)))
-            for name, column in columns.items()
-        }
-    if width > WIDEST:
-        raise InputError(
-            f"a report of {width:,} numbers would need as many columns.",
-            "write a Parquet or Arrow file, in which it is a list.",
-        )
-    return {
-        f"{name}_{number}": column(np.ascontiguousarray(values))
-        for number, values in enumerate(reports.T, 1)
-        for name, column in columns.items()
-    }
-
-
-def latlon_of(space: Space) -> Floats | None:
-    """Return latitudes and longitudes (n, 2) of labels, as they are released; None without any."""
-    if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
-        return round_degrees(space.latlon)
-    if space.crs is None or space.coordinates is None:
-        return None
-    try:
-        return round_degrees(Projection.from_crs(space.crs).inverse(space.coordinates))
-    except InputError:  # a coordinate system of the user's own
-        return None
-
-
 class MatrixReporter(Reporter):
     """A mechanism in integers, or a tupling of one."""
 
@@ -300,19 +169,6 @@ class MatrixReporter(Reporter):
 
     def __repr__(self) -> str:
         return repr(self.drawable)
-
-
-def _at_positions(degrees: Floats, positions: NDArray[Any]) -> Any:
-    return pa.array(degrees[positions])
-
-
-def arc_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats, radius_m: float = _RADIUS_M) -> Floats:
-    """Return the distances of points on a sphere, metres, array (n,): within .6 % of those on the ground."""
-    north, north_there = np.radians(lat), np.radians(there_lat)
-    across = np.radians(there_lon - lon)
-    half = np.sin((north_there - north) / 2) ** 2 + np.cos(north) * np.cos(north_there) * np.sin(across / 2) ** 2
-    arc: Floats = 2 * radius_m * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
-    return arc
 
 
 class NoiseReporter(Reporter):
@@ -470,3 +326,147 @@ def reporter(drawable: Any) -> Reporter:
     recipe = drawable.recipe()
     row = recipe.row
     return MatrixReporter(drawable, recipe, row) if isinstance(row, Row) else FamilyReporter(drawable, recipe)
+
+
+def positions_in(space: Space, *columns: Any) -> Positions:
+    """Return the positions of a column's values among the labels of a space, array (n,); -1 where none fits.
+
+    Numbers may be texts. In `NumberBins` a number is in the bin that holds it. A `JointSpace` takes one Arrow
+    array or chunked array for each of its columns, other spaces one.
+
+    Raises:
+        InputError: If the number of columns is not that of the space.
+        DataError: If a column holds neither texts nor numbers.
+    """
+    parts = space.parts if isinstance(space, JointSpace) else (space,)
+    if len(columns) != len(parts):
+        raise InputError(
+            f"{len(columns)} columns were given for secrets of {len(parts)}.",
+            f"name as many with {argument('column')}.",
+        )
+    if isinstance(space, JointSpace):
+        return space.joined([positions_in(part, each) for part, each in zip(parts, columns, strict=True)])
+    column = columns[0]
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if isinstance(space, NumberBins):
+        return _binned(space, column, kind)
+    if numeric(space) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        column = _numbers(column)
+    return find(space, column)
+
+
+def _binned(space: NumberBins, column: Any, kind: Any) -> Positions:
+    """Return the bins of numbers, and of texts that are numbers or labels of bins."""
+    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    try:
+        floats = pc.cast(_numbers(column) if texts else column.cast(kind), pa.float64(), safe=False)
+    except pa.ArrowException:
+        raise DataError(f"a column of {kind} does not hold numbers.", "name a column of numbers.") from None
+    values = np.array(pc.fill_null(floats, np.nan).to_numpy(zero_copy_only=False), dtype=np.float64)
+    positions = space.positions_of(values)
+    return np.where(positions < 0, find(space, column), positions) if texts else positions
+
+
+def whole_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the whole numbers in a column, array (n,), and which rows hold one below 2**62, array (n,)."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = _numbers(column)
+    try:
+        integers = pc.cast(column, pa.int64())
+    except pa.ArrowException:
+        raise DataError(
+            f"a column of {column.type} does not hold whole numbers.",
+            "round the answers to multiples of a unit, and count these.",
+        ) from None
+    known = np.array(pc.is_valid(integers).to_numpy(zero_copy_only=False), dtype=bool)
+    values = np.array(pc.fill_null(integers, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    return values, known & (np.abs(values) < 1 << 62)
+
+
+def _numbers(column: Any) -> Any:
+    """Return texts as whole numbers, or floats; other texts become missing."""
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    for pattern, kind in (
+        (r"^[-+]?\d{1,18}$", pa.int64()),
+        (r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$", pa.float64()),
+    ):
+        fits = pc.fill_null(pc.match_substring_regex(text, pattern), fill_value=False)
+        if pc.all(pc.or_kleene(fits, pc.is_null(text))).as_py() or kind == pa.float64():
+            bare = pc.replace_substring_regex(pc.if_else(fits, text, pa.scalar(None, pa.string())), r"^\+", "")
+            return pc.cast(bare, kind)
+    return text
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Labels(CompactRepr):
+    """Distinct labels of observables, and which of them each observable has, array (m,); None for its own each."""
+
+    values: Any
+    places: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, space: Space) -> dict[str, Labels]:
+        """Return the labels of a space, by the name of their column; of a joint space one column each."""
+        if isinstance(space, JointSpace):
+            check_seen(space.names, "column")
+            named = zip(space.names, space.parts, strict=True)
+            return {name: cls(label_column(part), space.of_part(name)) for name, part in named}
+        return {"label": cls(label_column(space))}
+
+    def column(self, positions: NDArray[Any], *, dictionaries: bool) -> Any:
+        """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts."""
+        places = positions if self.places is None else self.places[positions]
+        indices = pa.array(places.astype(np.int32))
+        if dictionaries and pa.types.is_string(self.values.type):
+            return pa.DictionaryArray.from_arrays(indices, self.values)
+        return self.values.take(indices)
+
+
+def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool) -> dict[str, Any]:
+    """Return the columns of reports (rows,) or (rows, k), by functions from numbers (n,) to an Arrow column."""
+    if reports.ndim == 1:
+        return {name: column(reports) for name, column in columns.items()}
+    rows, width = reports.shape
+    if lists:
+        ends = pa.array(np.arange(rows + 1, dtype=np.int64) * width)
+        return {
+            name: pa.LargeListArray.from_arrays(ends, column(reports.reshape(-1)))
+            for name, column in columns.items()
+        }
+    if width > WIDEST:
+        raise InputError(
+            f"a report of {width:,} numbers would need as many columns.",
+            "write a Parquet or Arrow file, in which it is a list.",
+        )
+    return {
+        f"{name}_{number}": column(np.ascontiguousarray(values))
+        for number, values in enumerate(reports.T, 1)
+        for name, column in columns.items()
+    }
+
+
+def _at_positions(degrees: Floats, positions: NDArray[Any]) -> Any:
+    return pa.array(degrees[positions])
+
+
+def latlon_of(space: Space) -> Floats | None:
+    """Return latitudes and longitudes (n, 2) of labels, as they are released; None without any."""
+    if isinstance(space, Places) or (space.crs == WGS84 and space.coordinates is not None):
+        return round_degrees(space.latlon)
+    if space.crs is None or space.coordinates is None:
+        return None
+    try:
+        return round_degrees(Projection.from_crs(space.crs).inverse(space.coordinates))
+    except InputError:  # a coordinate system of the user's own
+        return None
+
+
+def arc_m(lat: Floats, lon: Floats, there_lat: Floats, there_lon: Floats, radius_m: float = _RADIUS_M) -> Floats:
+    """Return the distances of points on a sphere, metres, array (n,): within .6 % of those on the ground."""
+    north, north_there = np.radians(lat), np.radians(there_lat)
+    across = np.radians(there_lon - lon)
+    half = np.sin((north_there - north) / 2) ** 2 + np.cos(north) * np.cos(north_there) * np.sin(across / 2) ** 2
+    arc: Floats = 2 * radius_m * np.arcsin(np.sqrt(np.clip(half, 0, 1)))
+    return arc
