@@ -13,9 +13,10 @@ class _LazyModule:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module(self._name), name)
-        self.__dict__[name] = value
-        return value
+        return getattr(import_module(self._name), name)
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:  # tasks of Spark carry the globals of their functions
+        return _LazyModule, (self._name,)
 
 
 pa: Any = _LazyModule("pyarrow")

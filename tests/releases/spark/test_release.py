@@ -213,7 +213,7 @@ def test_what_spark_does_not_serve_is_refused(spark, tmp_path):
     unserved = {
         "resume": "leaves nothing to continue",
         "again": "keeps no record",
-        "place_column": "places are remembered in a database",
+        "place_column": "places are stored in a database",
         "progress": "shows its own progress",
         "colour": "has no argument 'colour'",
         "lists": "has no argument 'lists'",
