@@ -30,7 +30,7 @@ def test_the_promise_is_proved_and_says_its_slack():
     assert entry.shown <= 1.0
     assert (entry.unit, entry.per, entry.slack) == ("km", True, "7.08 m")
     assert "e^(1/km x (distance + 7.08 m))" in entry.sentence
-    assert "wherever they are" in entry.sentence
+    assert "for any two points" in entry.sentence
     assert json.loads(json.dumps(FOUND.as_dict()))["entries"][0]["slack"] == "7.08 m"
 
 

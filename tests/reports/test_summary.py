@@ -234,8 +234,8 @@ def test_points_are_told_what_holds_for_points(kind):
     )
     text = " ".join(summarise(found, lattice.metric("euclidean", "km")).markdown().split())
     promised, times, slack = numbers(
-        r"e\^\(NUMBER x distance in km\) times likelier from one point than from another, for any two points that "
-        r"the lattice serves, wherever they are: NUMBER times for points 1 km apart\. Positions are snapped "
+        r"e\^\(NUMBER x distance in km\) times as likely from one point as from another, for any two points that "
+        r"the lattice serves: NUMBER times for points 1 km apart\. Positions are snapped "
         r"first, which adds at most NUMBER mm",
         text,
     )

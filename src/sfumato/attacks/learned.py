@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Prior, Space
 from ..core.arrays import Floats, floats, numbers, readonly
+from ..core.immutable import assign
 from ..errors import InputError, MissingExtraError
 from ..leakage import joint_information_bits
 
@@ -62,9 +63,7 @@ class Examples:
             raise InputError(
                 f"there are {len(positions)} examples of {array.shape[1]} numbers each.", "collect at least two."
             )
-        object.__setattr__(self, "secrets", readonly(positions.astype(np.intp)))
-        object.__setattr__(self, "points", array)
-        object.__setattr__(self, "space", space)
+        assign(self, secrets=readonly(positions.astype(np.intp)), points=array, space=space)
 
     @classmethod
     def of(cls, secrets: Iterable[Hashable], outputs: Any, space: Space | None = None) -> Examples:

@@ -1,4 +1,4 @@
-"""The check of arguments against a function's own annotations, with one kind of error."""
+"""Check of arguments against a function's annotations."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ _ADVICE: Final[Mapping[str, str]] = {
 def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Return the function, which refuses arguments of any but its annotated kinds (`InputError`).
 
-    All arguments are annotated. Only kinds are checked (a `Space` is not a list), not contents; what is annotated
-    as an array, or as anything, is left to the function. Numpy's numbers count as Python's.
+    Only kinds are checked (a `Space` is not a list), not contents. Arrays and arguments annotated as anything are
+    left to the function. Numpy's numbers count as Python's.
 
     Example:
         >>> from sfumato.core.arguments import checked
@@ -95,8 +95,8 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     wrapped = types.FunctionType(
         call.__code__, function.__globals__, function.__name__, call.__defaults__, call.__closure__
     )
-    found: Callable[P, T] = update_wrapper(wrapped, function)
-    return found
+    checking: Callable[P, T] = update_wrapper(wrapped, function)
+    return checking
 
 
 def _verify(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
@@ -107,28 +107,23 @@ def _verify(function: Callable[..., Any], arguments: tuple[Any, ...], named: Map
         return  # a missing or unknown argument: Python says so itself
     for name, value in bound.arguments.items():
         wanted = kinds.get(name)
-        if wanted is not None and not isinstance(value, wanted):
-            raise wrong_kind(name, value, wanted)
-        if (
-            wanted is not None
-            and isinstance(value, bool)
-            and not {bool, object}.intersection(wanted)
-            and (int in wanted or float in wanted)
-        ):
+        if wanted is None:
+            continue
+        number = not {bool, object}.intersection(wanted) and not {int, float}.isdisjoint(wanted)
+        if not isinstance(value, wanted) or (number and isinstance(value, bool)):
             raise wrong_kind(name, value, wanted)
 
 
 def wrong_kind(name: str, value: object, wanted: tuple[type, ...]) -> InputError:
     """Return the error of an argument that is of none of the wanted kinds."""
-    found = dict.fromkeys(_name(kind) for kind in wanted)
-    if "number" in found:
-        found.pop("integer", None)
-    names = list(found)
+    names = list(dict.fromkeys(_name(kind) for kind in wanted))
+    if "number" in names and "integer" in names:
+        names.remove("integer")
     needed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-    given = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
-    advice = next((text for kind, text in _ADVICE.items() if kind in found), "see its documentation.")
+    kind = f"the class {value.__name__}" if isinstance(value, type) else f"of type {type(value).__name__}"
+    advice = next((text for noun, text in _ADVICE.items() if noun in names), "see its documentation.")
     article = "an" if needed[:1] in "AEIOUaeiou" else "a"
-    return InputError(f"{name}= is {given}, but {article} {needed} is needed.", python(advice))
+    return InputError(f"{name}= is {kind}, but {article} {needed} is needed.", python(advice))
 
 
 def _name(kind: type) -> str:
@@ -146,17 +141,17 @@ def _described(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[st
         many = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         if many or parameter.annotation is parameter.empty:
             continue
-        found = _kinds(_resolved(parameter.annotation, space))
-        if found is not None:
-            kinds[name] = found
+        classes = _kinds(_resolved(parameter.annotation, space))
+        if classes is not None:
+            kinds[name] = classes
     return signature, kinds
 
 
 def _resolved(annotation: Any, space: dict[str, Any]) -> Any:
-    """Return what an annotation means; Any where its names are known to type checkers only."""
-    holder = types.SimpleNamespace(__annotations__={"found": annotation})
+    """Return the type of an annotation; Any where its names are known to type checkers only."""
+    holder = types.SimpleNamespace(__annotations__={"argument": annotation})
     try:
-        return typing.get_type_hints(holder, globalns=space)["found"]
+        return typing.get_type_hints(holder, globalns=space)["argument"]
     except (NameError, TypeError):
         return Any
 

@@ -1,4 +1,4 @@
-"""Arrays as they enter the package, checked once, then read-only; and degrees of reports as they leave it."""
+"""Arrays: checked once where they enter the package, then read-only; and degrees as reports have them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _UNITS: Final = 1e7  # per degree
 
 
 def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite: bool = False) -> Floats:
-    """Return a read-only float array of ``value``, or refuse it with what is wrong.
+    """Return a read-only float array of ``value``, a copy unless it is one already.
 
-    It is a copy, unless ``value`` is such an array already. ``what`` is for the error message; ``None`` in
-    ``shape`` leaves that axis free. Another shape, NaN, or an infinite entry other than ``+inf`` where
-    ``infinite`` allows it, is an `InputError`.
+    ``what`` names it in errors; None in ``shape`` leaves an axis free. Another shape, NaN, or an infinite entry
+    (but ``+inf`` with ``infinite``) is an `InputError`.
     """
     array = value if _final(value) else numbers(value, what)
     if array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True)):
@@ -43,7 +42,7 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
 
 
 def _final(value: object) -> TypeGuard[Floats]:
-    """Return whether a value is an array of floats that nobody is expected to write to."""
+    """Return whether a value is an array of floats that cannot be written to."""
     return type(value) is np.ndarray and value.dtype == np.float64 and is_frozen(value)
 
 
@@ -58,7 +57,7 @@ def is_frozen(array: NDArray[Any]) -> bool:
 
 
 def numbers(value: ArrayLike, what: str) -> Floats:
-    """Return a float copy of ``value``, of any shape; refuse what holds no numbers."""
+    """Return a float copy of ``value``, of any shape; `InputError` if it holds anything but numbers."""
     try:
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -71,7 +70,7 @@ def numbers(value: ArrayLike, what: str) -> Floats:
 
 
 def integer(value: object) -> int | None:
-    """Return a Python or numpy integer as Python's own; None for anything else, truth values included."""
+    """Return a Python or numpy integer as Python's own; None for anything else, including truth values."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         return None
     return int(value)
@@ -89,10 +88,10 @@ def freeze(array: AnyArray) -> AnyArray:
 
 
 def distinct_points(points: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
-    """Return distinct points in lexical order, the number of each point among them, and how often each occurs.
+    """Return distinct points in lexical order, each point's number among them, and how often each occurs.
 
-    The result is that of `numpy.unique` with ``axis=0`` for points (k, 2) without NaN, six times faster. Sorting
-    complex numbers releases the interpreter, so that progress is shown meanwhile.
+    Equals `numpy.unique` with ``axis=0`` for points (k, 2) without NaN, six times faster; the sort releases the
+    interpreter, so that progress is shown meanwhile.
     """
     pairs = np.ascontiguousarray(points + 0.0).view(np.complex128).ravel()  # -0.0 + 0.0 is 0.0
     distinct, where, times = np.unique(pairs, return_inverse=True, return_counts=True)
@@ -102,9 +101,8 @@ def distinct_points(points: Floats) -> tuple[Floats, NDArray[np.int64], NDArray[
 def round_degrees(latlon: Floats) -> Floats:
     """Return latitudes and longitudes as reports have them, with seven decimals, array of the same shape.
 
-    No place moves by more than 8 mm. This tells nothing new about the place that a report was drawn for: it leaves
-    out the last digits of floats, which no promise is about. Each number is the float nearest to its decimal, so
-    that texts of it have no further digits.
+    Places move by at most 8 mm. Rounding is post-processing of the report, so it reveals nothing more about the
+    true place. Each number is the float nearest to its decimal, so that texts of it have no further digits.
     """
     degrees: Floats = np.rint(np.asarray(latlon, dtype=np.float64) * _UNITS) / _UNITS + 0.0  # no negative zero
     return degrees

@@ -1,4 +1,4 @@
-"""Brackets: a number between two bounds and the side that a statement is on, and bisection, which finds them."""
+"""Brackets (a number between two bounds), sides of statements, and bisection."""
 
 from __future__ import annotations
 
@@ -50,19 +50,14 @@ class Side(enum.Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """A measured number and what is known of the true one: lower <= truth <= upper.
+    """An estimate with bounds of the true number: lower <= truth <= upper, infinite where nothing is known.
 
-    Whether the bounds are proved or hold with some confidence is for the object to say that
-    has the bracket. An estimate from samples may itself lie outside them.
-
-    Attributes:
-        lower: The true number is at least this; ``-inf`` if nothing is known.
-        value: The best estimate.
-        upper: The true number is at most this; ``inf`` if nothing is known.
+    The object that has the bracket says whether its bounds are proved or statistical. An estimate from samples may
+    lie outside them.
 
     Example:
-        >>> found = Bracket(0.4971, 0.5, 0.5029)
-        >>> print(found, "-", Side.AT_MOST.number(found.upper, 2))
+        >>> share = Bracket(0.4971, 0.5, 0.5029)
+        >>> print(share, "-", Side.AT_MOST.number(share.upper, 2))
         0.5 (0.4971 to 0.5029) - 0.51
     """
 
@@ -82,11 +77,11 @@ class Bracket:
 
     @property
     def width(self) -> float:
-        """Distance of the bounds."""
+        """The distance of the bounds."""
         return 0.0 if self.lower == self.upper else self.upper - self.lower
 
     def knows(self, side: Side) -> bool:
-        """Return whether the bound of a side is known; infinity is one where the number itself is infinite."""
+        """Return whether the bound of a side is known; infinity is known where the number itself is infinite."""
         if side is Side.AT_MOST:
             return self.upper < math.inf or self.value == math.inf
         return side is Side.ESTIMATE or self.lower > -math.inf
@@ -103,7 +98,7 @@ class Bracket:
 
 
 class Ends(NamedTuple, Generic[Number]):
-    """Two arguments of a condition: the last ones at which it was tested and failed or held, or the ones given."""
+    """Two arguments of a condition: where it fails and where it holds, by test or by the caller's word."""
 
     fails: Number
     holds: Number
@@ -119,16 +114,15 @@ def bisect(
     done: Callable[[Number, Number], bool] | None = None,
     steps: int = _STEPS,
 ) -> Ends[Number]:
-    """Return the two arguments between which a condition changes, as close together as asked for.
+    """Return two arguments between which a condition changes, as close together as requested.
 
-    Every step tests one argument between the two and replaces the end that has the same answer. So if the
-    condition holds at ``holds`` to begin with, it was seen to hold at the ``holds`` that is returned: a condition
-    that proves something is proved there, even if it is not monotone. The same goes for ``fails``, which may be
-    below or above ``holds``.
+    Each step tests an argument between the ends and replaces the end that has the same answer. So a condition that
+    holds at the given ``holds`` was tested true at the returned one, even if it is not monotone; likewise
+    ``fails``, which may be below or above ``holds``.
 
-    ``middle`` returns an argument between both ends, by default their mean; integers are halved as integers. The
-    search stops where the ends differ by at most the part ``relative`` of the larger one, where ``done`` holds for
-    both, or after ``steps`` tests; otherwise where no number lies between them.
+    ``middle`` returns an argument between both ends, by default their mean (integers stay integers). The search
+    stops where the ends differ by at most the part ``relative`` of the larger one, where ``done`` holds for both,
+    after ``steps`` tests, or where no number lies between them.
     """
     between: Callable[[Any, Any], Any] = middle or _mean
     for _ in range(steps):
@@ -147,7 +141,7 @@ def bisect(
 def double(condition: Callable[[Number], bool], fails: Number, holds: Number) -> Ends[Number]:
     """Return two arguments between which a condition begins to hold, as `bisect` needs them.
 
-    ``holds``, not 0, is doubled until the condition holds there: it must hold somewhere far enough from 0.
+    ``holds``, not 0, is doubled until the condition holds, which must happen somewhere.
     """
     while not condition(holds):
         fails, holds = holds, 2 * holds

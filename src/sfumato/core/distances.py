@@ -1,7 +1,4 @@
-"""Distances between the members of two spaces.
-
-They serve as metrics (a space with itself) and as losses (secrets with observables).
-"""
+"""Distances between the members of two spaces, for metrics (a space with itself) and losses."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _ENTRIES = 2**20  # distances that are made together
 
 
 class Values(Protocol):
-    """A set of labelled values, such as a `Space`: all that distances need to know of it."""
+    """A set of labelled values, with all that distances need of a `Space`."""
 
     @property
     def labels(self) -> tuple[Hashable, ...]:
@@ -69,10 +66,7 @@ def between(
 
 
 def great_circle_m(a: NDArray[Any], b: NDArray[Any]) -> Floats:
-    """Great-circle distances in metres between points (n, 2) and (m, 2) in degrees.
-
-    The haversine formula on the sphere of the mean Earth radius.
-    """
+    """Return great-circle distances in metres between points (n, 2) and (m, 2) in degrees, on a sphere."""
     (lat1, lon1), (lat2, lon2) = np.radians(a).T[:, :, None], np.radians(b).T[:, None, :]
     h = np.sin((lat2 - lat1) / 2) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
     distances: Floats = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(h, 1.0)))
@@ -110,12 +104,12 @@ def _euclidean(rows: Values, columns: Values) -> tuple[Floats, str]:
     a, b, unit = _coordinates(rows, columns, "euclidean")
     if rows.period is not None:
         return _around(a, b, rows.period), unit
-    found, size = np.empty((len(a), len(b))), max(1, _ENTRIES // max(1, len(b)))
+    distances, size = np.empty((len(a), len(b))), max(1, _ENTRIES // max(1, len(b)))
     for begin in range(0, len(a), size):
         part = a[begin : begin + size]
         squares = sum((part[:, None, k] - b[None, :, k]) ** 2 for k in range(a.shape[1]))
-        np.sqrt(squares, out=found[begin : begin + size])
-    return found, unit
+        np.sqrt(squares, out=distances[begin : begin + size])
+    return distances, unit
 
 
 def _manhattan(rows: Values, columns: Values) -> tuple[Floats, str]:

@@ -1,4 +1,4 @@
-"""Guarantees: descriptions of what is asked of a mechanism; other rooms prove them."""
+"""Guarantees of mechanisms: statements to be proved elsewhere."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..rounding import amount_at_least, amount_at_most, at_most, exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats
-from .immutable import Immutable
-from .loss import AnyLoss, Loss, follows
+from .immutable import Immutable, assign
+from .loss import AnyLoss, Loss, follows, to_loss
 from .metric import Metric
 from .naming import name_phrase
 from .space import Space
@@ -26,8 +26,8 @@ from .space import Space
 class MetricPrivacy(Immutable):
     """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
 
-    With a distance on the ground it is geo-indistinguishability; with the discrete
-    metric it is local differential privacy.
+    With a distance on the ground it is geo-indistinguishability; with the discrete metric it is local differential
+    privacy.
 
     Args:
         epsilon: Per unit of the metric; a number, or text such as ``"0.6/km"``.
@@ -48,15 +48,10 @@ class MetricPrivacy(Immutable):
     def __init__(self, epsilon: float | str, metric: Metric) -> None:
         value = units.parse(epsilon, per=True, unit=metric.unit, what="epsilon")
         _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
-        object.__setattr__(self, "epsilon", value)
-        object.__setattr__(self, "metric", metric)
+        assign(self, epsilon=value, metric=metric)
 
     def check_secrets(self, secrets: Space) -> None:
-        """Refuse secrets that the promise is not about.
-
-        Raises:
-            InputError: If the metric is on another number of values.
-        """
+        """Refuse secrets of another number than the metric's values (`InputError`)."""
         if len(self.metric) != len(secrets):
             raise InputError(
                 f"the guarantee ({self}) is for {len(self.metric)} secrets, but there are {len(secrets)}.",
@@ -65,7 +60,7 @@ class MetricPrivacy(Immutable):
 
     @property
     def distances(self) -> Metric:
-        """The measured distances between secrets: those of ``metric``."""
+        """The measured distances between secrets."""
         return self.metric
 
     @property
@@ -74,13 +69,13 @@ class MetricPrivacy(Immutable):
         return not self.metric.unit and bool((self.metric.array <= 1).all())
 
     def confirmed_by(self, secrets: Space) -> bool:
-        """Whether just these distances follow from the secrets: places, numbers, or labels that are compared."""
+        """Return whether the secrets confirm the distances: by coordinates, numbers or labels."""
         return follows(self.distances, secrets, secrets, secrets)
 
     def caveat(self, secrets: Space) -> str:
-        """Return what a sentence about the promise adds where the secrets do not confirm its distances.
+        """Return an addition to a sentence about the guarantee where the secrets do not confirm its distances.
 
-        Of numbers, the unit is stated, too: which it is decides what a unit of distance is in the table.
+        For numbers it names the unit, which decides what a unit of distance is in the table.
         """
         if self.confirmed_by(secrets):
             numbers = bool(self.distances.unit) and secrets.crs is None
@@ -91,16 +86,12 @@ class MetricPrivacy(Immutable):
         return "" if self.for_any_two else ", by distances that are stated and nothing confirms"
 
     def check_distances(self) -> None:
-        """Refuse a promise whose distances a file states and nothing confirms.
-
-        Raises:
-            InputError: If it is one.
-        """
+        """Refuse a guarantee whose distances a file states and nothing confirms (`InputError`)."""
         if self.distances.stated and not self.for_any_two:
             raise InputError(
-                f"the promise ({self}) counts in distances that the mechanism file states and nothing confirms.",
-                f"'sfumato audit' measures what holds. If you know the distances to be right, "
-                f"{argument('trust_distances', True)} takes the file's word for them.",
+                f"the guarantee ({self}) uses distances that the mechanism file states and nothing confirms.",
+                f"'sfumato audit' measures what holds. If you know that the distances are right, pass "
+                f"{argument('trust_distances', True)}.",
             )
 
     def __repr__(self) -> str:
@@ -113,21 +104,18 @@ class MetricPrivacy(Immutable):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ThresholdPrivacy(MetricPrivacy):
-    """Indistinguishability of near secrets: p(o|s) <= exp(epsilon) p(o|s') wherever d(s, s') <= within.
+    """Indistinguishability of near secrets: p(o|s) <= exp(epsilon) p(o|s') if d(s, s') <= within.
 
-    It is metric privacy for the number of hops of at most ``within``, and is kept so;
-    secrets that no hops connect are not protected from each other.
+    It is stored as metric privacy for the number of hops of at most ``within``. Secrets that no hops connect are
+    not protected from each other.
 
     Args:
-        epsilon: A pure number.
-        distance: The metric that says which secrets are near.
+        epsilon: The epsilon of near secrets, a pure number.
+        distance: The metric d, which says which secrets are near.
         within: The largest distance of near secrets, such as ``"500 m"``.
 
     Attributes:
-        epsilon: The epsilon of near secrets.
-        metric: The hops, which count in whole numbers.
-        distance: The metric that says which secrets are near.
-        within: The largest distance of near secrets, in its unit.
+        metric: The hops, in whole numbers.
 
     Source:
         Shokri, "Privacy Games", equation 9.
@@ -144,8 +132,7 @@ class ThresholdPrivacy(MetricPrivacy):
         except UnitError as error:
             raise UnitError(error.problem, "near secrets are protected by a pure number, such as 1.0.") from None
         MetricPrivacy.__init__(self, value, hops)
-        object.__setattr__(self, "distance", distance)
-        object.__setattr__(self, "within", units.parse(within, unit=distance.unit, what="the limit"))
+        assign(self, distance=distance, within=units.parse(within, unit=distance.unit, what="the limit"))
 
     @property
     def distances(self) -> Metric:
@@ -160,16 +147,16 @@ class ThresholdPrivacy(MetricPrivacy):
 class CoordinatePrivacy(Immutable):
     """Metric privacy of points: p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points x, x'.
 
-    The distance is that on the ground, between any two points that are served, wherever they are: it is
-    geo-indistinguishability of true places. Cells cannot promise it, because at a border two points a metre apart
-    belong to two cells. A mechanism on the vertices of a `Lattice` can; so can noise on a fine lattice
-    (`sfumato.mechanisms.planar.CoordinateNoise`), with a slack that is named.
+    The distance is on the ground, between any two points served: geo-indistinguishability of true places. A
+    mechanism on cells cannot satisfy it, because at a border two points a metre apart belong to two cells. A
+    mechanism on the vertices of a `Lattice` can; so can noise on a fine lattice
+    (`sfumato.mechanisms.planar.CoordinateNoise`), with a stated slack.
 
     Args:
         epsilon: Per unit of length; a number, or text such as ``"0.6/km"``.
         unit: The unit of length.
-        slack_m: How much farther apart than they are two points may seem, metres. Designs on a `Lattice`
-            need none; what the snapping of positions adds there, about a millimetre, is in their proof.
+        slack_m: Added to every distance, metres. Designs on a `Lattice` need none; the snapping of positions,
+            about a millimetre, is in their proof.
 
     Raises:
         InputError: If epsilon is not a positive number, or the slack is not a length.
@@ -191,23 +178,17 @@ class CoordinatePrivacy(Immutable):
         added = units.length_m(slack_m, "the slack")
         if not 0 <= added < math.inf:
             raise InputError(f"a slack of {added:g} m is not a length.", "use a number of at least 0.")
-        object.__setattr__(self, "epsilon", value)
-        object.__setattr__(self, "unit", units.canonical(unit))
-        object.__setattr__(self, "slack_m", added)
+        assign(self, epsilon=value, unit=units.canonical(unit), slack_m=added)
 
     def sentence(self, points: str) -> str:
-        """Return the promise in words.
-
-        Args:
-            points: The points that it is about: ``"of the region"``.
-        """
+        """Return the guarantee as a sentence about points such as ``"of the region"``."""
         unit, epsilon = plain(self.unit), at_most(self.epsilon, 6)
         exponent = f"{epsilon} x distance in {unit}"
         if self.slack_m:
             exponent = f"{epsilon}/{unit} x (distance + {amount_at_most(self.slack_m, 'm')})"
         return (
-            f"No report is more than e^({exponent}) times likelier from one point than from another, for any two "
-            f"points {points}, wherever they are"
+            f"No report is more than e^({exponent}) times as likely from one point as from another, for any two "
+            f"points {points}"
         )
 
     def __repr__(self) -> str:
@@ -220,11 +201,10 @@ class CoordinatePrivacy(Immutable):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DistortionPrivacy(Immutable):
-    """Distortion privacy: the optimal attack errs by at least ``minimum`` on average.
+    """Distortion privacy: the optimal attack's average error is at least ``minimum``.
 
     Args:
-        minimum: The least expected error, in the distance's unit; a number or text such
-            as ``"800 m"``.
+        minimum: The least expected error, in the distance's unit; a number or text such as ``"800 m"``.
         distance: d(guess, s): array (guesses, secrets), a `Loss` or a `Metric`.
 
     Raises:
@@ -244,15 +224,10 @@ class DistortionPrivacy(Immutable):
         value = units.parse(minimum, unit=array.unit, what="the distortion")
         if not (math.isfinite(value) and value >= 0):
             raise InputError(f"the distortion {minimum} is negative.", "use a length of at least 0.")
-        object.__setattr__(self, "minimum", value)
-        object.__setattr__(self, "distance", array)
+        assign(self, minimum=value, distance=array)
 
     def check_secrets(self, secrets: Space) -> None:
-        """Refuse secrets that the distance is not about.
-
-        Raises:
-            InputError: If it is for another number of them.
-        """
+        """Refuse secrets of another number than the distance's columns (`InputError`)."""
         if self.distance.array.shape[1] != len(secrets):
             raise InputError(
                 f"the guarantee ({self}) is for {self.distance.array.shape[1]} secrets, but there are "
@@ -273,7 +248,7 @@ class LocalPrivacy:
 
     Args:
         epsilon: The largest logarithm of a likelihood ratio; ``inf`` where none is stated.
-        within: How far apart two whole numbers may be; None for any two secrets.
+        within: The largest distance of two whole numbers; None for any two secrets.
     """
 
     epsilon: float
@@ -291,69 +266,56 @@ Guarantees = Asked | Iterable[Asked]
 
 
 def as_guarantees(given: object) -> tuple[Asked, ...]:
-    """Return one guarantee or several as a tuple.
-
-    Raises:
-        InputError: If something given is not a guarantee.
-    """
+    """Return one guarantee or several as a tuple; `InputError` for anything else."""
     if isinstance(given, Asked):
         return (given,)
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
         raise _no_guarantee(given)
-    every = tuple(given)
-    for each in every:
-        if not isinstance(each, Asked):
-            raise _no_guarantee(each)
-    return every
+    guarantees = tuple(given)
+    for guarantee in guarantees:
+        if not isinstance(guarantee, Asked):
+            raise _no_guarantee(guarantee)
+    return guarantees
 
 
 def _no_guarantee(given: object) -> InputError:
-    shown = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
     return InputError(
-        f"{shown} is not a guarantee.",
+        f"{f'the class {given.__name__}' if isinstance(given, type) else repr(given)} is not a guarantee.",
         python("pass MetricPrivacy, ThresholdPrivacy, CoordinatePrivacy or DistortionPrivacy."),
     )
 
 
 def as_distance(given: AnyLoss) -> Loss:
     """Return an adversary's distance, array (guesses, secrets), as a `Loss`."""
-    if isinstance(given, Loss):
-        return given
-    if isinstance(given, Metric):
-        return Loss(given.array, given.unit, name=given.name)
-    return Loss(given, name="distance")
+    return to_loss(given, "distance")
 
 
 def as_errors(given: AnyLoss) -> Loss:
-    """Return the distances by which an adversary errs, array (guesses, secrets), at least 0.
+    """Return the distances of guesses from secrets, array (guesses, secrets), as a `Loss`.
 
     Raises:
-        InputError: If one is negative: no least error could then be promised.
+        InputError: If there is no guess, or a distance is negative: no least error could then be guaranteed.
     """
-    found = as_distance(given)
-    if not len(found.array):
+    distance = as_distance(given)
+    if not len(distance.array):
         raise InputError(
-            f"the adversary's distance ({found.name}) has no row, so there is nothing to guess.",
+            f"the adversary's distance ({distance.name}) has no row, so there is nothing to guess.",
             "give a row for each guess.",
         )
-    if (found.array < 0).any():
-        guess, secret = np.argwhere(found.array < 0)[0]
+    if (distance.array < 0).any():
+        guess, secret = np.argwhere(distance.array < 0)[0]
         raise InputError(
-            f"the adversary's distance ({found.name}) is negative: {found.array[guess, secret]:g} from guess "
-            f"{guess} to secret {secret}.",
+            f"the adversary's distance ({distance.name}) is negative: {distance.array[guess, secret]:g} from "
+            f"guess {guess} to secret {secret}.",
             "use distances of at least 0.",
         )
-    return found
+    return distance
 
 
 def blind_error(prior: Floats, distance: Floats) -> float:
-    """Return the expected error of the best guess made without any report.
+    """Return the expected error of the best guess without a report, for a prior (n,) and distances (guesses, n).
 
     No mechanism can force a larger one: it is the maximum of distortion privacy.
-
-    Args:
-        prior: Array (secrets,).
-        distance: Array (guesses, secrets).
     """
     with np.errstate(over="ignore"):
         return float(np.min(distance @ prior))

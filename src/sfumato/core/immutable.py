@@ -13,11 +13,9 @@ _OF_ONE: Final = 70  # characters of one field in it
 
 
 class Immutable:
-    """A frozen dataclass that nothing can change: a copy is the thing itself.
+    """A frozen dataclass whose copy is itself and whose pickle calls the constructor, which checks it.
 
-    Its pickle holds the constructor's arguments, so that unpickling checks them again. Without
-    that a pickle would restore the fields one by one: arrays would come back writable, and fields
-    that belong together, such as weights and their probabilities, could differ.
+    A pickle of fields would restore writable arrays, and fields that must agree could differ.
     """
 
     __slots__ = ()
@@ -29,12 +27,12 @@ class Immutable:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        given = {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
-        return _built, (type(self), given)
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
+        return _built, (type(self), values)
 
 
-def _built(kind: type[Any], given: dict[str, Any]) -> Any:
-    return kind(**given)
+def _built(kind: type[Any], values: dict[str, Any]) -> Any:
+    return kind(**values)
 
 
 def assign(frozen: object, **values: object) -> None:
@@ -44,10 +42,7 @@ def assign(frozen: object, **values: object) -> None:
 
 
 class CompactRepr:
-    """A dataclass whose repr is one line: arrays by their shape, collections by their size.
-
-    Declare the dataclass with ``repr=False``, or its own long repr takes the place of this one.
-    """
+    """A dataclass, declared with ``repr=False``, whose repr is one line: arrays by shape, collections by size."""
 
     __slots__ = ()
 
@@ -62,22 +57,18 @@ def _brief(value: object) -> str:
         return f"array {value.shape}"
     if isinstance(value, float):
         return f"{value:.6g}"
-    found = repr(value)
-    for text in (found, str(value)):
+    for text in (repr(value), str(value)):
         if len(text) <= _OF_ONE and "\n" not in text:
             return text
     if isinstance(value, str):
-        return f"{found[: _OF_ONE - 4]}...'"
+        return f"{value!r:.{_OF_ONE - 4}}...'"
     if isinstance(value, tuple | list | set | frozenset | dict):
         return f"{len(value)} items"
     return type(value).__name__
 
 
 class NotebookRepr:
-    """An object that notebooks show as HTML.
-
-    Its renderer is on a floor above. The package registers it as an entry point, like any plugin.
-    """
+    """An object that notebooks show as HTML, by a renderer that a higher package registers as an entry point."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The quality loss l(s, o): what a report costs its user."""
+"""Quality losses l(s, o): the cost of a report to its user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import units
 from .arguments import checked
 from .arrays import Floats, floats, freeze, readonly
 from .distances import KINDS, between
-from .immutable import CompactRepr, Immutable
+from .immutable import CompactRepr, Immutable, assign
 from .metric import Metric
 from .space import Space
 
@@ -29,7 +29,7 @@ _OTHER_NAMES = {"l1": "manhattan", "cityblock": "manhattan", "taxicab": "manhatt
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LossPoints(Immutable, CompactRepr):
-    """The true points that a loss is an average over.
+    """The true points over which a loss is an average.
 
     Attributes:
         xy: Distinct points on the plane of the secrets, metres, array (k, 2).
@@ -53,8 +53,8 @@ class Loss(Immutable):
     Attributes:
         array: Array (secrets, observables), finite.
         unit: The unit; empty for a pure number or a rate of misreports.
-        name: What the loss is called in texts.
-        points: The true points from which it is the mean Euclidean distance, or None. Files do not keep them.
+        name: The name of the loss in texts.
+        points: The true points from which it is the mean Euclidean distance, or None. Files do not store them.
     """
 
     array: Floats
@@ -66,19 +66,13 @@ class Loss(Immutable):
     def __init__(
         self, array: ArrayLike, unit: str = "", *, name: str = "loss", points: LossPoints | None = None
     ) -> None:
-        object.__setattr__(self, "array", floats(array, f"the {name}", shape=(None, None)))
-        object.__setattr__(self, "unit", units.canonical(unit))
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "points", points)
+        assign(self, array=floats(array, f"the {name}", shape=(None, None)), unit=units.canonical(unit))
+        assign(self, name=name, points=points)
 
     def of_columns(self, columns: NDArray[np.intp]) -> Loss:
-        """Return the loss of some observables.
-
-        Args:
-            columns: Their positions.
-        """
-        found = readonly(np.ascontiguousarray(self.array[:, columns]))
-        return Loss(found, self.unit, name=self.name, points=self.points)
+        """Return the loss of the observables at some positions."""
+        array = readonly(np.ascontiguousarray(self.array[:, columns]))
+        return Loss(array, self.unit, name=self.name, points=self.points)
 
     def __repr__(self) -> str:
         n, m = self.array.shape
@@ -109,9 +103,9 @@ def loss(
 ) -> Loss:
     """Return a loss between secrets and observables, which may differ.
 
-    A generalised observable (a frozenset of secrets) loses nothing under ``hamming``
-    only where it equals the label; under ``member`` wherever it contains the secret;
-    under ``euclidean`` the distance to the middle of the set.
+    A generalised observable (a frozenset of secrets) costs nothing under ``hamming`` only if it equals the label,
+    and under ``member`` if it contains the secret; under ``euclidean`` it costs the distance to the middle of the
+    set.
 
     Args:
         secrets: The secrets (n).
@@ -129,8 +123,8 @@ def loss(
         return Loss(values, unit or "", name=getattr(kind, "__name__", "loss"))
     if kind == "member":
         return Loss(member(secrets, observables), name="member")
-    array, found = between(secrets, observables, kind, categories=categories)
-    return Loss(array * units.factor(found, unit) if unit else array, unit or found, name=kind)
+    array, natural_unit = between(secrets, observables, kind, categories=categories)
+    return Loss(array * units.factor(natural_unit, unit) if unit else array, unit or natural_unit, name=kind)
 
 
 def member(secrets: Space, observables: Space) -> Floats:
@@ -140,38 +134,30 @@ def member(secrets: Space, observables: Space) -> Floats:
 
 
 def as_loss(given: AnyLoss, secrets: int, observables: int) -> Loss:
-    """Return any form of loss as a `Loss` of the wanted shape.
-
-    Raises:
-        InputError: If the shape does not fit, or an entry is NaN or infinite.
-    """
-    if isinstance(given, Loss):
-        found = given
-    elif isinstance(given, Metric):
-        found = Loss(given.array, given.unit, name=given.name)
-    else:
-        found = Loss(given)
-    if found.array.shape != (secrets, observables):
-        n, m = found.array.shape
+    """Return any form of loss as a finite `Loss` of this shape, or raise `InputError`."""
+    loss = to_loss(given)
+    if loss.array.shape != (secrets, observables):
+        n, m = loss.array.shape
         raise InputError(
-            f"the {found.name} is for {n} secrets and {m} observables, but there are {secrets} and {observables}.",
+            f"the {loss.name} is for {n} secrets and {m} observables, but there are {secrets} and {observables}.",
             "pass rows for the secrets and columns for the observables, in their order.",
             python("for a design whose reports are not its secrets, pass observables=.") if n == secrets else "",
         )
-    return found
+    return loss
+
+
+def to_loss(given: AnyLoss, name: str = "loss") -> Loss:
+    """Return any form of loss or distance as a `Loss`, an array under this name."""
+    if isinstance(given, Metric):
+        return Loss(given.array, given.unit, name=given.name)
+    return given if isinstance(given, Loss) else Loss(given, name=name)
 
 
 def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
-    """Return whether distances are those that their name and unit stand for between two spaces.
+    """Return whether distances are those of their name and unit; False where nothing can be compared.
 
-    Args:
-        given: The distances, array (rows, columns).
-        rows: The values that the rows are of.
-        columns: The values that the columns are of.
-
-    Returns:
-        False where the name, in small letters or large ones, is not one of a distance of
-        the package (`Space.metric`, ``member``) or the spaces lack what it needs: then nothing can be compared.
+    That is where the name, in any case, is no distance of the package (`Space.metric`, ``member``), or the spaces
+    lack what it needs.
 
     Raises:
         InputError: If the name determines other distances, or distances in another unit.
@@ -199,17 +185,10 @@ def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
 
 
 def follows(given: Metric | Loss, rows: Space, columns: Space, secrets: Space) -> bool:
-    """Return whether distances follow from the values of two spaces and how rows are matched with secrets.
+    """Return whether distances follow from the values of two spaces and their match with the secrets.
 
-    Args:
-        given: The distances, array (rows, columns).
-        rows: The values that the rows are of.
-        columns: The values that the columns are of.
-        secrets: The secrets of the mechanism that the values are secrets or reports of.
-
-    Returns:
-        False where they have a name of their own, differ from what their name stands for, or are made of
-        coordinates that nothing confirms (`Space.confirms_coordinates`).
+    They do not where their name is not the package's or stands for other distances, or where nothing confirms the
+    coordinates (`Space.confirms_coordinates`).
     """
     try:
         named = as_named(given, rows, columns)
@@ -223,19 +202,18 @@ def follows(given: Metric | Loss, rows: Space, columns: Space, secrets: Space) -
 def _rebuilt(name: str, unit: str, rows: Space, columns: Space) -> Floats | None:
     kind = _kind(name)
     if kind == "member":
-        array, found = member(rows, columns), ""
-    elif kind not in KINDS:
+        return member(rows, columns) * units.factor("", unit)
+    if kind not in KINDS:
         return None
-    else:
-        try:
-            array, found = between(rows, columns, kind)
-        except InputError:  # no coordinates, labels that are not sets, categories that were not kept
-            return None
-    return array * units.factor(found, unit)
+    try:
+        array, natural_unit = between(rows, columns, kind)
+    except InputError:  # no coordinates, labels that are not sets, or categories that files do not store
+        return None
+    return array * units.factor(natural_unit, unit)
 
 
 def _kind(name: str) -> str:
-    """Return what a name stands for, however it is written: ``Euclidean`` is no other distance."""
+    """Return the kind that a name stands for, in any spelling: ``Euclidean`` is no other distance."""
     words = unicodedata.normalize("NFKC", name).casefold().replace("-", " ").replace("_", " ").split()
     if words and words[-1] in ("distance", "distances", "metric"):
         words.pop()

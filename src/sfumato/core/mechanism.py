@@ -1,4 +1,4 @@
-"""The mechanism: the noisy channel p(o|s) through which a secret passes."""
+"""The mechanism: a noisy channel p(o|s) from secrets to observables."""
 
 from __future__ import annotations
 
@@ -10,26 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, python
-from . import recipe
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
-from .immutable import Immutable, NotebookRepr
+from .immutable import Immutable, NotebookRepr, assign
 from .loss import AnyLoss, as_loss
 from .prior import Prior
-from .randomizer import Capability, Randomizer
-from .recipe import Recipe, Words
+from .randomizer import Capability, Randomizer, Recipe, Words
 from .space import Space
 from .weights import AliasTables, Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mechanism(Immutable, NotebookRepr, Randomizer):
-    """A channel from secrets to observables, kept as integers.
+    """A channel from secrets to observables, in integers.
 
-    The rows are rounded once, at construction, to integer `weights` that sum to exactly
-    2**`bits`; `matrix` is their float view. Whatever is proved, attacked, saved or
-    sampled is these integers. No positive probability is rounded to zero.
+    The rows are rounded once, at construction, to integer `weights` that sum to exactly 2**`bits`; `matrix` is
+    their float view. Proofs, attacks, files and samplers use these integers. No positive probability is rounded to
+    zero.
 
     Args:
         matrix: Array (secrets, observables): row s is the distribution p(.|s).
@@ -39,15 +37,12 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     Attributes:
         weights: Array (secrets, observables) of integers.
         bits: 62, or 126 where the smallest probability needs two words.
-        secrets: The secrets.
-        observables: The observables.
         matrix: Float array (secrets, observables), weights / 2**bits.
-        guarantees: The metric privacy that its maker promises, for files and audits; they
-            are not proved, and do not count when mechanisms are compared.
+        guarantees: The metric privacy that its maker states, for files and audits; not proved, and not part of
+            equality.
 
     Raises:
-        InputError: If an entry is negative, NaN or infinite, or a row does not sum to
-            one within 1e-9.
+        InputError: If an entry is negative, NaN or infinite, or a row does not sum to one within 1e-9.
 
     Example:
         >>> import sfumato as sf
@@ -84,11 +79,11 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         """Return the mechanism of given integers, unchanged.
 
         Args:
-            weights: Array (secrets, observables) of integers.
-            bits: 62 or 126; each row must sum to exactly 2**bits.
+            weights: Array (secrets, observables) of integers; each row must sum to exactly 2**bits.
+            bits: 62 or 126.
             secrets: The secrets.
             observables: The observables.
-            guarantees: What is promised of it; see `promising`.
+            guarantees: Stated guarantees; see `promising`.
         """
         mechanism = object.__new__(cls)
         mechanism._set(check_weights(weights, bits), bits, secrets, observables)
@@ -122,12 +117,8 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
                     f"but there are {len(space)} {what}.",
                     f"pass the {what} that belong to the matrix.",
                 )
-        object.__setattr__(self, "weights", readonly(weights))
-        object.__setattr__(self, "bits", bits)
-        object.__setattr__(self, "secrets", rows)
-        object.__setattr__(self, "observables", columns)
-        object.__setattr__(self, "matrix", readonly(as_matrix(weights, bits)))
-        object.__setattr__(self, "guarantees", ())
+        assign(self, weights=readonly(weights), bits=bits, secrets=rows)
+        assign(self, observables=columns, matrix=readonly(as_matrix(weights, bits)), guarantees=())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -141,11 +132,11 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         return self.guarantees
 
     def recipe(self) -> Row:
-        """Return how a report is drawn: from the secret's row."""
+        """Return the recipe that draws from the secret's row."""
         return Row(self)
 
     def supports(self, capability: Capability) -> bool:
-        """Return whether it has a capability: a matrix alone."""
+        """Return True for a matrix, False for every other capability."""
         return capability is Capability.MATRIX
 
     def channel(self) -> Mechanism:
@@ -153,13 +144,8 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self).from_weights, (
-            self.weights,
-            self.bits,
-            self.secrets,
-            self.observables,
-            self.guarantees,
-        )
+        fields = self.weights, self.bits, self.secrets, self.observables, self.guarantees
+        return type(self).from_weights, fields
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -179,11 +165,11 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         return hash((self.bits, self.shape, self.matrix.tobytes()))
 
     def promising(self, guarantees: Guarantees) -> Mechanism:
-        """Return the same mechanism with what it promises, which a file keeps and an audit proves.
+        """Return the same mechanism with stated guarantees, which a file stores and an audit proves.
 
         Args:
-            guarantees: Metric privacy, one or several. Distortion privacy needs a
-                prior: give it to a `MechanismFile` that holds one.
+            guarantees: Metric privacy, one or several. Distortion privacy needs a prior: pass it to a
+                `MechanismFile` with one.
 
         Raises:
             InputError: If a guarantee is not of metric privacy, or for other secrets.
@@ -197,12 +183,12 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         for guarantee in as_guarantees(guarantees):
             if isinstance(guarantee, CoordinatePrivacy):
                 raise InputError(
-                    f"{guarantee} is a promise for points, and a mechanism keeps it by the rows of its vertices.",
+                    f"{guarantee} is for points, and a mechanism satisfies it by the rows of its vertices.",
                     python("pass sfumato.proofs.VertexPrivacy(guarantee, mechanism.secrets)."),
                 )
             if not isinstance(guarantee, MetricPrivacy):
                 raise InputError(
-                    f"{guarantee} depends on a prior, and a mechanism has none.",
+                    f"{guarantee} depends on a prior, but a mechanism has none.",
                     python("pass it to MechanismFile together with the prior."),
                 )
             guarantee.check_secrets(self.secrets)
@@ -210,9 +196,8 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         if tuple(promised) == self.guarantees:
             return self
         mechanism = object.__new__(type(self))
-        for name in ("weights", "bits", "secrets", "observables", "matrix"):
-            object.__setattr__(mechanism, name, getattr(self, name))
-        object.__setattr__(mechanism, "guarantees", tuple(promised))
+        names = ("weights", "bits", "secrets", "observables", "matrix")
+        assign(mechanism, **{name: getattr(self, name) for name in names}, guarantees=tuple(promised))
         return mechanism
 
     @checked
@@ -231,10 +216,7 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         return np.asarray(self.joint(prior).sum(axis=0))
 
     def lift(self, distribution: ArrayLike) -> Floats:
-        """Return the distribution of the report when the secret has the given one.
-
-        Args:
-            distribution: Array (secrets,), or (k, secrets) for k distributions at once.
+        """Return the report's distribution for a distribution of secrets, array (secrets,) or (k, secrets).
 
         Source:
             Kawamoto and Murakami, lifting of an algorithm to distributions (section IV).
@@ -247,10 +229,7 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         return lifted if array.ndim == 2 else np.asarray(lifted[0])
 
     def posterior(self, prior: Prior) -> Floats:
-        """Return p(s|o), array (observables, secrets).
-
-        An observable of probability zero has no posterior: its row is all zeros.
-        """
+        """Return p(s|o), array (observables, secrets); all zeros for an observable of probability zero."""
         joint = self.joint(prior).T
         total = joint.sum(axis=1, keepdims=True)
         posterior: Floats = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
@@ -273,15 +252,10 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     __array_ufunc__ = None
 
     def __rmatmul__(self, distributions: Prior | ArrayLike) -> Floats:
-        """Return how likely each report is, for one distribution of secrets or for several.
-
-        ``prior @ mechanism`` and ``array @ mechanism`` multiply with `matrix`.
+        """Return ``distributions @ matrix``, the probability of each report: array (..., observables).
 
         Args:
             distributions: A prior, or an array (secrets,) or (k, secrets); rows need not sum to one.
-
-        Returns:
-            Array (observables,) or (k, observables).
 
         Raises:
             InputError: If the sizes, or the labels of the prior, do not fit.
@@ -301,14 +275,11 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         return likelihoods
 
     def then(self, following: Mechanism) -> Mechanism:
-        """Return the cascade: this mechanism's report passes through another one.
+        """Return the cascade: this mechanism's report passes through one whose secrets are its observables.
 
-        Whatever this mechanism guarantees, the cascade guarantees too, up to the
-        rounding of the product to integers; a deterministic second step is exact, and
-        then the cascade promises it as well.
-
-        Args:
-            following: A mechanism whose secrets are this one's observables.
+        By post-processing every guarantee of this mechanism holds for the cascade, up to the rounding of the
+        product to integers. A deterministic second step is exact; only then the cascade states the guarantees as
+        well.
         """
         if following.secrets.labels != self.observables.labels:
             raise InputError(
@@ -326,11 +297,7 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
 
 @dataclass(frozen=True, slots=True)
 class Row(Immutable, Recipe):
-    """Draw the position of one observable from the secret's row of a mechanism.
-
-    Attributes:
-        mechanism: The mechanism.
-    """
+    """Draw the position of one observable from the secret's row of a mechanism."""
 
     rowwise: ClassVar[bool] = True
     mechanism: Mechanism
@@ -341,7 +308,7 @@ class Row(Immutable, Recipe):
 
     @property
     def secrets(self) -> int:
-        """As many as the mechanism has."""
+        """The number of secrets."""
         return self.mechanism.shape[0]
 
     @property
@@ -349,23 +316,18 @@ class Row(Immutable, Recipe):
         """This row itself."""
         return self
 
-    def draw(self, rows: recipe.Integers, words: Words) -> NDArray[np.intp]:
+    def draw(self, rows: Integers, words: Words) -> NDArray[np.intp]:
         """Return positions of observables, array (count,), each of probability weights[s, o] / 2**bits exactly."""
         return self._tables.draw(rows.astype(np.intp, copy=False), words)
 
     def draw_one(self, row: int, words: Words) -> int:
-        """Return the position of one observable; as `draw` does, from the same words, in less time."""
+        """Return the position of one observable, as `draw` does and from the same words, in less time."""
         return self._tables.draw_one(row, words)
 
 
 def matrix_of(randomizer: Randomizer) -> Mechanism:
-    """Return the matrix of a mechanism of any kind; see `Randomizer.channel`.
-
-    Raises:
-        InputError: If there is none, or it is too large to list.
-    """
-    matrix: Mechanism = randomizer.channel()
-    return matrix
+    """Return the matrix of a mechanism of any kind; `InputError` if there is none, or it is too large to list."""
+    return randomizer.channel()
 
 
 def _deterministic_target(mechanism: Mechanism) -> NDArray[np.intp] | None:

@@ -1,4 +1,4 @@
-"""Metrics on secrets, their shortest paths, and spanners: few pairs that imply all others, and their dilation."""
+"""Metrics on secrets, shortest paths, and spanners: few pairs that imply all others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..rounding import exactly
 from . import units
 from .arguments import checked
 from .arrays import Floats, floats, readonly
-from .immutable import Immutable
+from .immutable import Immutable, assign
 
 _TOLERANCE = 1e-9  # of the largest finite distance
 _ENTRIES = 2**20  # distances that are looked at together
@@ -29,25 +29,22 @@ _TIE: Final = 1e-12  # relative: sums of distances that differ by rounding alone
 class Metric(Immutable):
     """Distances between the members of a space, with their unit.
 
-    The axioms are checked: distances are non-negative, zero from a value to itself and
-    symmetric, or the array is refused. Where the triangle inequality fails a warning
-    says so: privacy over such an array still means what it says, pair by pair, but the
-    shortest paths then imply more than the array does (see `closure`).
-    Distinct values may be at distance zero (a pseudometric), and ``inf`` marks pairs
-    that need no protection from each other.
+    Distances must be non-negative, symmetric, and zero from a value to itself. A broken triangle inequality is a
+    warning: privacy for such distances holds pair by pair, but the shortest paths then imply more (see `closure`).
+    Distinct values may be at distance zero (a pseudometric), and ``inf`` marks pairs that need no protection from
+    each other.
 
     Args:
         array: Array (n, n) of distances in ``unit``.
         unit: The unit, such as ``"km"``; empty for a pure number.
-        name: What the metric is called in texts.
-        triangle: Whether the triangle inequality holds, where that is known already;
-            left out, it is tested, which takes n**3 steps.
-        stated: Whether a file states the distances and its secrets do not confirm them. A promise by such
+        name: The name of the metric in texts.
+        triangle: Whether the triangle inequality holds, where that is known; otherwise it is tested, in n**3
+            steps.
+        stated: Whether a file states the distances and its secrets do not confirm them. A guarantee by such
             distances is refused where reports are drawn or charged.
 
     Raises:
-        InputError: If the array is not square, or an axiom other than the triangle
-            inequality fails.
+        InputError: If the array is not square, or an axiom other than the triangle inequality fails.
 
     Example:
         >>> import sfumato as sf
@@ -78,11 +75,8 @@ class Metric(Immutable):
                 f"the {name} has shape {n} x {m}, but {n} x {n} is needed.", "pass a row and a column per value."
             )
         distances = _checked(distances, name)
-        object.__setattr__(self, "array", distances)
-        object.__setattr__(self, "unit", units.canonical(unit))
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "triangle", _triangle(distances, name) if triangle is None else triangle)
-        object.__setattr__(self, "stated", stated)
+        assign(self, array=distances, unit=units.canonical(unit), name=name)
+        assign(self, triangle=_triangle(distances, name) if triangle is None else triangle, stated=stated)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -102,21 +96,12 @@ class Metric(Immutable):
         return bool(self.array.max(initial=0.0) < np.inf)
 
     def at(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
-        """Return the distances of listed pairs, array (k,).
-
-        Args:
-            rows: Positions, array (k,).
-            columns: Positions, array (k,).
-        """
-        found: Floats = self.array[rows, columns]
-        return found
+        """Return the distances of the pairs at ``rows`` and ``columns``, arrays (k,) of positions."""
+        distances: Floats = self.array[rows, columns]
+        return distances
 
     def scaled(self, factor: float, unit: str | None = None) -> Metric:
-        """Return the metric with all distances multiplied by a positive factor; its name says so.
-
-        Args:
-            factor: The factor.
-            unit: The unit of the answer, where it changes.
+        """Return the metric with all distances multiplied by a positive factor, with a new unit if one is given.
 
         Raises:
             InputError: If the factor is not positive, or a distance would overflow or vanish.
@@ -128,32 +113,27 @@ class Metric(Immutable):
 
     @checked
     def to(self, unit: str) -> Metric:
-        """Return the metric in another unit of the same dimension.
-
-        Raises:
-            UnitError: If the units do not fit.
-        """
+        """Return the metric in another unit; `UnitError` if it has another dimension."""
         return self._scaled(units.factor(self.unit, unit), unit, self.name)
 
     def trust(self) -> Metric:
-        """Return the same distances on the caller's word, for one who knows them from elsewhere than the file."""
+        """Return the same distances as trusted by the caller, who knows them from another source than the file."""
         if not self.stated:
             return self
         return Metric(self.array, self.unit, name=self.name, triangle=self.triangle)
 
     def within(self, limit: float | str) -> NDArray[np.bool_]:
-        """Return which distinct pairs are at most ``limit`` apart, array (n, n)."""
+        """Return which distinct pairs are at most ``limit`` apart, array (n, n) of bool."""
         bound = units.parse(limit, unit=self.unit, what="the limit")
         near = (self.array <= bound * (1 + 1e-12)) & np.isfinite(self.array)
         np.fill_diagonal(near, val=False)
         return readonly(near)
 
     def threshold(self, limit: float | str) -> Metric:
-        """Return the number of hops of at most ``limit`` that lead from one value to another.
+        """Return the number of hops of at most ``limit`` between values; ``inf`` where no hops connect them.
 
-        Indistinguishability of all pairs within the limit (Privacy Games, equation 9) is
-        metric privacy for this metric, in every consequence; pairs that no hops connect
-        are at infinite distance.
+        Metric privacy for it is equivalent to indistinguishability of all pairs within the limit (Privacy Games,
+        equation 9).
         """
         near = self.within(limit)
         bound = units.parse(limit, unit=self.unit, what="the limit")
@@ -173,8 +153,7 @@ class Metric(Immutable):
         return Metric(shortest_paths(self.array), self.unit, name=name, triangle=True, stated=self.stated)
 
     def _smallest(self) -> float:
-        off = ~np.eye(len(self), dtype=bool)
-        return float(self.array[off].min(initial=np.inf))
+        return float(self.array[~np.eye(len(self), dtype=bool)].min(initial=np.inf))
 
     def _scaled(self, factor: float, unit: str, name: str) -> Metric:
         array = np.empty_like(self.array)
@@ -256,13 +235,9 @@ def _triangle(array: Floats, name: str) -> bool:
 
 
 def shortest_paths(steps: Floats) -> Floats:
-    """Return the lengths of shortest paths between all values, array (n, n); ``inf`` where none leads.
+    """Return the lengths of shortest paths between all values, array (n, n), in n**3 steps.
 
-    Takes n**3 steps, whatever the array.
-
-    Args:
-        steps: The length of one step from each value to each other, array (n, n), of at least 0; ``inf``
-            where there is no step. A value is at 0 from itself.
+    ``steps`` has the length of one step from each value to each other, array (n, n), ``inf`` where there is none.
     """
     lengths = steps.copy()
     np.fill_diagonal(lengths, 0.0)
@@ -276,10 +251,7 @@ def shortest_paths(steps: Floats) -> Floats:
 def paths_along(edges: NDArray[np.intp], lengths: Floats, size: int) -> Floats:
     """Return the lengths of shortest paths along few edges, array (size, size); ``inf`` where none leads.
 
-    Args:
-        edges: Pairs of values, each walked in both directions, array (k, 2).
-        lengths: Their lengths, array (k,); 0 is a length.
-        size: The number of values.
+    Each edge, array (k, 2), is walked in both directions; lengths, array (k,), may be 0.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
@@ -290,11 +262,7 @@ def paths_along(edges: NDArray[np.intp], lengths: Floats, size: int) -> Floats:
 
 
 def hops(near: NDArray[np.bool_]) -> Floats:
-    """Return the fewest steps from each value to each other, array (n, n); ``inf`` where none lead.
-
-    Args:
-        near: Whether a step leads from one value to another, array (n, n).
-    """
+    """Return the fewest steps between values, array (n, n), along pairs that are near; ``inf`` where none lead."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
@@ -305,14 +273,14 @@ def hops(near: NDArray[np.bool_]) -> Floats:
 class Spanner:
     """A graph on the values of a metric whose shortest paths come close to the metric.
 
-    Privacy on the edges at epsilon / dilation implies metric privacy at epsilon for all
-    pairs: p(o|s) <= exp(epsilon d_G(s, s') / dilation) p(o|s'), and d_G <= dilation d.
+    Privacy on the edges at epsilon / dilation implies metric privacy at epsilon for all pairs: p(o|s) <=
+    exp(epsilon d_G(s, s') / dilation) p(o|s'), and d_G <= dilation d.
 
     Attributes:
         edges: The pairs (i, j) with i < j, array (k, 2).
         lengths: Their distances, array (k,), in ``unit``.
-        dilation: The realised dilation: the largest shortest path over distance, of all
-            pairs at finite distance; ``inf`` if the graph leaves such a pair unconnected.
+        dilation: The largest shortest path over distance, of all pairs at finite distance; ``inf`` if the graph
+            leaves such a pair unconnected.
         unit: The unit of the metric.
 
     Source:
@@ -326,10 +294,8 @@ class Spanner:
 
     def __init__(self, metric: Metric, edges: Pairs) -> None:
         pairs = np.array(edges, dtype=np.intp).reshape(-1, 2)
-        object.__setattr__(self, "edges", readonly(pairs))
-        object.__setattr__(self, "lengths", readonly(metric.array[pairs[:, 0], pairs[:, 1]]))
-        object.__setattr__(self, "dilation", _dilation(metric, pairs))
-        object.__setattr__(self, "unit", metric.unit)
+        assign(self, edges=readonly(pairs), lengths=readonly(metric.array[pairs[:, 0], pairs[:, 1]]))
+        assign(self, dilation=_dilation(metric, pairs), unit=metric.unit)
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -339,19 +305,10 @@ class Spanner:
 
 
 def greedy_spanner(metric: Metric, dilation: float) -> Spanner:
-    """Return a spanner of at most the given dilation, with few edges.
+    """Return a spanner of at most the given dilation (at least 1, or `InputError`), with few edges.
 
-    Pairs are taken by distance; one becomes an edge if the edges so far connect it only
-    by a path longer than ``dilation`` times its distance. Pairs at infinite distance
-    need no path.
-
-    Args:
-        metric: The metric on n values; time grows with n**2 times the edges.
-        dilation: The largest dilation allowed, at least 1; the realised one is never
-            larger and often smaller.
-
-    Raises:
-        InputError: If the dilation is below 1.
+    Pairs are taken by distance. A pair becomes an edge if the edges so far connect it only by a path longer than
+    ``dilation`` times its distance. Pairs at infinite distance need no path. Time grows with n**2 times the edges.
 
     Source:
         Narasimhan and Smid, "Geometric Spanner Networks", chapter 14.
@@ -374,31 +331,19 @@ def greedy_spanner(metric: Metric, dilation: float) -> Spanner:
 
 
 def neighbours(metric: Metric, limit: float | str) -> Spanner:
-    """Return the graph of all pairs within a limit, with its realised dilation.
-
-    Args:
-        metric: The metric.
-        limit: The longest edge, such as ``"1.5 km"``.
-
-    Raises:
-        UnitError: If the unit of the limit does not fit.
+    """Return the graph of all pairs within a limit, such as ``"1.5 km"`` (`UnitError` if it does not fit).
 
     Source:
-        Shokri, "Privacy Games", appendix C, which drops the farther pairs without
-        taking the dilation out of epsilon.
+        Shokri, "Privacy Games", appendix C, which drops farther pairs without taking the dilation out of epsilon.
     """
     return Spanner(metric, np.argwhere(np.triu(metric.within(limit))))
 
 
 def direct_pairs(metric: Metric) -> Spanner:
-    """Return the pairs that no third value lies between.
+    """Return the pairs that no third value lies between, in n**3 steps.
 
-    Where d(i, z) + d(z, j) = d(i, j), privacy for the pair (i, j) follows from that of
-    (i, z) and (z, j); leaving it out changes nothing. On a grid with the Manhattan
-    metric only the neighbouring cells remain.
-
-    Args:
-        metric: The metric on n values; time grows with n**3.
+    Where d(i, z) + d(z, j) = d(i, j), privacy for (i, j) follows from that for (i, z) and (z, j), so leaving it
+    out changes nothing. On a grid with the Manhattan metric only the neighbouring cells remain.
     """
     d = metric.array
     between = np.zeros_like(d, dtype=bool)
@@ -432,8 +377,8 @@ def _join(paths: Floats, i: int, j: int, length: float) -> None:
 def _dilation(metric: Metric, pairs: Pairs) -> float:
     distances, size = metric.array, len(metric)
     paths = paths_along(pairs, distances[pairs[:, 0], pairs[:, 1]], size)
-    asked = np.isfinite(distances) & ~np.eye(size, dtype=bool)
-    path, distance = paths[asked], distances[asked]
+    near = np.isfinite(distances) & ~np.eye(size, dtype=bool)
+    path, distance = paths[near], distances[near]
     with np.errstate(over="ignore"):  # a quotient beyond all floats is infinite, which is what unconnected means
         ratio = np.divide(path, distance, out=np.where(path > 0, np.inf, 1.0), where=distance > 0)
     return float(ratio.max(initial=1.0))

@@ -1,7 +1,4 @@
-"""Names of distances and losses in sentences: the package's own as they are, all others in quotation marks.
-
-A name in a file is its writer's own text. Printed as it stands, it could read as a sentence of the package.
-"""
+"""Names of distances and losses in sentences: those from outside are in quotation marks."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from ..escaping import plain
 from .distances import KINDS
 
 TRUE_POINT: Final = " distance of the true point"
-"""Ending of the name of a loss that is counted from true points."""
+"""Ending of the name of a loss from true points."""
 
 _LONGEST: Final = 40  # characters of a name
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
@@ -28,10 +25,9 @@ _UNIT: Final = re.compile(_WORD)
 
 
 def name_phrase(name: str, noun: str = "") -> str:
-    """Return a name for a sentence: ``euclidean distance``, or ``distance called 'my way'``.
+    """Return a name for a sentence: as it is if the package makes it, else quoted, on one line and cut.
 
-    It is in quotation marks, on one line and at most 40 characters long, unless the package makes it. ``noun`` is
-    what it names; "" where the sentence says that already.
+    ``noun`` is what the name denotes; "" where the sentence says so already.
 
     Example:
         >>> print(name_phrase("euclidean", "distance"), "-", name_phrase("my way", "distance"))
@@ -43,13 +39,13 @@ def name_phrase(name: str, noun: str = "") -> str:
 
 
 def quote(text: object, longest: int = _LONGEST) -> str:
-    """Return a text from outside in quotation marks, on one line, cut at so many characters."""
+    """Return a text from outside in quotation marks, on one line, cut at ``longest`` characters."""
     shown = plain(text)
     return repr(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
 
 
 def label_phrase(label: object) -> str:
-    """Return a label for a sentence: a short word or number as it is, any other in quotation marks."""
+    """Return a label for a sentence: a short word or number as it is, others in quotation marks."""
     shown = plain(str(label))
     return shown if _LABEL.fullmatch(shown) else quote(shown)
 
@@ -60,7 +56,7 @@ def is_unit(text: str) -> bool:
 
 
 def check_unit(text: str) -> None:
-    """Refuse a unit that is not empty or a short word (`InputError`): in sentences longer texts could mislead."""
+    """Refuse a unit that is neither empty nor a short word (`InputError`): longer texts could mislead."""
     if not is_unit(text):
         raise InputError(
             f"the unit {quote(text)} is not a short word.",

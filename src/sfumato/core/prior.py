@@ -1,4 +1,4 @@
-"""A prior: what an adversary believes of the secret before seeing anything."""
+"""Priors: an adversary's belief about the secret before any report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..errors import InputError, argument, python
 from .arguments import checked
 from .arrays import Floats, floats, readonly
-from .immutable import Immutable, NotebookRepr
+from .immutable import Immutable, NotebookRepr, assign
 from .space import Space
 
 SUM_TOLERANCE = 1e-9
@@ -24,13 +24,13 @@ _SMALLER = 2.0**-64  # of weights whose sum is beyond all floats
 class Prior(Immutable, NotebookRepr):
     """A probability distribution on a space.
 
-    ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, as the
-    secrets of ``Mechanism(matrix)`` are.
+    ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, which
+    are also the secrets of ``Mechanism(matrix)``.
 
     Attributes:
         space: The secrets.
-        probabilities: Array (n,), non-negative, with sum one (within 1e-9). Nothing is
-            renormalised; use `from_counts` for weights.
+        probabilities: Array (n,), non-negative, with sum one (within 1e-9). Nothing is renormalised; use
+            `from_counts` for weights.
 
     Raises:
         InputError: If an entry is negative or NaN, or the sum is not one.
@@ -69,13 +69,12 @@ class Prior(Immutable, NotebookRepr):
                 "make the probabilities sum to 1",
                 python("pass counts or weights to Prior.from_counts."),
             )
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "probabilities", array)
+        assign(self, space=space, probabilities=array)
 
     @classmethod
     @checked
     def uniform(cls, space: Space) -> Prior:
-        """Return the prior that gives every secret the same probability."""
+        """Return the prior of equal probabilities."""
         return cls(space, np.full(len(space), 1.0 / len(space)))
 
     @classmethod
@@ -118,14 +117,14 @@ class Prior(Immutable, NotebookRepr):
         Args:
             space: The secrets; a grid counts visits, a plain space counts labels.
             visits: Visits, or a sequence of labels.
-            user: Only this user's visits; by default the whole population's.
+            user: Count this user's visits only; by default everyone's.
             smoothing: Added to every count.
         """
         return cls.from_counts(space, space.counts(visits, user), smoothing=smoothing)
 
     @property
     def even(self) -> bool:
-        """Whether all secrets are equally likely, but for rounding: within 1e-9 of the largest probability."""
+        """Whether all probabilities are equal, within 1e-9 of the largest."""
         return bool(np.ptp(self.probabilities) <= _EVEN * self.probabilities.max())
 
     def __len__(self) -> int:
@@ -149,17 +148,15 @@ class Prior(Immutable, NotebookRepr):
         return float(-(p * np.log2(p)).sum()) + 0.0
 
     def sharpened(self, weight: float, *, places: int = 2, at: Iterable[Hashable] | None = None) -> Prior:
-        """Return the prior of someone who is more often at the main places, such as home and work.
+        """Return the prior with a share of the probability moved to the main places, such as home and work.
 
-        A share ``weight`` of the probability moves to these places, in proportion to their
-        probabilities: (1 - weight) p + weight p(. | the places). As the truth it describes
-        a person with stronger habits; as a belief where it is not true, an attacker who is
-        overconfident.
+        It is (1 - weight) p + weight p(. | the places). As the truth it describes a person with stronger habits;
+        as a belief that is not true, an overconfident attacker.
 
         Args:
             weight: The share, from 0 (no change) to 1 (nowhere else).
-            places: How many of the likeliest secrets are main places.
-            at: The labels of the main places, instead of the likeliest ones.
+            places: The number of main places, which are the most probable secrets.
+            at: The labels of the main places, instead of the most probable ones.
 
         Source:
             Shokri, "Privacy Games", section 9.2 (adversaries with better knowledge).
@@ -172,7 +169,7 @@ class Prior(Immutable, NotebookRepr):
         elif 1 <= places <= len(p):
             chosen = np.argsort(-p, kind="stable")[:places]
         else:
-            raise InputError(f"{places} places were asked for, of {len(p)}.", "ask for at least one, at most all.")
+            raise InputError(f"{argument('places', places)} is not from 1 to {len(p)}.", "name fewer main places.")
         known = np.zeros_like(p)
         known[chosen] = p[chosen]
         if not known.sum() > 0:

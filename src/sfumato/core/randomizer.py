@@ -1,4 +1,4 @@
-"""The interface of all mechanisms: their data, what they state, how they draw, and what they can do."""
+"""The interfaces of mechanisms and of recipes, the exact ways in which reports are drawn."""
 
 from __future__ import annotations
 
@@ -8,21 +8,85 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError, python
+from .arrays import Floats
 from .guarantees import AnyGuarantee
-from .recipe import PointRecipe, Recipe
 from .space import Space
+
+if TYPE_CHECKING:
+    from .mechanism import Mechanism
 
 _PLAIN: Final = {"builtins", "numpy", "fractions", "decimal", "datetime"}
 _NUMBERS_AND_TEXTS: Final = {int, float, str, bool}
 _COMPUTED: Final = (property, cached_property)  # by the class itself, at some cost
 _OWN: Final = __name__.partition(".")[0]
+Integers = NDArray[np.signedinteger[Any]]
+Uints = NDArray[np.uint64]
+
+
+class Words(Protocol):
+    """A source of independent, uniform 64-bit words."""
+
+    def draw(self, count: int) -> Uints:
+        """Return the next ``count`` words."""
+
+
+class Recipe(ABC):
+    """The exact way in which a report is drawn: integers, uniform choices and rational coins, no float."""
+
+    __slots__ = ()
+
+    rowwise: ClassVar[bool] = False
+    """Whether rows draw the same words together as each alone (but for ties): see `KeyedWords`."""
+
+    @property
+    @abstractmethod
+    def secrets(self) -> int | None:
+        """Number of secrets, at positions 0, 1, ...; None where the secret is any integer."""
+
+    @property
+    def row(self) -> Recipe | None:
+        """The `Row` that draws the true report, where reports are positions of its mechanism's observables."""
+        return None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one report; () where it is a single number."""
+        return ()
+
+    @abstractmethod
+    def draw(self, rows: Integers, words: Words) -> Integers:
+        """Return one independent report for each secret, array (count, ...) of reports of shape `shape`.
+
+        ``rows`` has positions of secrets, or the integers themselves, array (count,); it is not checked here.
+        """
+
+
+class PointRecipe(ABC):
+    """The exact way in which a report is drawn for a point on the ground."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
+        """Return a report for each point in degrees: latitudes and longitudes, array (n, 2).
+
+        With ``nearest`` points outside the region served move to its nearest point; otherwise they are an
+        `InputError`.
+        """
+
+    @abstractmethod
+    def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool) -> tuple[float, float]:
+        """Return a report for one point: latitude and longitude; see `blurred`."""
 
 
 class Capability(Enum):
-    """A thing that code may ask of a mechanism; see `Randomizer.supports`."""
+    """A thing that code may need of a mechanism; see `Randomizer.supports`."""
 
     MATRIX = "a matrix of finitely many secrets and reports"
     POINTS = "reports for points on the ground, without numbered secrets"
@@ -31,10 +95,10 @@ class Capability(Enum):
 
 
 class Randomizer(ABC):
-    """A local randomizer: a mechanism of any kind, with what its maker states of it.
+    """A local randomizer: a mechanism of any kind, with the guarantees that its maker states.
 
-    It has data and capabilities only. It never proves what it states: `sfumato.proofs.prove` does, for the
-    kinds that it knows, and a `Randomizer` from elsewhere can be drawn from but not released.
+    It never proves them: `sfumato.proofs.prove` does, for the kinds that it knows. A `Randomizer` from elsewhere
+    can be drawn from but not released.
     """
 
     __slots__ = ()
@@ -56,18 +120,14 @@ class Randomizer(ABC):
 
     @abstractmethod
     def recipe(self) -> Recipe | PointRecipe:
-        """Return the exact way in which a report is drawn.
-
-        Raises:
-            InputError: If it is for studies only.
-        """
+        """Return the exact way in which a report is drawn; `InputError` if it is for studies only."""
 
     @abstractmethod
     def supports(self, capability: Capability) -> bool:
         """Return whether it has a capability."""
 
-    def channel(self) -> Any:
-        """Return the `Mechanism` from secrets to reports, the matrix in integers.
+    def channel(self) -> Mechanism:
+        """Return the mechanism from secrets to reports, its matrix in integers.
 
         Raises:
             InputError: If there is none, or it is too large to list.
@@ -79,20 +139,15 @@ class Randomizer(ABC):
 
 
 def is_known(value: Any) -> bool:
-    """Return whether a mechanism and all of its parts are of this package's own classes, exactly.
+    """Return whether a mechanism and all of its parts are of exactly this package's own classes.
 
-    A subclass may draw otherwise than the class that it derives from, and so may a mechanism with a part of
-    another class, such as a projection that remembers points. Labels of secrets may be of any class.
+    A subclass, or a part of another class, may draw otherwise than the proof assumes. Labels may be of any class.
     """
     return _foreign(value) is None
 
 
 def check_known(randomizer: Any) -> None:
-    """Refuse a mechanism of which nothing can be proved, because its kind is not this package's own.
-
-    Raises:
-        InputError: If it is one.
-    """
+    """Refuse a mechanism that is not this package's own (`InputError`), because nothing can be proved of it."""
     foreign = _foreign(randomizer)
     if foreign is not None or not isinstance(randomizer, Randomizer):
         kind = type(randomizer)
@@ -118,4 +173,4 @@ def _foreign(value: Any) -> type | None:
     elif own and is_dataclass(kind):
         stored = (each.name for each in fields(kind) if not isinstance(getattr(kind, each.name, None), _COMPUTED))
         parts = (getattr(value, name, None) for name in stored if name != "labels")
-    return next((found for found in map(_foreign, parts) if found is not None), None)
+    return next((part for part in map(_foreign, parts) if part is not None), None)

@@ -1,4 +1,4 @@
-"""Finite sets of values (secrets or observables): spaces, joint spaces of several columns, and bins of numbers."""
+"""Finite sets of secrets or observables: labelled values, combinations of columns, bins of numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..rounding import exactly
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
 from .distances import between
-from .immutable import Immutable
+from .immutable import Immutable, assign
 from .metric import Metric
 
 WGS84 = "EPSG:4326"
@@ -35,22 +35,19 @@ class Space(Immutable):
     """A finite, ordered set of labelled values.
 
     Attributes:
-        labels: The n values: strings, numbers, tuples, or frozensets of other labels
-            (a generalised value, such as a larger cell, or a set-valued secret).
-        coordinates: Array (n, k) in ``unit``, or None. With the CRS ``EPSG:4326``
-            they are latitude and longitude in degrees.
+        labels: The n values: strings, numbers, tuples, or frozensets of other labels (a generalised value, such as
+            a larger cell, or a set-valued secret).
+        coordinates: Array (n, k) in ``unit``, or None. With the CRS ``EPSG:4326``: latitude, longitude in degrees.
         unit: The unit of the coordinates.
         crs: The coordinate reference system, in any form that PROJ reads.
-        period: The length of the circle that numbers are on, such as 24 hours or 360 degrees: distances go the
-            shorter way around. None where they are on a line.
+        period: The length of the circle that the numbers are on, such as 24 hours; None for a line. Distances on a
+            circle go the shorter way around.
 
     Raises:
-        InputError: If there is no label, a label occurs twice, or the coordinates or the period do
-            not fit.
+        InputError: If there is no label, a label occurs twice, or the coordinates or the period do not fit.
 
     Source:
-        Shokri, "Privacy Games", section 3.1: observables may be secrets or sets of
-        secrets.
+        Shokri, "Privacy Games", section 3.1: observables may be secrets or sets of secrets.
 
     Example:
         >>> import sfumato as sf
@@ -75,11 +72,11 @@ class Space(Immutable):
         crs: str | None = None,
         period: float | None = None,
     ) -> None:
-        found = tuple(_plain(label) for label in labels)
-        if not found:
+        values = tuple(_plain(label) for label in labels)
+        if not values:
             raise InputError("a space needs at least one label, but none was given.", "pass the possible values.")
         positions: dict[Hashable, int] = {}
-        for position, label in enumerate(found):
+        for position, label in enumerate(values):
             try:
                 first = positions.setdefault(label, position)
             except TypeError:
@@ -93,8 +90,8 @@ class Space(Immutable):
                 )
         array = None
         if coordinates is not None:
-            given = numbers(coordinates, "coordinates")
-            array = floats(given[:, None] if given.ndim == 1 else given, "coordinates", shape=(len(found), None))
+            array = numbers(coordinates, "coordinates")
+            array = floats(array[:, None] if array.ndim == 1 else array, "coordinates", shape=(len(values), None))
             if (np.abs(array) > _FARTHEST).any():
                 raise InputError(
                     f"a coordinate is beyond {_FARTHEST:g}, where no distances can be computed.",
@@ -114,36 +111,21 @@ class Space(Immutable):
             unit = unit or "degree"
         if period is not None:
             _check_period(float(period), array, crs)
-        object.__setattr__(self, "period", None if period is None else float(period))
-        object.__setattr__(self, "labels", found)
-        object.__setattr__(self, "coordinates", array)
-        object.__setattr__(self, "unit", unit)
-        object.__setattr__(self, "crs", crs)
-        object.__setattr__(self, "_positions", positions)
+        assign(self, labels=values, coordinates=array, unit=unit, crs=crs, _positions=positions)
+        assign(self, period=None if period is None else float(period))
 
     @classmethod
     @checked
     def numbers(cls, values: Iterable[float], unit: str = "", *, period: float | None = None) -> Space:
-        """Return a space of numbers, such as ages, each its own coordinate.
-
-        Args:
-            values: The numbers.
-            unit: Their unit.
-            period: The length of the circle that they are on, such as 24 for hours; None for a line.
-        """
-        found = [_plain(value) for value in values]
-        return cls(found, numbers(found, "the space"), unit, period=period)
+        """Return a space of numbers, each its own coordinate, on a line or on a circle of length ``period``."""
+        labels = [_plain(value) for value in values]
+        return cls(labels, numbers(labels, "the space"), unit, period=period)
 
     def grouped(self, groups: Iterable[Iterable[Hashable]]) -> Space:
-        """Return a space of sets of these labels, such as generalised cells.
+        """Return a space of frozensets of these labels, such as larger cells, at their members' mean coordinates.
 
-        Each group becomes a frozenset label; its coordinates are the mean of its members'.
-
-        Args:
-            groups: The sets, which may overlap and need not cover the space.
-
-        Raises:
-            InputError: If a group is empty, or the numbers are on a circle.
+        Groups may overlap and need not cover the space. An empty group, or numbers on a circle, are an
+        `InputError`.
         """
         self.check_straight("groups")
         sets = [frozenset(_plain(label) for label in group) for group in groups]
@@ -154,27 +136,14 @@ class Space(Immutable):
         return Space(sets, centres, self.unit, self.crs)
 
     def confirms_coordinates(self, _secrets: Space) -> bool:
-        """Whether the coordinates follow from how rows are matched with secrets: from numbers that are labels.
-
-        Other labels do not confirm theirs: that one lies where its coordinates say is the word of their writer.
-
-        Args:
-            secrets: The secrets of the mechanism that these are secrets or reports of.
-        """
+        """Return whether the match with the secrets confirms the coordinates: here, where they are the labels."""
         if self.coordinates is None:
             return False
         rows = zip(self.labels, self.coordinates.tolist(), strict=True)
         return all(_is_at(label, row) for label, row in rows)
 
     def check_straight(self, what: str) -> None:
-        """Refuse numbers on a circle, of which a mean is no middle.
-
-        Args:
-            what: What needs a mean, such as ``"groups"``.
-
-        Raises:
-            InputError: If they are on a circle.
-        """
+        """Refuse numbers on a circle (`InputError`), which have no mean; ``what`` needs one."""
         if self.period is not None:
             raise InputError(
                 f"{what} need means, which numbers on a circle of {self.period:g} do not have.",
@@ -182,22 +151,14 @@ class Space(Immutable):
             )
 
     def check_order(self, other: Space, what: str) -> None:
-        """Refuse another space of the same labels in another order, whose positions are not those here.
-
-        Args:
-            other: The other space.
-            what: What is on it, such as ``"the prior"``.
-
-        Raises:
-            InputError: If its labels are the same ones in another order.
-        """
-        mine, theirs = self.labels, other.labels
-        if mine is theirs or mine == theirs or len(mine) != len(theirs) or set(mine) != set(theirs):
+        """Refuse a space of the same labels in another order (`InputError`); ``what`` is on that space."""
+        here, there = self.labels, other.labels
+        if here is there or here == there or len(here) != len(there) or set(here) != set(there):
             return
-        first = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+        first = next(i for i, (a, b) in enumerate(zip(here, there, strict=True)) if a != b)
         raise InputError(
-            f"{what} is on the same labels in another order: position {first} is {theirs[first]!r} there, and "
-            f"{mine[first]!r} here.",
+            f"{what} is on the same labels in another order: position {first} is {there[first]!r} there, and "
+            f"{here[first]!r} here.",
             "use one space for both, or put the numbers into the same order.",
         )
 
@@ -207,12 +168,7 @@ class Space(Immutable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Space):
             return NotImplemented
-        if (
-            self.labels != other.labels
-            or self.crs != other.crs
-            or self.unit != other.unit
-            or self.period != other.period
-        ):
+        if any(getattr(self, name) != getattr(other, name) for name in ("labels", "crs", "unit", "period")):
             return False
         if self.coordinates is None or other.coordinates is None:
             return self.coordinates is other.coordinates
@@ -231,13 +187,13 @@ class Space(Immutable):
 
     @property
     def circle(self) -> str:
-        """The circle that numbers are on, in words: ``on a circle of 24 h``; empty where they are on none."""
+        """The circle that the numbers are on, in words: ``on a circle of 24 h``; empty for a line."""
         if self.period is None:
             return ""
         return f"on a circle of {exactly(self.period)}" + (f" {plain(self.unit)}" if self.unit else "")
 
     def position(self, label: Hashable) -> int:
-        """Return the position of a label, or raise an error that names it."""
+        """Return the position of a label; `InputError` if it is not in the space."""
         try:
             return self._positions[_plain(label)]
         except (KeyError, TypeError):  # a list, which cannot be a label
@@ -246,18 +202,16 @@ class Space(Immutable):
             ) from None
 
     def positions(self, labels: Iterable[Hashable]) -> NDArray[np.intp]:
-        """Return the positions of several labels."""
+        """Return the positions of several labels, array (k,); `InputError` if one is not in the space."""
         if not isinstance(labels, Iterable):
             raise InputError(f"the labels are of type {type(labels).__name__}.", "pass a list of labels.")
         return np.array([self.position(label) for label in labels], dtype=np.intp)
 
     def counts(self, values: Any, user: Hashable | None = None) -> NDArray[np.int64]:
-        """Count how often each label occurs among ``values``.
+        """Return how often each label occurs among ``values``, array (n,).
 
-        Spaces of places override this to count visits, of one user where asked.
-
-        Raises:
-            InputError: For a mapping, a table, or a label that is not in the space.
+        Spaces of places count visits instead, of one user where one is named. A mapping, a table or an unknown
+        label is an `InputError`.
         """
         if user is not None:
             raise InputError("a space of labels has no users.", "pass the values of that user only.")
@@ -271,11 +225,7 @@ class Space(Immutable):
 
     @property
     def latlon(self) -> Floats:
-        """The coordinates as latitude and longitude in degrees, array (n, 2).
-
-        Raises:
-            InputError: If the space has no such coordinates.
-        """
+        """The coordinates as latitude and longitude in degrees, array (n, 2); `InputError` if there are none."""
         if self.crs == WGS84 and self.coordinates is not None:
             return self.coordinates
         raise InputError(
@@ -304,63 +254,20 @@ class Space(Immutable):
             InputError: If the kind is unknown or the space lacks what it needs.
             UnitError: If the unit does not fit the coordinates.
         """
-        array, found = between(self, self, kind, categories=categories)
-        metric = Metric(readonly(array), found, name=kind, triangle=True)
+        array, natural_unit = between(self, self, kind, categories=categories)
+        metric = Metric(readonly(array), natural_unit, name=kind, triangle=True)
         return metric if unit is None else metric.to(unit)
-
-
-def _plain(label: Any) -> Any:
-    """Turn numpy scalars into Python's own, sets into frozensets, and each NaN into the same one."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    if isinstance(label, float) and math.isnan(label):
-        return math.nan  # which equals itself as a label, so that a second one is found
-    if isinstance(label, set):
-        return frozenset(label)
-    return tuple(_plain(part) for part in label) if isinstance(label, (tuple, list)) else label
-
-
-def _check_period(period: float, coordinates: Floats | None, crs: str | None) -> None:
-    """Refuse a period of what is no circle, or which makes two numbers one."""
-    if not 0 < period < math.inf:
-        raise InputError(f"{argument('period', period)} is not positive.", "use a number such as 24 for hours.")
-    if coordinates is None or coordinates.shape[1] != 1 or crs is not None:
-        raise InputError(f"{argument('period', period)} is for numbers, one of each label.", "leave it out.")
-    least, most = float(coordinates.min()), float(coordinates.max())
-    if not most - least < period:
-        raise InputError(
-            f"the numbers from {least:g} to {most:g} go more than once around a circle of {period:g}.",
-            f"leave out those from {least + period:g} on, which are there already",
-            f"pass a larger {argument('period')}.",
-        )
-
-
-def _is_at(label: Hashable, coordinates: list[float]) -> bool:
-    """Return whether a label is its own coordinates exactly: a number, or a tuple of them."""
-    own = label if isinstance(label, tuple) else (label,)
-    return len(own) == len(coordinates) and all(
-        isinstance(one, int | float)
-        and not isinstance(one, bool)
-        and math.isfinite(one)
-        and Fraction(one) == other
-        for one, other in zip(own, coordinates, strict=True)
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class JointSpace(Space):
-    """All combinations of the values of several columns, such as ``("flu", "f")``.
-
-    A label is a tuple with one value of each column; the last column changes fastest.
+    """All combinations of the values of two or more columns; the last column changes fastest.
 
     Args:
-        parts: The possible values of each column, by its name; at least two columns.
-
-    Attributes:
-        names: The names of the columns.
+        parts: The possible values of each column, by its name.
 
     Raises:
-        InputError: If there are fewer than two columns, or too many combinations.
+        InputError: If there are fewer than two columns, or more than 10,000 combinations.
 
     Example:
         >>> import sfumato as sf
@@ -393,36 +300,25 @@ class JointSpace(Space):
                 "use fewer or wider values, or divide the budget among the columns.",
             )
         Space.__init__(self, product(*(space.labels for space in spaces)))
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "parts", spaces)
+        assign(self, names=names, parts=spaces)
 
     def joined(self, positions: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
-        """Return the positions of combinations, array (n,); -1 where a column has none of its values.
-
-        Args:
-            positions: For each column, the positions of its values, array (n,), with -1 for none.
-        """
-        found = np.zeros_like(positions[0])
-        for space, mine in zip(self.parts, positions, strict=True):
-            found = found * len(space) + mine
-        missing = np.any([mine < 0 for mine in positions], axis=0)
-        return np.where(missing, -1, found)
+        """Return positions of combinations, array (n,), from each column's positions; -1 where one is -1."""
+        combined = np.zeros_like(positions[0])
+        for space, column in zip(self.parts, positions, strict=True):
+            combined = combined * len(space) + column
+        return np.where(np.any(np.less(positions, 0), axis=0), -1, combined)
 
     def of_part(self, name: str) -> NDArray[np.intp]:
-        """Return, for each combination, the position of one column's value, array (n,)."""
+        """Return the position of one column's value in each combination, array (n,)."""
         place = self._place(name)
         after = prod(map(len, self.parts[place + 1 :]))
         return np.arange(len(self)) // after % len(self.parts[place])
 
     def margin(self, name: str) -> Floats:
-        """Return which combinations have each value of one column, array (values, n) of 0 and 1.
-
-        Its product with the shares of the combinations are the shares of the column's values.
-        """
-        found: Floats = (self.of_part(name) == np.arange(len(self.parts[self._place(name)]))[:, None]).astype(
-            float
-        )
-        return found
+        """Return which combinations have each value of one column, array (values, n) of 0 and 1."""
+        values = np.arange(len(self.parts[self._place(name)]))
+        return np.equal(self.of_part(name), values[:, None]).astype(np.float64)
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -443,15 +339,15 @@ class JointSpace(Space):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NumberBins(Space):
-    """Bins of one width, side by side: first <= value < first + width, and so on.
+    """Bins of ``count`` times ``width`` whole numbers, side by side: first <= value < first + width, and so on.
 
-    A label is a text such as ``18-22``: the first and the last whole number in the bin. The coordinate is
-    the middle of these two.
+    A label names the first and the last whole number in the bin, such as ``18-22``; the coordinate is the middle
+    of these two.
 
     Args:
-        first: The smallest number of the first bin, a whole number.
-        width: The numbers in a bin, a whole number.
-        count: How many bins there are.
+        first: The smallest whole number of the first bin.
+        width: The whole numbers in a bin.
+        count: The number of bins, at most 10,000.
         unit: The unit of the numbers.
         period: The length of the circle that they are on, a whole number such as 24 for hours; None for a line.
 
@@ -474,57 +370,47 @@ class NumberBins(Space):
             raise InputError(f"{argument('width', width)} is not positive.", "use a whole number of at least 1.")
         if not 1 <= count <= MOST_BINS:
             raise InputError(
-                f"{count:,} bins were asked for.", f"use 1 to {MOST_BINS:,}, in wider bins if need be."
+                f"{argument('count', count)} is not from 1 to {MOST_BINS:,}.", "use wider bins, at least one."
             )
         if abs(first) > _LARGEST or abs(first + width * count) > _LARGEST:
             raise InputError("the bins reach beyond 2**53.", "count the numbers in a larger unit.")
-        starts = [int(first) + int(width) * place for place in range(int(count))]
-        middles = [start + (int(width) - 1) / 2 for start in starts]
-        labels = [str(start) if width == 1 else f"{start}-{start + int(width) - 1}" for start in starts]
-        if period is not None and not 0 < int(width) * int(count) <= period:
+        first, width, count = int(first), int(width), int(count)
+        starts = [first + width * place for place in range(count)]
+        middles = [start + (width - 1) / 2 for start in starts]
+        labels = [str(start) if width == 1 else f"{start}-{start + width - 1}" for start in starts]
+        if period is not None and not 0 < width * count <= period:
             raise InputError(
                 f"{count:,} bins of {width} go more than once around a circle of {period}.",
                 "use fewer numbers",
                 f"pass a larger {argument('period')}.",
             )
         Space.__init__(self, labels, middles, unit, period=period)
-        object.__setattr__(self, "first", int(first))
-        object.__setattr__(self, "width", int(width))
+        assign(self, first=first, width=width)
 
     def confirms_coordinates(self, _secrets: Space) -> bool:
-        """Whether coordinates follow from how rows are matched: always, by their numbers."""
+        """Return True: the numbers in the labels give the coordinates."""
         return True
 
     def positions_of(self, values: ArrayLike) -> NDArray[np.intp]:
-        """Return the bins that numbers are in, array (n,); -1 where a number is in none, or is missing.
+        """Return the bins that numbers are in, array (n,); -1 for NaN and for numbers in none.
 
         On a circle a number from 0 to a whole turn is in the bin of the same place: the hours 24 and 0 are one,
         and in bins from 6 to 29 the hour 3 is 27.
-
-        Args:
-            values: Array (n,), with NaN for missing numbers.
         """
-        given = numbers(values, "the numbers")
+        array = numbers(values, "the numbers")
         if self.period is not None:
-            turned = self.first + np.mod(given - self.first, self.period)
-            given = np.where((given >= 0) & (given <= self.period), turned, given)
-            given = np.where(given == self.first + self.period, self.first, given)
-        inside = (given >= self.first) & (given < self.first + self.width * len(self))
-        found = np.full(given.shape, -1, dtype=np.intp)
-        found[inside] = np.floor((given[inside] - self.first) / self.width).astype(np.intp)
-        return found
+            turned = self.first + np.mod(array - self.first, self.period)
+            array = np.where((array >= 0) & (array <= self.period), turned, array)
+            array = np.where(array == self.first + self.period, self.first, array)
+        inside = (array >= self.first) & (array < self.first + self.width * len(self))
+        positions = np.full(array.shape, -1, dtype=np.intp)
+        positions[inside] = np.floor((array[inside] - self.first) / self.width).astype(np.intp)
+        return positions
 
     def describe(self) -> dict[str, Any]:
-        """Return what the bins can be made from again, in plain JSON values."""
-        turn = {} if self.period is None else {"period": int(self.period)}
-        return {
-            "kind": "bins",
-            "first": self.first,
-            "width": self.width,
-            "count": len(self),
-            "unit": self.unit,
-            **turn,
-        }
+        """Return a description in plain JSON values, from which the bins can be made again."""
+        bins = {"kind": "bins", "first": self.first, "width": self.width, "count": len(self), "unit": self.unit}
+        return bins if self.period is None else {**bins, "period": int(self.period)}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NumberBins) and self.describe() == other.describe()
@@ -535,3 +421,41 @@ class NumberBins(Space):
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         period = None if self.period is None else int(self.period)
         return partial(NumberBins, period=period), (self.first, self.width, len(self), self.unit)
+
+
+def _plain(label: Any) -> Any:
+    """Return a label with numpy scalars as Python's own, sets as frozensets, and each NaN as the same one."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, float) and math.isnan(label):
+        return math.nan  # which equals itself as a label, so that a second one is found
+    if isinstance(label, set):
+        return frozenset(label)
+    return tuple(_plain(part) for part in label) if isinstance(label, (tuple, list)) else label
+
+
+def _check_period(period: float, coordinates: Floats | None, crs: str | None) -> None:
+    """Refuse a period of anything but numbers on a circle, or one that makes two numbers one."""
+    if not 0 < period < math.inf:
+        raise InputError(f"{argument('period', period)} is not positive.", "use a number such as 24 for hours.")
+    if coordinates is None or coordinates.shape[1] != 1 or crs is not None:
+        raise InputError(f"{argument('period', period)} is for numbers, one of each label.", "leave it out.")
+    least, most = float(coordinates.min()), float(coordinates.max())
+    if not most - least < period:
+        raise InputError(
+            f"the numbers from {least:g} to {most:g} go more than once around a circle of {period:g}.",
+            f"leave out those from {least + period:g} on, which are there already",
+            f"pass a larger {argument('period')}.",
+        )
+
+
+def _is_at(label: Hashable, coordinates: list[float]) -> bool:
+    """Return whether a label is its own coordinates exactly: a number, or a tuple of them."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return len(parts) == len(coordinates) and all(
+        isinstance(part, int | float)
+        and not isinstance(part, bool)
+        and math.isfinite(part)
+        and Fraction(part) == x
+        for part, x in zip(parts, coordinates, strict=True)
+    )

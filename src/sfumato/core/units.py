@@ -1,9 +1,4 @@
-"""Quantities with units: ``"500 m"``, ``"0.6/km"``.
-
-Units of one dimension convert into each other. A unit that the table does not know
-is allowed wherever users name their own (``"hops"``, ``"points"``); it converts to
-itself only.
-"""
+"""Quantities with units: ``"500 m"``, ``"0.6/km"``; unknown units such as ``"hops"`` convert to themselves."""
 
 from __future__ import annotations
 
@@ -86,9 +81,8 @@ def factor(source: str, target: str) -> float:
 def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> float:
     """Read a quantity and return its value in ``unit`` (or per ``unit``).
 
-    A text names its unit, as in ``"800 m"``, or with ``per`` in ``"0.6/km"`` and ``"0.6 per km"``, so that
-    ``"500"`` is refused; a Python number is in ``unit`` already. What is not a finite quantity, or has a unit that
-    does not fit, is a `UnitError`.
+    A text names its unit, as in ``"800 m"``, or with ``per`` in ``"0.6/km"`` and ``"0.6 per km"``; a Python number
+    is in ``unit`` already. Anything but a finite quantity of a fitting unit is a `UnitError`.
     """
     amount = "500" if unit == "m" else "0.6"
     example = f"0.6/{unit}" if per and unit else f"{amount} {unit}" if unit else "0.6"
@@ -132,9 +126,9 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
 
 
 def parse_exactly(text: str | float, *, per: bool = False, unit: str, what: str) -> Fraction:
-    """Read a quantity as `parse` does, with the same errors, but without any rounding.
+    """Read a quantity as `parse` does, but exactly: a float stands for the shortest decimal that it prints as.
 
-    A float stands for the shortest decimal that it prints as: 0.1 is 1/10. What is too small for a float is 0.
+    A quantity too small for a float is 0.
     """
     value = parse(text, per=per, unit=unit, what=what)
     match = _QUANTITY.match(text) if isinstance(text, str) else None

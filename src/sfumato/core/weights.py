@@ -1,4 +1,4 @@
-"""Integer weights, in one 64-bit word or two, and alias tables, which draw with exactly these weights."""
+"""Integer weights in one or two 64-bit words, and alias tables that draw with exactly these weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, python, typed
 from .arrays import Floats, is_frozen, readonly
-from .recipe import Uints, Words
+from .randomizer import Uints, Words
 
 ONE_WORD: Final = 62
 TWO_WORDS: Final = 126
@@ -27,7 +27,7 @@ _LOW_BITS = 62  # of 126: the first word gives the other 64
 
 
 def check_stochastic(matrix: Floats) -> None:
-    """Raise an error that names the first row that is not a distribution."""
+    """Refuse a matrix with a row that is not a distribution (`InputError`, which names the row)."""
     if (matrix < 0).any():
         s, o = np.argwhere(matrix < 0)[0]
         raise InputError(
@@ -64,9 +64,8 @@ def needed_bits(matrix: Floats) -> int:
 def quantise(matrix: Floats, bits: int) -> Integers:
     """Return integers proportional to the rows, each row summing to exactly 2**bits.
 
-    Every entry is rounded down to a multiple of 2**-bits but never from a positive
-    probability to zero; the row's largest entry takes up the difference. Equal rows
-    give equal integers.
+    Entries are rounded down to multiples of 2**-bits, but a positive probability never to zero; the row's largest
+    entry takes the difference. Equal rows give equal integers.
     """
     rows = matrix / matrix.sum(axis=1, keepdims=True)
     scaled = np.ldexp(rows, bits)  # exact: a power of two
@@ -81,7 +80,7 @@ def quantise(matrix: Floats, bits: int) -> Integers:
 
 
 def check_weights(weights: Integers, bits: int) -> Integers:
-    """Return integer weights, a copy of those that can be written to; refuse anything else."""
+    """Return integer weights, a copy of those that are writable; `InputError` for anything else."""
     if bits not in (ONE_WORD, TWO_WORDS):
         raise InputError(f"weights of {bits} bits are unknown.", f"use {ONE_WORD} or {TWO_WORDS}.")
     try:
@@ -110,7 +109,7 @@ def check_weights(weights: Integers, bits: int) -> Integers:
 
 
 def _sound(weights: Integers) -> bool:
-    """Return whether words of 64 bits are weights of one word: the halves of a word are added up apart."""
+    """Return whether int64 weights are non-negative and rows sum to 2**62; halves of words are summed apart."""
     if int(weights.min()) < 0:
         return False
     low = (weights & 0xFFFFFFFF).sum(axis=1)
@@ -125,12 +124,7 @@ def as_matrix(weights: Integers, bits: int) -> Floats:
 
 
 def as_words(integers: NDArray[Any], low_bits: int = 64) -> tuple[Uints, Uints]:
-    """Return (high, low) with integers = high * 2**low_bits + low.
-
-    Args:
-        integers: Python integers (dtype object) from 0 to below 2**(64 + low_bits).
-        low_bits: How many bits the low word takes, at most 64.
-    """
+    """Return (high, low) with integers = high * 2**low_bits + low, for integers below 2**(64 + low_bits)."""
     return (integers >> low_bits).astype(np.uint64), (integers & ((1 << low_bits) - 1)).astype(np.uint64)
 
 
@@ -144,26 +138,22 @@ def from_words(high: Uints, low: Uints, low_bits: int = 64) -> NDArray[Any]:
 class AliasTables:
     """One alias table per secret, made of the mechanism's integers alone.
 
-    The observables are padded with outcomes of weight zero to 2**k table columns of
-    capacity 2**(bits - k). A draw takes ``bits`` random bits: the first k choose the
-    column, the others are compared with the column's threshold and so choose between
-    the column itself and its alias. As both numbers are powers of two there is neither
-    rounding nor rejection: p(o|s) is weights[s, o] / 2**bits exactly.
+    The observables are padded with outcomes of weight zero to 2**k table columns of capacity 2**(bits - k). Of a
+    draw's ``bits`` random bits the first k choose the column; the others, compared with its threshold, choose
+    between the column and its alias. Both numbers are powers of two, so p(o|s) is weights[s, o] / 2**bits exactly.
 
-    With 126 bits a first word settles all but a share below 2**(k - 64) of the draws,
-    those whose bits equal the threshold's; a second word settles these.
+    With 126 bits a first word settles all but a share below 2**(k - 64) of the draws, those whose bits equal the
+    threshold's; a second word settles these.
 
     Attributes:
-        bits: The bits of a draw, as in the mechanism.
         log_columns: k, at least 1.
         high: Thresholds, array (secrets, 2**k); with 126 bits, their upper 64 bits.
         low: With 126 bits, the lower 62 bits of the thresholds; otherwise None.
         alias: Positions, array (secrets, 2**k).
 
     Source:
-        Walker, "An efficient method for generating discrete random variables with
-        general distributions", 1977; Huebschle-Schneider and Sanders, "Parallel
-        weighted random sampling", 2022 (the sweeping construction).
+        Walker, "An efficient method for generating discrete random variables with general distributions", 1977;
+        Huebschle-Schneider and Sanders, "Parallel weighted random sampling", 2022 (the sweeping construction).
     """
 
     bits: int
@@ -174,7 +164,7 @@ class AliasTables:
 
     @classmethod
     def of(cls, weights: Integers, bits: int) -> AliasTables:
-        """Return the tables of a mechanism's weights, array (secrets, observables), whose rows sum to 2**bits."""
+        """Return the tables of weights, array (secrets, observables), whose rows sum to 2**bits."""
         k = max(1, (weights.shape[1] - 1).bit_length())
         thresholds, alias = _swept(weights, k, bits)
         if bits == ONE_WORD:
@@ -185,12 +175,7 @@ class AliasTables:
         return cls(bits, k, readonly(high), low, readonly(alias))
 
     def draw(self, rows: NDArray[np.intp], words: Words) -> NDArray[np.intp]:
-        """Return one observable's position for each row, array (count,).
-
-        Args:
-            rows: Positions of secrets, array (count,); not checked here.
-            words: Where the randomness comes from.
-        """
+        """Return one observable's position for each of the secrets at ``rows`` (unchecked), array (count,)."""
         k = self.log_columns
         spare = 2 if self.low is None else 0
         word = words.draw(rows.size)
@@ -206,7 +191,7 @@ class AliasTables:
         return np.where(own, column, self.alias.reshape(-1)[cell])
 
     def draw_one(self, row: int, words: Words) -> int:
-        """Return one observable's position for one row: as `draw` does, from the same words, in less time."""
+        """Return one observable's position for one row, as `draw` does and from the same words, in less time."""
         k = self.log_columns
         spare = 2 if self.low is None else 0
         word = int(words.draw(1)[0])
@@ -221,9 +206,8 @@ class AliasTables:
 def _swept(weights: Integers, k: int, bits: int) -> tuple[Integers, NDArray[np.int32]]:
     """Return thresholds and aliases, arrays (secrets, 2**k).
 
-    Each row is swept once: its columns within capacity in their order, and beside them
-    the columns above capacity, whose excess fills the former. One step closes one
-    column of every row.
+    Each row is swept once: columns within capacity in their order, and in parallel the columns above capacity,
+    whose excess fills the former. One step closes one column of every row.
     """
     n, m = weights.shape
     size, capacity = 1 << k, 1 << (bits - k)

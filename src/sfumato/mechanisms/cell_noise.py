@@ -13,6 +13,7 @@ from ..core import Bracket, Mechanism, Metric, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
 from ..core.bracket import bisect
+from ..core.immutable import assign
 from ..errors import InputError
 from .cell_lattice import ClampingWindow, LatticeBasis, check_norm, norms, plane
 from .family import MechanismFamily, positive
@@ -90,10 +91,7 @@ class PlanarGeometric(MechanismFamily):
         rate = units.parse(epsilon, per=True, unit=space.unit, what="epsilon")
         lattice = LatticeBasis.of(space) if basis is None else basis
         lattice.positions(space)  # refuses cells off the lattice
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "norm", check_norm(norm))
-        object.__setattr__(self, "basis", lattice)
-        object.__setattr__(self, "_epsilon", positive(rate, "epsilon"))
+        assign(self, space=space, norm=check_norm(norm), basis=lattice, _epsilon=positive(rate, "epsilon"))
 
     @property
     def secrets(self) -> Space:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
 from ..core.bracket import bisect, double
+from ..core.immutable import assign
 from ..errors import InputError
 from ..sampling.coins import decays, successes
 from .discrete_laplace import LaplaceNoise
@@ -59,8 +60,7 @@ class DiscreteGaussian(Noise):
         v = rational(squared_sigma, "the squared sigma")
         if v > _WIDEST:
             raise InputError(f"the squared sigma is {float(v):.3g}, more than 2**40.", "use a coarser unit.")
-        object.__setattr__(self, "squared_sigma", v)
-        object.__setattr__(self, "sensitivity", whole(sensitivity, "the sensitivity"))
+        assign(self, squared_sigma=v, sensitivity=whole(sensitivity, "the sensitivity"))
 
     @classmethod
     def calibrated(cls, epsilon: float, delta: float, sensitivity: int = 1) -> DiscreteGaussian:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
+from ..core.immutable import assign
 from ..rounding import float_above, float_below
 from ..sampling.coins import magnitudes, signed
 from .formulas import geometric
@@ -49,8 +50,7 @@ class DiscreteLaplace(Noise):
     sensitivity: int
 
     def __init__(self, epsilon: Rational | float | str, sensitivity: int = 1) -> None:
-        object.__setattr__(self, "parameter", rational(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", whole(sensitivity, "the sensitivity"))
+        assign(self, parameter=rational(epsilon, "epsilon"), sensitivity=whole(sensitivity, "the sensitivity"))
         check_scale(1 / self.rate)
 
     @property

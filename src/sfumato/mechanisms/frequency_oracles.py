@@ -27,6 +27,7 @@ from ..core import (
 )
 from ..core.arguments import checked
 from ..core.arrays import Floats
+from ..core.immutable import assign
 from ..errors import InputError
 from ..sampling.coins import below
 from .family import MechanismFamily, check_listable, positive
@@ -156,9 +157,7 @@ class UnaryEncoding(FrequencyOracle):
     def __init__(self, space: Space, epsilon: float | str, kind: Kind) -> None:
         if kind not in get_args(Kind):
             raise InputError(f"kind={kind!r} is unknown.", "use 'symmetric' or 'optimised'.")
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "_epsilon", categorical(space, epsilon))
+        assign(self, space=space, kind=kind, _epsilon=categorical(space, epsilon))
 
     @property
     def support(self) -> tuple[float, float]:
@@ -284,8 +283,7 @@ class SubsetSelection(FrequencyOracle):
 
     def __init__(self, space: Space, epsilon: float | str, size: int | None = None) -> None:
         value, k = categorical(space, epsilon), len(space)
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "_epsilon", value)
+        assign(self, space=space, _epsilon=value)
         if size is not None and not 1 <= size < k:
             raise InputError(f"subsets of {size} out of {k} categories were asked for.", f"use 1 to {k - 1}.")
         object.__setattr__(self, "size", _best_size(k, value) if size is None else size)
@@ -448,8 +446,7 @@ class RandomisedResponse(FrequencyOracle):
     _epsilon: float
 
     def __init__(self, space: Space, epsilon: float | str) -> None:
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "_epsilon", categorical(space, epsilon))
+        assign(self, space=space, _epsilon=categorical(space, epsilon))
 
     @property
     def support(self) -> tuple[float, float]:

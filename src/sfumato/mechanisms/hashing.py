@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import AliasTables, Integers, Mechanism, Recipe, Space, Words
 from ..core.arrays import Floats
+from ..core.immutable import assign
 from ..errors import InputError
 from ..sampling.coins import below
 from .family import check_listable
@@ -68,10 +69,7 @@ class LocalHashing(FrequencyOracle):
         )
         if not 2 <= g <= _MOST_CATEGORIES:
             raise InputError(f"{g} buckets were given.", f"use 2 to {_MOST_CATEGORIES:,}; e^epsilon + 1 is best.")
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "buckets", g)
-        object.__setattr__(self, "prime", _prime_from(max(k, g)))
-        object.__setattr__(self, "_epsilon", value)
+        assign(self, space=space, buckets=g, prime=_prime_from(max(k, g)), _epsilon=value)
 
     @property
     def collision(self) -> Fraction:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Capability, Integers, LocalPrivacy, Mechanism, Metric, MetricPrivacy, Recipe, Space, Words
 from ..core.arrays import Floats, integer
+from ..core.immutable import assign
 from ..errors import InputError
 from .family import MechanismFamily, check_listable
 
@@ -142,9 +143,7 @@ class Clamped(MechanismFamily):
         if high < low:
             raise InputError(f"the range {low} to {high} is empty.", "put the smaller integer first.")
         check_listable(high - low + 1, high - low + 1, f"{noise.name} from {low} to {high}")
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
+        assign(self, noise=noise, low=low, high=high)
 
     @property
     def space(self) -> Space:

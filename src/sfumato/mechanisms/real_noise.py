@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..core import units
 from ..core.arrays import Floats, numbers
 from ..core.bracket import bisect, double
+from ..core.immutable import assign
 from ..errors import InfeasibleError, InputError
 from .family import positive
 from .noise import AdditiveNoise
@@ -93,8 +94,7 @@ class Laplace(RealNoise):
     sensitivity: float
 
     def __init__(self, epsilon: float, sensitivity: float = 1.0) -> None:
-        object.__setattr__(self, "_epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "the sensitivity"))
+        assign(self, _epsilon=positive(epsilon, "epsilon"), sensitivity=positive(sensitivity, "the sensitivity"))
 
     @property
     def epsilon(self) -> float:
@@ -152,8 +152,7 @@ class Gaussian(RealNoise):
     sensitivity: float
 
     def __init__(self, sigma: float, sensitivity: float = 1.0) -> None:
-        object.__setattr__(self, "sigma", positive(sigma, "sigma"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "the sensitivity"))
+        assign(self, sigma=positive(sigma, "sigma"), sensitivity=positive(sensitivity, "the sensitivity"))
 
     @classmethod
     def calibrated(cls, epsilon: float, delta: float, sensitivity: float = 1.0) -> Gaussian:
@@ -268,9 +267,7 @@ class PlanarLaplace(RealNoise):
 
     def __init__(self, epsilon: float | str, unit: str = "m") -> None:
         rate = units.parse(epsilon, per=True, unit=unit, what="epsilon")
-        object.__setattr__(self, "_epsilon", positive(rate, "epsilon"))
-        object.__setattr__(self, "sensitivity", 1.0)
-        object.__setattr__(self, "unit", units.canonical(unit))
+        assign(self, _epsilon=positive(rate, "epsilon"), sensitivity=1.0, unit=units.canonical(unit))
 
     @property
     def epsilon(self) -> float:
@@ -448,8 +445,7 @@ class ContinuousStaircase(RealNoise):
     share: float
 
     def __init__(self, epsilon: float, sensitivity: float = 1.0, share: float | None = None) -> None:
-        object.__setattr__(self, "_epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "the sensitivity"))
+        assign(self, _epsilon=positive(epsilon, "epsilon"), sensitivity=positive(sensitivity, "the sensitivity"))
         best = math.exp(-epsilon / 2) / (1 + math.exp(-epsilon / 2))
         if share is not None and not 0 <= share <= 1:
             raise InputError(f"the share {share} is not between 0 and 1.", "leave it out for the best.")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Metric, MetricPrivacy, Space, shortest_paths, units
 from ..core.arrays import Floats, floats, readonly
+from ..core.immutable import assign
 from ..errors import InputError
 from .family import MechanismFamily, check_listable, positive
 from .strict_privacy import lower_exponents
@@ -77,12 +78,8 @@ class UtilityTable:
             raise InputError(
                 "no answer's utility differs between neighbours.", "then the best answer may be given as it is."
             )
-        object.__setattr__(self, "values", u)
-        object.__setattr__(self, "secrets", rows)
-        object.__setattr__(self, "answers", columns)
-        object.__setattr__(self, "neighbours", readonly(near))
-        object.__setattr__(self, "sensitivity", float(differences[s, t, y]))
-        object.__setattr__(self, "witness", (s, t, y))
+        assign(self, values=u, secrets=rows, answers=columns)
+        assign(self, neighbours=readonly(near), sensitivity=float(differences[s, t, y]), witness=(s, t, y))
 
     def __repr__(self) -> str:
         n, m = self.values.shape
@@ -213,9 +210,7 @@ class PermuteAndFlip(_Selection):
 
     def __init__(self, table: UtilityTable, epsilon: float | str) -> None:
         value = positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
-        object.__setattr__(self, "table", table)
-        object.__setattr__(self, "promised", value)
-        object.__setattr__(self, "rate", value / table.sensitivity / (1 if table.monotone else 2))
+        assign(self, table=table, promised=value, rate=value / table.sensitivity / (1 if table.monotone else 2))
 
     @property
     def epsilon(self) -> float:
@@ -298,11 +293,8 @@ class ExponentialMechanism(_Selection):
             raise InputError(f"the convention {convention!r} is unknown.", f"use one of {', '.join(CONVENTIONS)}.")
         value = positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
         share, promise = CONVENTIONS[convention]
-        object.__setattr__(self, "table", table)
-        object.__setattr__(self, "parameter", value)
-        object.__setattr__(self, "convention", convention)
-        object.__setattr__(self, "rate", share * value / table.sensitivity)
-        object.__setattr__(self, "promised", promise * value)
+        assign(self, table=table, parameter=value, convention=convention)
+        assign(self, rate=share * value / table.sensitivity, promised=promise * value)
 
     @property
     def epsilon(self) -> float:

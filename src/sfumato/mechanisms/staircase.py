@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Mechanism, Space, Words
 from ..core.arrays import Floats
+from ..core.immutable import assign
 from ..errors import InputError
 from ..rounding import float_above
 from ..sampling.coins import below, signed, stairs
@@ -52,8 +53,7 @@ class Staircase(Noise):
     step: int
 
     def __init__(self, epsilon: Rational | float | str, sensitivity: int, step: int | None = None) -> None:
-        object.__setattr__(self, "parameter", rational(epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", whole(sensitivity, "the sensitivity"))
+        assign(self, parameter=rational(epsilon, "epsilon"), sensitivity=whole(sensitivity, "the sensitivity"))
         check_scale(self.sensitivity / self.parameter)
         if step is not None and not 1 <= step <= sensitivity:
             raise InputError(f"the step {step} is not within the sensitivity.", f"use 1 to {sensitivity}.")

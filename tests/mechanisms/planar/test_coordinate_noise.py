@@ -43,8 +43,8 @@ def test_what_it_says():
     noise = CoordinateNoise("1/km", "2 m", plane, "30 km")
     assert noise.describe() == (
         "Places are snapped to the nearest point of a lattice of 2 m and moved by noise, drawn exactly.",
-        "No report is more than e^(1/km x (distance + 2.83 m)) times likelier from one point than from another, "
-        "for any two points within 30 km of the centre, wherever they are.",
+        "No report is more than e^(1/km x (distance + 2.83 m)) times as likely from one point as from another, "
+        "for any two points within 30 km of the centre.",
     )
     assert repr(CoordinateNoise("1/km")) == (
         "CoordinateNoise(epsilon 1/km, slack 2.83 m, noise of 2 km on average)"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Capability, CoordinatePrivacy, PointRecipe, Randomizer, Words, units
 from ...core.arrays import Floats, floats, round_degrees, round_point
-from ...core.immutable import Immutable
+from ...core.immutable import Immutable, assign
 from ...errors import InputError, python
 from ...geo import CLOSE_M, LIMIT_KM, Projection, TruePoints, Visits, pulled_in
 from ...rounding import amount_at_least, amount_at_most, down, exactly, up
@@ -100,13 +100,10 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
         size = step if isinstance(step, Fraction) else units.length_m(step, "the step")
         reach_m = math.inf if projection is None else units.length_m(reach, "the reach")
-        object.__setattr__(self, "epsilon", rate)
-        object.__setattr__(self, "step_m", rational(size, "the step"))
+        assign(self, epsilon=rate, step_m=rational(size, "the step"))
         if self.step_m > _LONGEST_M:
             raise InputError("the step is longer than half around the Earth.", "use a step such as '2 m'.")
-        object.__setattr__(self, "projection", projection)
-        object.__setattr__(self, "reach_m", reach_m)
-        object.__setattr__(self, "remap", remap)
+        assign(self, projection=projection, reach_m=reach_m, remap=remap)
         if remap is not None and not _farthest(remap) <= reach_m * (1 + _ROUNDING):
             raise InputError(
                 f"a place of the table is farther than the reach of {reach_m / 1000:,.6g} km from the centre.",

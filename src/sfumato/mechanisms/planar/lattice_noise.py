@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ...core import Bracket, Words
 from ...core.arrays import Floats
-from ...core.immutable import Immutable
+from ...core.immutable import Immutable, assign
 from ...errors import InputError
 from ...sampling import ScalarCoins
 from ..discrete_laplace import LaplaceNoise
@@ -89,8 +89,7 @@ class LatticeNoise(Immutable):
             raise InputError(f"the rate {self.rate} is not positive.", "use a number above 0.")
         scale = _scale(self.rate)
         check_scale(scale)
-        object.__setattr__(self, "exponent", RootExponent(self.rate, 1 / scale))
-        object.__setattr__(self, "proposal", LaplaceNoise(scale))
+        assign(self, exponent=RootExponent(self.rate, 1 / scale), proposal=LaplaceNoise(scale))
 
     def noise(self, count: int, words: Words) -> NDArray[np.int64]:
         """Return independent noise in steps, array (count, 2)."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats, distinct_points, floats, freeze, integer
-from ...core.immutable import CompactRepr, Immutable
+from ...core.immutable import CompactRepr, Immutable, assign
 from ...errors import InputError
 from ...geo import medians
 from .lattice_noise import snap
@@ -60,9 +60,7 @@ class RemapWindow(Immutable, CompactRepr):
         targets = floats(self.targets, "the table of places", shape=(None, None, 2))
         if not targets.size:
             raise InputError("a window of the table has no cell.", "pass at least one.")
-        object.__setattr__(self, "corner", freeze(corner.astype(np.int64)))
-        object.__setattr__(self, "width", width)
-        object.__setattr__(self, "targets", targets)
+        assign(self, corner=freeze(corner.astype(np.int64)), width=width, targets=targets)
 
     @property
     def size(self) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 
 from ...core import Bracket, Prior
 from ...core.arrays import Floats, readonly
+from ...core.immutable import assign
 from ...divergences import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
@@ -96,11 +97,8 @@ class PairAccountant:
             raise InputError(f"the rounding is {rounding}.", "pass a small relative error, such as 1e-15.")
         seen = nu > 0
         values = 2 * rounding + max(_defect(p), _defect(q)) + 32 * UNIT
-        object.__setattr__(self, "first", readonly(p[seen]))
-        object.__setattr__(self, "second", readonly(q[seen]))
-        object.__setattr__(self, "distribution", readonly(nu[seen]))
-        object.__setattr__(self, "dummies", int(dummies))
-        object.__setattr__(self, "slack", 3 * values + 3 * int(dummies) * (_defect(nu) + 2 * UNIT))
+        assign(self, first=readonly(p[seen]), second=readonly(q[seen]), distribution=readonly(nu[seen]))
+        assign(self, dummies=int(dummies), slack=3 * values + 3 * int(dummies) * (_defect(nu) + 2 * UNIT))
 
     @classmethod
     def of(cls, tupling: Tupling, first: ArrayLike, second: ArrayLike) -> PairAccountant:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...core import Bracket, Prior
 from ...core.arrays import Floats, floats, readonly
-from ...core.immutable import CompactRepr
+from ...core.immutable import CompactRepr, assign
 from ...errors import InputError
 from ...rounding import UNIT
 from .accountant import PairAccountant, check_delta, check_epsilon
@@ -102,9 +102,7 @@ class FamilyAccountant:
             given = array.astype(np.intp)
         if len(given) == 0:
             raise InputError("there is no pair to compare.", "pass at least two distributions.")
-        object.__setattr__(self, "tupling", tupling)
-        object.__setattr__(self, "lifted", lifted)
-        object.__setattr__(self, "pairs", readonly(given))
+        assign(self, tupling=tupling, lifted=lifted, pairs=readonly(given))
 
     def __repr__(self) -> str:
         return f"FamilyAccountant of {len(self.pairs):,} pairs for a {self.tupling!r}"

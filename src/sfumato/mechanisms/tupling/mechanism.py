@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...core import Capability, Integers, Mechanism, MetricPrivacy, Prior, Randomizer, Recipe, Row, Space, Words
 from ...core.arguments import checked
 from ...core.arrays import Floats, floats, integer
-from ...core.immutable import Immutable
+from ...core.immutable import Immutable, assign
 from ...errors import InputError
 from ...sampling.coins import below
 from ..family import check_listable
@@ -110,9 +110,7 @@ class Tupling(Immutable, Randomizer):
                 f"{int(bare.sum())} observables are reported but never drawn as dummies, such as {label!r}.",
                 "mix in a little of the uniform distribution: see mixture_dummies.",
             )
-        object.__setattr__(self, "inner", inner)
-        object.__setattr__(self, "dummies", int(dummies))
-        object.__setattr__(self, "source", source)
+        assign(self, inner=inner, dummies=int(dummies), source=source)
 
     @property
     def distribution(self) -> Floats:
