@@ -17,7 +17,7 @@ import pytest
 import sfumato as sf
 from sfumato.audits import audit
 from sfumato.core import LocalPrivacy
-from sfumato.core.randomizer import is_known
+from sfumato.core.mechanism import is_known
 from sfumato.errors import InputError
 from sfumato.estimation import Reports
 from sfumato.files import as_opendp

@@ -29,7 +29,6 @@ def test_every_section():
     text = summarise_noise(HELD, certificate).markdown()
     for part in (
         "e^(1/km x (distance + 2.83 m)) times as likely from one point as from another, for any two points",
-        "wherever they are",
         "2.726 times for points 1 km apart",
         "made of '20 places of nobody'; anyone who sees reports or the file can see where these places are",
         "On average over 20 places of nobody, you appear at least",

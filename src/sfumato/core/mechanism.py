@@ -1,10 +1,14 @@
-"""The mechanism: a noisy channel p(o|s) from secrets to observables."""
+"""Mechanisms: the interface of all kinds, and the channel p(o|s) from secrets to observables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,13 +16,71 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError, python
 from .arguments import checked
 from .arrays import Floats, floats, numbers, readonly
-from .guarantees import CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
+from .guarantees import AnyGuarantee, CoordinatePrivacy, Guarantees, MetricPrivacy, as_guarantees
 from .immutable import Immutable, NotebookRepr, assign
 from .loss import AnyLoss, as_loss
 from .prior import Prior
-from .randomizer import Capability, Randomizer, Recipe, Words
+from .recipe import PointRecipe, Recipe, Words
 from .space import Space
 from .weights import AliasTables, Integers, as_matrix, check_stochastic, check_weights, needed_bits, quantise
+
+_PLAIN: Final = {"builtins", "numpy", "fractions", "decimal", "datetime"}
+_NUMBERS_AND_TEXTS: Final = {int, float, str, bool}
+_COMPUTED: Final = (property, cached_property)  # by the class itself, at some cost
+_OWN: Final = __name__.partition(".")[0]
+
+
+class Capability(Enum):
+    """A thing that code may need of a mechanism; see `Randomizer.supports`."""
+
+    MATRIX = "a matrix of finitely many secrets and reports"
+    POINTS = "reports for points on the ground, without numbered secrets"
+    NUMBERS = "reports for any whole number"
+    TUPLES = "several observables in one report"
+
+
+class Randomizer(ABC):
+    """A local randomizer: a mechanism of any kind, with the guarantees that its maker states.
+
+    It never proves them: `sfumato.proofs.prove` does, for the kinds that it knows. A `Randomizer` from elsewhere
+    can be drawn from but not released.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # subclasses have fields of these names, whose defaults properties would become
+
+        @property
+        def secrets(self) -> Space | None:
+            """The secrets; None where they are points or whole numbers."""
+
+        @property
+        def observables(self) -> Space | None:
+            """The observables; None where they are points, whole numbers or parts of a code."""
+
+    @property
+    @abstractmethod
+    def stated_guarantees(self) -> tuple[AnyGuarantee, ...]:
+        """The guarantees that its maker states; none of them is proved."""
+
+    @abstractmethod
+    def recipe(self) -> Recipe | PointRecipe:
+        """Return the exact way in which a report is drawn; `InputError` if it is for studies only."""
+
+    @abstractmethod
+    def supports(self, capability: Capability) -> bool:
+        """Return whether it has a capability."""
+
+    def channel(self) -> Mechanism:
+        """Return the mechanism from secrets to reports, its matrix in integers.
+
+        Raises:
+            InputError: If there is none, or it is too large to list.
+        """
+        raise InputError(
+            f"{self!r} has no matrix of finitely many secrets and reports.",
+            python("draw from it with sf.sampler, which needs none."),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -144,8 +206,8 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        fields = self.weights, self.bits, self.secrets, self.observables, self.guarantees
-        return type(self).from_weights, fields
+        parts = self.weights, self.bits, self.secrets, self.observables, self.guarantees
+        return type(self).from_weights, parts
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -323,6 +385,44 @@ class Row(Immutable, Recipe):
     def draw_one(self, row: int, words: Words) -> int:
         """Return the position of one observable, as `draw` does and from the same words, in less time."""
         return self._tables.draw_one(row, words)
+
+
+def is_known(value: Any) -> bool:
+    """Return whether a mechanism and all of its parts are of exactly this package's own classes.
+
+    A subclass, or a part of another class, may draw otherwise than the proof assumes. Labels may be of any class.
+    """
+    return _foreign(value) is None
+
+
+def check_known(randomizer: Any) -> None:
+    """Refuse a mechanism that is not this package's own (`InputError`), because nothing can be proved of it."""
+    foreign = _foreign(randomizer)
+    if foreign is not None or not isinstance(randomizer, Randomizer):
+        kind = type(randomizer)
+        what = f"the class {randomizer.__name__}" if isinstance(randomizer, type) else f"a value of {kind}"
+        part = "" if foreign in (None, kind) else f" with a part of type {foreign.__name__}"
+        raise InputError(
+            f"{what}{part} is no kind of mechanism of which anything can be proved.",
+            python("pass a Mechanism, a Tupling, a CoordinateNoise or a family of sfumato.mechanisms."),
+        )
+
+
+def _foreign(value: Any) -> type | None:
+    """Return the type of a value, or of the first of its parts, that is not this package's own."""
+    kind = type(value)
+    module = kind.__module__
+    own = module.partition(".")[0] == _OWN
+    exact = value is None or getattr(sys.modules.get(module), kind.__name__, None) is kind
+    if not (exact and (own or module in _PLAIN)):
+        return kind
+    parts: Iterable[Any] = ()
+    if kind is tuple:
+        parts = value if set(map(type, value)) - _NUMBERS_AND_TEXTS else ()
+    elif own and is_dataclass(kind):
+        stored = (each.name for each in fields(kind) if not isinstance(getattr(kind, each.name, None), _COMPUTED))
+        parts = (getattr(value, name, None) for name in stored if name != "labels")
+    return next((part for part in map(_foreign, parts) if part is not None), None)
 
 
 def matrix_of(randomizer: Randomizer) -> Mechanism:

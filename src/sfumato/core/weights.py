@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, python, typed
 from .arrays import Floats, is_frozen, readonly
-from .randomizer import Uints, Words
+from .recipe import Uints, Words
 
 ONE_WORD: Final = 62
 TWO_WORDS: Final = 126
