@@ -75,7 +75,7 @@ def test_the_default_case():
     assert attack.hit_rate == pytest.approx((8 + 8 + 7) / 32, abs=CLOSE)
     assert (attack.unit, attack.minimax) == ("km", None)
     assert repr(attack) == (
-        "Attack 'optimal' with 4 guesses from 5 observables: errs by about 312 m on average, "
+        "Attack 'optimal' with 4 guesses from 5 observables: average error about 312 m, "
         "finds the secret 72 % of the time"
     )
 
@@ -203,8 +203,8 @@ def test_a_prior_on_other_secrets_is_refused():
 @pytest.mark.parametrize(
     ("strategy", "message"),
     [
-        (np.full((5, 4), 0.3), "row for observable 0 sums to 1.2"),
-        (np.tile([1.5, -0.5, 0.0, 0.0], (5, 1)), "negative at observable 0, guess 1"),
+        (np.full((5, 4), 0.3), "sums to 1.2 at observable 0"),
+        (np.tile([1.5, -0.5, 0.0, 0.0], (5, 1)), "negative at observable 0, column 1"),
         (np.eye(4), "shape 4 x 4, but 5 x 4 is needed"),
     ],
 )

@@ -48,7 +48,7 @@ def test_beliefs_are_those_of_all_paths(reports, moving):
 def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match="no observable"):
         track_beliefs(CHANNEL, PRIOR, [3])
-    with pytest.raises(InputError, match="cannot happen"):
+    with pytest.raises(InputError, match="is impossible"):
         track_beliefs(np.eye(3), PRIOR, [2])
     with pytest.raises(InputError, match="near has the shape"):
         track_beliefs(CHANNEL, PRIOR, [0], np.ones((2, 2), dtype=bool))

@@ -111,10 +111,10 @@ def test_attack_says_the_same_as_the_report(run, designed, visits_file, tmp_path
     assert goals.blind_hit_rate == pytest.approx(prior_vulnerability(prior))
     assert goals.hit_rate == pytest.approx(bayes_vulnerability(mechanism, prior))
     for row, shown in (
-        ("no report, guesses to err least", goals.near_blind),
-        ("no report, guesses the likeliest", goals.hit_blind),
-        ("optimal: errs least", goals.near),
-        ("likeliest: finds the secret most often", goals.hit),
+        ("no report, guess of least error", goals.near_blind),
+        ("no report, most probable guess", goals.hit_blind),
+        ("optimal: least average error", goals.near),
+        ("most probable: finds the secret most often", goals.hit),
     ):
         hits = shown.hit_rate
         assert hits is not None
@@ -172,7 +172,7 @@ def test_the_informed_never_errs_more_and_the_misinformed_never_less(run, design
         return float(found[1]) * (1000 if found[2] == "km" else 1)
 
     text = run("attack", "m.sfm", "--informed", "0.7", "--misinformed", "0.7", "--sharper", "0.6").text
-    best = error("optimal: errs least", text)
+    best = error("optimal: least average error", text)
     assert error("informed: told in 70 % of cases whether it is one of the two likeliest", text) <= best
     assert error("misinformed: overconfident by 70 % of the two likeliest", text) >= best
     knows = error("informed: knows this, errs least", text)

@@ -102,7 +102,7 @@ def test_finite_precision_and_its_inverse(epsilon, step, widest, precision):
 def test_grids_too_fine_for_the_precision():
     with pytest.raises(InfeasibleError, match="too fine"):
         rounded_epsilon(0.01, 1e-3, 1e5, 2.0**-24)
-    with pytest.raises(InfeasibleError, match="no noise keeps"):
+    with pytest.raises(InfeasibleError, match="no noise has at most"):
         epsilon_before_rounding(0.01, 1.0, 1e5, 2.0**-24)
     with pytest.raises(InputError, match="step must be a positive"):
         rounded_epsilon(0.01, 0.0, 1e5)

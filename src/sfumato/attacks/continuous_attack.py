@@ -1,4 +1,4 @@
-"""The attacker who guesses a true position: any point on the map, not a cell or a vertex."""
+"""Attackers who guess a true position: any point on the map, not a cell or a vertex."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _QUARTERS: Final = np.array([(-1, -1), (1, -1), (-1, 1), (1, 1)]) / 2
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlaceAttack:
-    """The best attacker who guesses the true position, and how far they are off.
+    """The best attacker who guesses the true position, and bounds of their error.
 
     Attributes:
-        error: The expected distance on the ground from the true point to the guess. The lower bound is proved of
-            every attacker who knows the mechanism and the visits, for all guesses; the upper one bounds the
-            error of the guesses here.
-        blind: The same of an attacker who sees no report.
+        error: The expected distance on the ground from the true point to the guess. The lower bound is proved for
+            every attacker who knows the mechanism and the visits, for all guesses; the upper one bounds the error
+            of the guesses here.
+        blind: The same for an attacker who sees no report.
         guesses: Latitude and longitude of the guess for each report, array (observables, 2), degrees; none are
             listed for noise without numbered reports.
         unit: The unit of the errors.
@@ -47,7 +47,7 @@ class PlaceAttack:
     def __repr__(self) -> str:
         low, high = (amount_at_least(self.error.lower, self.unit), amount_at_most(self.error.upper, self.unit))
         reports = f" on {len(self.guesses)} reports" if len(self.guesses) else ""
-        return f"PlaceAttack{reports}: errs by {low} to {high} from the true point"
+        return f"PlaceAttack{reports}: average error {low} to {high} from the true point"
 
 
 class PlaneErrors(Protocol):
@@ -67,13 +67,13 @@ class PlaceNoise(Protocol):
         """The plane of its coordinates."""
 
     def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
-        """Return which points it takes."""
+        """Return which points it serves."""
 
     def error(self, points_m: ArrayLike, weights: ArrayLike) -> PlaneErrors:
-        """Return how far reports and guesses are from weighted places."""
+        """Return the mean distances of reports and guesses from weighted places."""
 
     def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
-        """Return how far the best guess without a report is."""
+        """Return the mean distance of the best guess without a report."""
 
 
 @checked
@@ -90,7 +90,7 @@ def true_place(
     Args:
         mechanism: The mechanism that is attacked; its secrets are places. Of noise for coordinates the report
             before its table is attacked: after the table the error is no less.
-        visits: What the attacker knows of where people are, and what is true: a report is made at one of these
+        visits: The attacker's knowledge of where people are, and the truth: a report is made at one of these
             visits, each equally likely. Those outside are left out.
         unit: The unit of the errors.
         user: Only this user's visits.
@@ -108,7 +108,7 @@ def true_place(
         >>> city = sf.Grid.covering(visits, "2 km", region=visits.region(trim=0.02))
         >>> same = sf.Mechanism(np.eye(len(city)), city, city)
         >>> sf.attacks.true_place(same, visits)
-        PlaceAttack on 6 reports: errs by 558 m to 559 m from the true point
+        PlaceAttack on 6 reports: average error 558 m to 559 m from the true point
     """
     if not isinstance(mechanism, Mechanism):
         return _attack_noise(mechanism, visits if user is None else visits.of_user(user), unit)
@@ -155,7 +155,7 @@ def _scaled(bracket: Bracket, scale: float) -> Bracket:
 
 
 def _on_ground(guesses: Guesses, points: TruePoints, places: Places, unit: str) -> Bracket:
-    """Return bounds on the ground: distances there are shorter than on the plane, at most by the stretch."""
+    """Return bounds on the ground, where distances are shorter than on the plane, at most by the stretch."""
     scale = units.factor("m", unit)
     stretch = places.projection.stretch(points.reach * (1 + 1e-12) + 1.0)
     lower = max(0.0, (guesses.lower - _PROJECTION_M) / stretch * scale)
@@ -176,19 +176,17 @@ def chance_within(
 
     V = sum over o of max over g of the mean over visits x of [|x - g| <= radius] sum over s of w_s(x) p(o|s)
 
-    A point x is taken for the secret s with probability w_s(x): for its cell, or for the vertices around it.
-    Guesses are any points.
+    Weights w_s(x) and guesses are as in `true_place`.
 
-    The upper end is proved: the plane is covered by squares, and a guess in a square of half-diagonal c is
+    The upper bound is proved: the plane is covered by squares, and a guess in a square of half-diagonal c is
     within the radius of no point that the middle of the square is not within radius + c of. Squares that could
-    hold a better guess are quartered. The lower end is what middles of squares achieve. The radius is counted on
-    the ground; the stretch of the plane is on the safe side in both ends.
+    hold a better guess are quartered. The lower bound is achieved by middles of squares. The radius is on the
+    ground; the stretch of the plane is on the safe side in both bounds.
 
     Args:
         mechanism: A mechanism whose secrets are cells or the vertices of a lattice.
-        visits: What the attacker knows of where people are, and what is true: a report is made at one of these
-            visits, each equally likely. Those outside are left out.
-        radius: A length, such as ``"500 m"`` (a number of Python's own is metres).
+        visits: As for `true_place`.
+        radius: A length, such as ``"500 m"``; a Python number is in metres.
         user: Only this user's visits.
         tolerance: The search ends where the answer is known up to this share of it, or after 60,000 squares.
 
@@ -235,11 +233,11 @@ def chance_of_points(
     """Return how often the best attacker's guess is within a radius of weighted points; see `chance_within`.
 
     Args:
-        points: The true points, and for which secrets they are taken.
+        points: The true points, and the secrets for which they are taken.
         channel: p(o|s), array (secrets, observables).
         reach: The radius in metres, above 0.
         plane: The plane of the points.
-        off: How far the probabilities of one secret may be from the true ones, all errors added up, at most.
+        off: A bound of the sum of the errors of one secret's probabilities.
         tolerance: The search ends where the answer is known up to this share of it,
         squares: or after so many squares.
 
@@ -263,7 +261,7 @@ def chance_of_points(
 def _cover(
     points: TruePoints, matrix: Floats, least: float, most: float, tolerance: float, most_squares: int
 ) -> tuple[float, float]:
-    """Return what guesses achieve within the lesser radius, and a bound of what any achieves within the larger.
+    """Return the success of guesses within the lesser radius, and a bound of any guess's within the larger.
 
     Radii are in metres. The search ends at the tolerance, a relative width, or after ``most_squares``.
     """

@@ -1,4 +1,4 @@
-"""Attackers who know the mechanism and the prior: optimal for each goal, Bayesian, blind, and over reports."""
+"""Attacks with their errors, and those that know the prior: optimal, Bayesian, blind, informed, over reports."""
 
 from __future__ import annotations
 
@@ -9,13 +9,165 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Mechanism, Prior, Randomizer, Space, hamming, matrix_of
+from ..core import AnyLoss, Bracket, Loss, Mechanism, Prior, Randomizer, Space, as_distance, hamming, matrix_of
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
-from .attack import ROW_TOLERANCE, Attack, evaluate, fitting
+from ..rounding import amount, percent
 
+ROW_TOLERANCE: Final = 1e-9
+
+_DESCRIPTIONS: Final = {
+    "optimal": "least average error",
+    "most probable": "finds the secret most often",
+    "Bayesian": "draws from the posterior",
+    "unweighted": "knows no prior",
+    "prior-free": "expects the worst prior",
+    "prior-free per guess": "expects the worst prior for each guess",
+    "informed": "has side information",
+    "misinformed": "believes another prior",
+    "blind": "guess of least error",
+    "blind, most probable": "most probable guess",
+}
 _BLOCK: Final = 2**23  # errors held at once: 64 MiB
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minimax:
+    """The value of a game that an attack plays without a prior, bounded from both sides.
+
+    Attributes:
+        value: The game's value, in the distance's unit. The upper bound is the guarantee of the attack's strategy,
+            recomputed from the strategy. The lower bound holds for every strategy, recomputed from the solver's
+            dual weights.
+        least_favourable: The prior under which no strategy has a lower average error than the lower bound; None
+            where the game bounds each guess separately.
+    """
+
+    value: Bracket
+    least_favourable: Prior | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attack:
+    """An adversary's strategy against a mechanism, and its errors.
+
+    Attributes:
+        name: The name of the attack in texts.
+        error: The expected error under the true prior, in ``unit``: the distortion privacy against this adversary
+            (Privacy Games, equation 7).
+        per_secret: Array (secrets,), the expected error for each secret (equation 6).
+        strategy: Array (observables, guesses), q(guess|o); rows sum to one.
+        unit: The unit of the distance; empty for a pure number.
+        hit_rate: The probability that the guess is the secret; None where the guesses are not the secrets. They
+            are taken to be the secrets, in the same order, where the distance is square with a zero diagonal.
+        minimax: The value of the game, for an attack that plays one; else None.
+    """
+
+    name: str
+    error: float
+    per_secret: Floats
+    strategy: Floats
+    unit: str
+    hit_rate: float | None
+    minimax: Minimax | None = None
+
+    @property
+    def description(self) -> str:
+        """The attacker's strategy, in a few words; empty for a strategy that was given."""
+        return _DESCRIPTIONS.get(self.name, "")
+
+    @property
+    def estimates(self) -> NDArray[np.intp]:
+        """The estimate map, array (observables,): positions of the most probable guess, the first among ties."""
+        return readonly(np.argmax(self.strategy, axis=1))
+
+    @property
+    def worst_case_error(self) -> float:
+        """The largest expected error over all secrets, also those of prior zero."""
+        return float(self.per_secret.max())
+
+    def __repr__(self) -> str:
+        observables, guesses = self.strategy.shape
+        hits = "" if self.hit_rate is None else f", finds the secret {percent(self.hit_rate)} of the time"
+        return (
+            f"Attack {self.name!r} with {guesses} guesses from {observables} observables: "
+            f"average error about {amount(self.error, self.unit)}{hits}"
+        )
+
+
+@checked
+def evaluate(
+    mechanism: Randomizer, prior: Prior, distance: AnyLoss, strategy: ArrayLike, *, name: str = "given strategy"
+) -> Attack:
+    """Return the errors of a given strategy.
+
+    error = sum over s, o, g of prior(s) p(o|s) q(g|o) d(g, s)
+
+    Args:
+        mechanism: The mechanism that is attacked.
+        prior: The true prior, by which the error is averaged.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
+        strategy: q(guess|o), array (observables, guesses); rows sum to one.
+        name: The name of the attack in texts.
+
+    Raises:
+        InputError: If shapes do not fit, or a row of the strategy is not a distribution.
+
+    Source:
+        Shokri, "Privacy Games", equations 5 to 7.
+    """
+    mechanism = matrix_of(mechanism)
+    d = fitting(mechanism, prior, distance)
+    q = _distributions(strategy, "the strategy", "observable", (mechanism.shape[1], len(d.array)))
+    per_secret = (mechanism.matrix * (q @ d.array).T).sum(axis=1)
+    joint = mechanism.joint(prior)
+    return Attack(
+        name=name,
+        error=float(prior.probabilities @ per_secret),
+        per_secret=readonly(per_secret),
+        strategy=q,
+        unit=d.unit,
+        hit_rate=float((joint * q.T).sum()) if _guesses_are_secrets(d.array) else None,
+    )
+
+
+@checked
+def fitting(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Loss:
+    """Return the distance, array (guesses, secrets), as a `Loss`, if it and the prior fit the mechanism.
+
+    Raises:
+        InputError: If the prior has another length, or the distance is not finite, has no guess, or is for other
+            secrets.
+    """
+    loss = as_distance(distance)
+    guesses, columns = loss.array.shape
+    secrets = mechanism.shape[0]
+    if columns != secrets or guesses == 0:
+        raise InputError(
+            f"the {loss.name} is for {guesses} guesses and {columns} secrets, but there are {secrets} secrets.",
+            "pass rows for the guesses and columns for the secrets: d(guess, s).",
+        )
+    mechanism.joint(prior)  # refuses a prior of another length
+    return loss
+
+
+def _guesses_are_secrets(distance: Floats) -> bool:
+    return distance.shape[0] == distance.shape[1] and not np.diagonal(distance).any()
+
+
+def _distributions(rows: ArrayLike, what: str, kind: str, shape: tuple[int, int | None]) -> Floats:
+    array = floats(rows, what, shape=shape)
+    if (array < 0).any():
+        i, j = np.argwhere(array < 0)[0]
+        raise InputError(f"{what} is negative at {kind} {i}, column {j}: {array[i, j]:g}.", "pass probabilities.")
+    sums = array.sum(axis=1)
+    worst = int(np.argmax(np.abs(sums - 1.0)))
+    if abs(sums[worst] - 1.0) > ROW_TOLERANCE:
+        raise InputError(
+            f"{what} sums to {sums[worst]:.12g} at {kind} {worst}, not to 1.", "every row is a distribution."
+        )
+    return array
 
 
 @checked
@@ -24,16 +176,14 @@ def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
     error = sum over o of min over g of sum over s of prior(s) p(o|s) d(g, s)
 
-    Each report has one guess. Guesses whose errors differ by less than rounding are
-    tied, and the first in order is taken; for a report that is impossible under the prior
-    it is the best guess without any report. With the Hamming distance this is the
-    guess of maximum a posteriori probability, and its error the Bayes error.
+    Each report has one guess. Guesses whose errors differ by less than rounding are tied, and the first in order
+    is taken. For a report that is impossible under the prior it is the best guess without any report. With the
+    Hamming distance it is the guess of maximum a posteriori probability, and its error the Bayes error.
 
     Args:
         mechanism: The mechanism that is attacked.
-        prior: What the adversary believes, and what is true.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`; the
-            guesses need not be the secrets.
+        prior: The adversary's belief, which is also the truth.
+        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`; guesses need not be secrets.
 
     Returns:
         The attack; its error is the mechanism's distortion privacy.
@@ -92,18 +242,11 @@ def bayes(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
     q(s|o) = prior(s) p(o|s) / p(o)
 
-    Its error is never below that of the optimal attack. For a report that is impossible
-    under the prior, the guess is drawn from the prior.
-
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: What the adversary believes, and what is true.
-        distance: d(guess, s), array (secrets, secrets), a `Loss` or a `Metric`: the
-            guesses are the secrets, in the same order.
+    Its error is never below that of the optimal attack. For a report that is impossible under the prior, the guess
+    is drawn from the prior. Arguments are those of `optimal`, with the secrets, in the same order, as guesses.
 
     Raises:
-        InputError: If the prior or the distance does not fit the mechanism, or the
-            guesses are not the secrets.
+        InputError: If the prior or the distance does not fit the mechanism, or the guesses are not the secrets.
 
     Source:
         Shokri, "Privacy Games", equation 25.
@@ -125,18 +268,12 @@ def bayes(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
 
 def blind(prior: Prior, distance: AnyLoss) -> Attack:
-    """Return the best guess without any report: the baseline of every attack.
+    """Return the best guess without any report, as an attack on a mechanism with one observable.
 
     error = min over g of sum over s of prior(s) d(g, s)
 
-    Its error is the largest distortion privacy that any mechanism can give.
-
-    Args:
-        prior: What the adversary believes, and what is true.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-
-    Returns:
-        The attack on a mechanism with one observable, which reveals nothing.
+    It is the baseline of every attack: the largest distortion privacy that any mechanism can give. Arguments are
+    those of `optimal`.
 
     Raises:
         InputError: If the distance does not fit the prior.
@@ -151,18 +288,18 @@ def silence(prior: Prior) -> Mechanism:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goals:
-    """The best attacks for the two goals; errors and hits of all four count alike.
+    """The best attacks for the two goals; errors and hits of all four are counted in the same way.
 
-    An attacker who wants to be near and one who wants to be exactly right guess differently.
-    All statements about "the best attacker", in sentences, tables and figures, are read from here.
+    An attacker who wants to be near and one who wants to be exactly right guess differently. All statements about
+    "the best attacker", in sentences, tables and figures, are read from here.
 
     Attributes:
         near: The attack of least expected error.
         hit: The attack that finds the secret most often.
         near_blind: The guess of least expected error without a report.
-        hit_blind: The likeliest secret, guessed without a report.
-        hit_rate: How often ``hit`` finds the secret: the Bayes vulnerability.
-        blind_hit_rate: How often ``hit_blind`` does.
+        hit_blind: The most probable secret, guessed without a report.
+        hit_rate: The success rate of ``hit``: the Bayes vulnerability.
+        blind_hit_rate: The success rate of ``hit_blind``.
     """
 
     near: Attack
@@ -175,12 +312,7 @@ class Goals:
 
 @checked
 def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
-    """Return the best attacks for both goals, and what they achieve without the report.
-
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: What the attacker believes, and what is true.
-        distance: d(guess, s), array (secrets, secrets), a `Loss` or a `Metric`.
+    """Return the best attacks for both goals, with and without the report; arguments are those of `optimal`.
 
     Raises:
         InputError: If the prior or the distance does not fit the mechanism.
@@ -198,7 +330,8 @@ def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
         return float((seen.joint(prior) * strategy.T).sum())
 
     silent = silence(prior)
-    hit, hit_blind = attack(mechanism, exact, "likeliest"), attack(silent, exact, "blind likeliest")
+    hit = attack(mechanism, exact, "most probable")
+    hit_blind = attack(silent, exact, "blind, most probable")
     return Goals(
         attack(mechanism, distance, "optimal"),
         hit,
@@ -211,37 +344,28 @@ def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
 
 @checked
 def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: ArrayLike) -> Attack:
-    """Return the best attack with side information, averaged over what the attacker may be told.
+    """Return the best attack with side information, averaged over the information.
 
-    error = sum over y, o of min over g of sum over s of prior(s) told(y|s) p(o|s) d(g, s)
+    error = sum over y, o of min over g of sum over s of prior(s) r(y|s) p(o|s) d(g, s)
 
-    What is told is true and independent of the report, given the secret. It never raises
-    the error above that of `optimal`, whose attacker is told nothing. (An attacker who
-    *believes* more than is true is `misinformed`; their error is never below the best.)
+    The last argument is r(y|s), the side information: an array (secrets, pieces of information) whose rows sum to
+    one. Columns of zeros and ones narrow the secret down to a set; `main_place_information` makes one. The others
+    are those of `optimal`; the prior is the belief before the information. Row ``y * observables + o`` of the
+    strategy is for information y and observable o.
 
-    Where the person's own habits are sharper than the prior of the design, and the
-    attacker knows them, attack with them as the truth: ``optimal(mechanism, habits,
-    distance)``, and ``misinformed(mechanism, habits, distance, prior)`` for the
-    attacker whom the design expected (Privacy Games, section 9.2).
+    The information is true and, given the secret, independent of the report. So the error is never above that of
+    `optimal`. (An attacker who *believes* more than is true is `misinformed`; their error is never below the
+    best.)
 
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: What the attacker believes before they are told anything, and what is true.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-        told: told(y|s), array (secrets, pieces of information); rows sum to one. Columns
-            of zeros and ones narrow the secret down to a set;
-            `main_place_information` makes one.
-
-    Returns:
-        The attack. Its strategy has a row for each pair of a piece of information and an
-        observable: number ``y * observables + o``.
+    Where the person's habits are sharper than the prior of the design, and the attacker knows them, use them as
+    the truth: ``optimal(mechanism, habits, distance)``, and ``misinformed(mechanism, habits, distance, prior)``
+    for the attacker whom the design expected (Privacy Games, section 9.2).
 
     Raises:
-        InputError: If the prior or the distance does not fit the mechanism, or a row of
-            ``told`` is not a distribution.
+        InputError: If the prior or the distance does not fit the mechanism, or a row of r is not a distribution.
     """
     mechanism = matrix_of(mechanism)
-    channel = _distributions(told, len(prior))
+    channel = _distributions(told, "the side information", "secret", (len(prior), None))
     p = prior.probabilities
     shares = p @ channel
     parts = []
@@ -264,25 +388,17 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: Array
 def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: Prior) -> Attack:
     """Return the attack that is optimal for a belief, with its error under the true prior.
 
-    The belief may know less than the truth (a population's prior against one user) or
-    claim more than is true (`Prior.sharpened`: overconfident of home and work); a false
-    one never lowers the error below that of the optimal attack. For a report that is
-    impossible under the belief, the guess is the belief's best one without any report.
-
-    An attacker who truly knows more is `informed`.
-
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: The true prior, by which the error is averaged.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-        belief: What the adversary believes.
+    The belief may know less than the truth (a population's prior against one user) or claim more than is true
+    (`Prior.sharpened`: overconfident of home and work). A false belief never lowers the error below that of the
+    optimal attack. For a report that is impossible under the belief, the guess is the belief's best one without
+    any report. An attacker who knows more is `informed`. The other arguments are those of `optimal`.
 
     Raises:
         InputError: If a prior or the distance does not fit the mechanism.
 
     Source:
-        Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the
-        design's as the belief: the attacker whom the design expected.
+        Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the design's as the
+        belief.
     """
     mechanism = matrix_of(mechanism)
     strategy = optimal_strategy(mechanism, belief, distance)
@@ -292,66 +408,46 @@ def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: 
 def main_place_information(prior: Prior, share: float, *, places: int = 2) -> Floats:
     """Return the side information of an attacker who may see whether someone is at a main place.
 
-    With probability ``share`` they are told whether the secret is one of the likeliest
-    (home and work, say), though not which; otherwise they are told nothing.
-
-    Args:
-        prior: How often each secret occurs.
-        share: How often they are told.
-        places: How many of the likeliest secrets are the main ones.
+    With probability ``share`` it is whether the secret is among the ``places`` most probable ones (home and work,
+    say), but not which; otherwise it is nothing.
 
     Returns:
-        Array (secrets, 3) with a column for being told nothing, "a main place" and "another place".
+        Array (secrets, 3) with columns for "nothing", "a main place" and "another place".
 
     Raises:
         InputError: If the share is not a probability, or there are fewer secrets than that.
     """
     if not 0 <= share <= 1:
-        raise InputError(f"the share {share} is not between 0 and 1.", "use 0.5 to tell half of the time.")
+        raise InputError(f"the share {share} is not between 0 and 1.", "use 0.5 for half of the time.")
     if not 1 <= places <= len(prior):
         raise InputError(
-            f"{places} main places were asked for, of {len(prior)}.", "ask for at least one, at most all."
+            f"{places} main places were requested, of {len(prior)}.", "use at least one, at most all."
         )
     main = np.zeros(len(prior), dtype=np.bool_)
     main[np.argsort(-prior.probabilities, kind="stable")[:places]] = True
     return readonly(np.stack([np.full(len(prior), 1 - share), share * main, share * ~main], axis=1))
 
 
-def _distributions(told: ArrayLike, secrets: int) -> Floats:
-    channel = floats(told, "what is told", shape=(secrets, None))
-    sums = channel.sum(axis=1)
-    worst = int(np.argmax(np.abs(sums - 1)))
-    if (channel < 0).any() or abs(sums[worst] - 1) > ROW_TOLERANCE:
-        raise InputError(
-            f"what is told of secret {worst} sums to {sums[worst]:.12g}, or is negative.",
-            "pass told(y|s): every row is a distribution over pieces of information.",
-        )
-    return channel
-
-
 @checked
 def track_beliefs(
     channel: ArrayLike, prior: Prior, reports: Iterable[int], near: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Return what an attacker believes before the first report, and after each one.
+    """Return the attacker's belief before the first report, and after each one, array (reports + 1, secrets).
 
     b_0 = prior;  b_t(s) is proportional to p(o_t|s) times the sum over r of b_(t-1)(r) k(s|r)
 
     Without ``near`` the secret is always the same (k(s|r) = 1 where s = r), and k reports multiply their
-    likelihoods. With it the person moves between reports: from r to s with a probability proportional to
-    prior(s), among those that are near r. That is a model of the attacker's, who believes it.
+    likelihoods. With it the person moves between reports: from r to s with a probability proportional to prior(s),
+    among those that are near r. This is the attacker's model of movement.
 
     Args:
         channel: p(o|s), array (secrets, observables).
-        prior: What they believe before the first report.
-        reports: Positions of the observables that they see, in order.
+        prior: The belief before the first report.
+        reports: Positions of the reported observables, in order.
         near: Array (secrets, secrets): whether s can follow r, at ``near[r, s]``. Staying is always possible.
 
-    Returns:
-        Array (reports + 1, secrets); rows sum to one.
-
     Raises:
-        InputError: If sizes do not fit, or a report is impossible for all that they believe.
+        InputError: If sizes do not fit, or a report is impossible for all secrets of positive belief.
 
     Source:
         Bayes' rule; with moves the forward filter of a hidden Markov model (Shokri et al., S&P 2011).
@@ -377,8 +473,8 @@ def track_beliefs(
         total = float(after.sum())
         if not total > 0:
             raise InputError(
-                f"report {number} cannot happen for anybody whom the attacker thinks possible.",
-                "give a prior that holds the true secret possible, and moves that can be made.",
+                f"report {number} is impossible for all secrets that the attacker holds possible.",
+                "use a prior that gives the true secret a positive probability, and moves that can be made.",
             )
         beliefs.append(after / total)
     return readonly(np.stack(beliefs))

@@ -1,4 +1,4 @@
-"""Adversaries who learn from examples: nearest neighbours, random forests, gradient boosting."""
+"""Attacks that learn from examples: nearest neighbours, random forests, gradient boosting."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Examples:
 
     Args:
         secrets: Array (k,) of positions in the space.
-        points: Array (k, features), the reports; (k,) is kept as (k, 1).
+        points: Array (k, features), the reports; (k,) becomes (k, 1).
         space: The secrets.
 
     Raises:
@@ -67,13 +67,7 @@ class Examples:
 
     @classmethod
     def of(cls, secrets: Iterable[Hashable], outputs: Any, space: Space | None = None) -> Examples:
-        """Return the examples of labels: the i-th output was seen for the i-th secret.
-
-        Args:
-            secrets: The secret of each example.
-            outputs: Array (k,) or (k, features) of numbers.
-            space: All secrets; by default those that occur.
-        """
+        """Return the examples of labels and outputs, array (k,) or (k, features), by default on these labels."""
         labels = list(secrets)
         secrets_space = space if space is not None else Space(dict.fromkeys(labels))
         return cls(secrets_space.positions(labels), outputs, secrets_space)
@@ -82,17 +76,11 @@ class Examples:
     def of_mechanism(cls, mechanism: Mechanism, prior: Prior, size: int, *, seed: int | None = None) -> Examples:
         """Return simulated examples of a mechanism: secrets drawn from the prior, and their reports.
 
-        A report becomes the coordinates of its observable, where there are coordinates;
-        else a unit vector, so that different observables are equally far apart.
-
-        Args:
-            mechanism: The mechanism.
-            prior: The prior on its secrets.
-            size: How many examples.
-            seed: For studies: makes the draws the same each time.
+        A report becomes the coordinates of its observable, where there are coordinates; else a unit vector, so
+        that different observables are equally far apart. A seed, for studies, makes the draws reproducible.
 
         Raises:
-            InputError: If the prior does not fit.
+            InputError: If the prior does not fit, or the size is below two.
         """
         joint = mechanism.joint(prior)
         rng = np.random.default_rng(seed)
@@ -107,13 +95,10 @@ class Examples:
     def of_black_box(
         cls, ask: Callable[[Hashable], Any], prior: Prior, size: int, *, seed: int | None = None
     ) -> Examples:
-        """Return what a function answers for secrets drawn from the prior.
+        """Return the answers of a function, numbers or rows of numbers, for secrets drawn from the prior.
 
-        Args:
-            ask: From a label to a number or a row of numbers; called ``size`` times.
-            prior: The prior on the secrets.
-            size: How many examples.
-            seed: Of the choice of the secrets; the function has its own randomness.
+        It is called ``size`` times, at least two. The seed is of the choice of the secrets; the function has its
+        own randomness. Answers of different shapes are an `InputError`.
         """
         rng = np.random.default_rng(seed)
         p = prior.probabilities / prior.probabilities.sum()
@@ -132,16 +117,12 @@ class Examples:
 
     @property
     def shares(self) -> Floats:
-        """Frequency of each secret, as a share, array (secrets,)."""
+        """The share of each secret, array (secrets,)."""
         shares: Floats = np.bincount(self.secrets, minlength=len(self.space)) / len(self)
         return shares
 
     def split(self, share: float, *, seed: int | None = None) -> tuple[Examples, Examples]:
-        """Return a random part and the rest.
-
-        Args:
-            share: The share of the first part, between 0 and 1.
-            seed: For studies.
+        """Return a random part, with a share between 0 and 1 of the examples, and the rest.
 
         Raises:
             InputError: If a part would have fewer than two examples.
@@ -175,7 +156,7 @@ class Fitted(ABC):
         """Return the believed posterior of each report, array (k, secrets), for points (k, features)."""
 
     def guesses(self, points: Floats) -> NDArray[np.intp]:
-        """Return the position of the likeliest secret of each report, array (k,)."""
+        """Return the position of the most probable secret of each report, array (k,)."""
         best: NDArray[np.intp] = self.probabilities(points).argmax(axis=1)
         return best
 
@@ -189,11 +170,7 @@ class Classifier(ABC):
 
     @abstractmethod
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
-        """Learn from examples.
-
-        Args:
-            examples: The examples.
-            seed: For studies: makes what is random in the rule the same each time.
+        """Return the rule that has learned from examples; a seed, for studies, makes it reproducible.
 
         Raises:
             MissingExtraError: If the library that the rule comes from is not installed.
@@ -204,14 +181,13 @@ class Classifier(ABC):
 class NearestNeighbours(Classifier):
     """The secret that is most frequent among the k nearest examples, with all that are as near as the last.
 
-    Equal outputs are thus counted together, and where each was seen k times it is the
-    frequentist's guess. With k = 1 and outputs that never repeat, its error tends to at most
-    R (2 - R n / (n - 1)), R being the Bayes error and n the number of secrets (Cover and
-    Hart, 1967). With k growing, and k / examples tending to 0, it tends to the Bayes error
-    itself, for every distribution (Stone, 1977); at no rate that holds for all.
+    Equal outputs are thus counted together, and where each was seen k times it is the frequentist's guess. With k
+    = 1 and outputs that never repeat, its error tends to at most R (2 - R n / (n - 1)), R being the Bayes error
+    and n the number of secrets (Cover and Hart, 1967). With k growing, and k / examples tending to 0, it tends to
+    the Bayes error itself, for every distribution (Stone, 1977), but at no common rate.
 
     Attributes:
-        k: How many neighbours; None for the natural logarithm of the number of examples.
+        k: The number of neighbours; None for the natural logarithm of the number of examples.
 
     Source:
         Cherubin, Chatzikokolakis and Palamidessi, "F-BLEAU", S&P 2019.
@@ -225,7 +201,7 @@ class NearestNeighbours(Classifier):
             raise InputError(f"{self.k} neighbours were asked for.", "ask for at least one.")
 
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:  # noqa: ARG002 - nothing is random
-        """Learn from examples; nothing is random in it."""
+        """Return the rule that has learned from examples; nothing is random in it."""
         from scipy.spatial import cKDTree
 
         k = max(1, round(math.log(len(examples)))) if self.k is None else self.k
@@ -237,38 +213,28 @@ class NearestNeighbours(Classifier):
 
 @dataclass(frozen=True, slots=True)
 class RandomForest(Classifier):
-    """Many trees on random parts of the examples, each asking about random features.
-
-    Attributes:
-        trees: How many.
-        leaf: The least number of examples in a leaf.
-    """
+    """Many trees on random parts of the examples and features, with ``leaf`` or more examples in a leaf."""
 
     name: ClassVar[str] = "random forest"
     trees: int = 100
     leaf: int = 5
 
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
-        """Learn from examples."""
+        """Return the rule that has learned from examples."""
         kind = _ensemble("The attack by a random forest").RandomForestClassifier
         return _fit(kind(self.trees, min_samples_leaf=self.leaf, random_state=seed), examples)
 
 
 @dataclass(frozen=True, slots=True)
 class GradientBoosting(Classifier):
-    """Small trees, each correcting the errors of the ones before it.
-
-    Attributes:
-        rounds: How many trees per secret.
-        rate: By how much each corrects, from 0 to 1.
-    """
+    """Small trees, ``rounds`` per secret, each correcting the ones before it by the ``rate``, from 0 to 1."""
 
     name: ClassVar[str] = "gradient boosting"
     rounds: int = 100
     rate: float = 0.1
 
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
-        """Learn from examples."""
+        """Return the rule that has learned from examples."""
         kind = _ensemble("The attack by gradient boosting").HistGradientBoostingClassifier
         return _fit(kind(max_iter=self.rounds, learning_rate=self.rate, random_state=seed), examples)
 
@@ -318,7 +284,7 @@ class _Single(Fitted):
 
 
 def _ensemble(feature: str) -> Any:
-    """Return scikit-learn's rules of many trees, or raise a `MissingExtraError`."""
+    """Return scikit-learn's ensembles of trees; `MissingExtraError` without it."""
     try:
         import sklearn.ensemble
     except ImportError:
@@ -336,15 +302,13 @@ def _fit(model: Any, examples: Examples) -> Fitted:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Confusion:
-    """Number of guesses of each secret for each true one.
+    """The number of guesses of each secret for each true one.
 
     Args:
-        counts: Array (secrets, guesses) of whole numbers; row x, column y counts the guesses
-            y where x was true.
+        counts: Array (secrets, guesses) of whole numbers: the guesses y where x was true in row x, column y.
 
     Raises:
-        InputError: If the array is not square, empty of counts, or has an entry that is
-            negative or not whole.
+        InputError: If the array is not square, empty of counts, or has an entry that is negative or not whole.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 18 to 22.
@@ -371,13 +335,7 @@ class Confusion:
 
     @classmethod
     def of(cls, secrets: NDArray[np.intp], guesses: NDArray[np.intp], size: int) -> Confusion:
-        """Return the counts of pairs: the i-th guess was made for the i-th secret.
-
-        Args:
-            secrets: Array (k,) of positions of the true secrets.
-            guesses: Array (k,) of positions of the guesses.
-            size: How many secrets there are.
-        """
+        """Return the counts of pairs of positions of secrets and guesses, arrays (k,), among ``size`` secrets."""
         counts = np.zeros((size, size))
         np.add.at(counts, (secrets, guesses), 1)
         return cls(counts)
@@ -444,19 +402,19 @@ def _shares(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LearnedAttack:
-    """A learned attack and what it achieved on examples that it had not seen.
+    """A learned attack and its success on examples that it had not seen.
 
-    Its error is that of one attacker. Others may do better: on average it is never below
-    the Bayes error of the mechanism, and it proves no privacy.
+    It is one attacker, so it proves no privacy. Others may do better: on average its error is never below the
+    Bayes error of the mechanism.
 
     Attributes:
-        name: What the rule is called in texts.
+        name: The name of the rule in texts.
         rule: The rule that has learned.
-        confusion: What it guessed for the held-out examples.
+        confusion: The guesses for the held-out examples.
         space: The secrets.
-        learned_from: How many examples it learned from.
-        blind_hits: How many held-out examples were of the secret most frequent among those
-            that it learned from: what a guess without the report would have got right.
+        learned_from: The number of examples that it learned from.
+        blind_hits: The hits of a guess without the report, on the secret most frequent among the learned examples,
+            among the held-out ones.
     """
 
     name: str
@@ -478,7 +436,7 @@ class LearnedAttack:
 
     @property
     def advantage(self) -> float:
-        """Gain in the share of right guesses over a guess without the report; negative if less often."""
+        """The gain in the share of right guesses over a guess without the report; negative if it is less."""
         return self.confusion.accuracy - self.blind_hits / len(self.confusion)
 
     def __repr__(self) -> str:
@@ -496,14 +454,14 @@ def learned(
     share: float = 0.5,
     seed: int | None = None,
 ) -> LearnedAttack:
-    """Learn an attack from examples and judge it on others.
+    """Return an attack learned from examples and judged on others.
 
     Args:
         examples: Secrets and their reports.
         rule: How to learn.
         held_out: The examples that judge; by default a random part of those given.
         share: The part that learns, where none are held out.
-        seed: For studies: makes the split and the rule the same each time.
+        seed: For studies: makes the split and the rule reproducible.
 
     Raises:
         InputError: If there are too few examples.

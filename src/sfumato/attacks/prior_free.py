@@ -1,4 +1,4 @@
-"""Attackers without a prior: unweighted, minimax, and minimax per guess."""
+"""Attacks without a prior: unweighted, minimax, and minimax per guess."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from ..core import AnyLoss, Bracket, Prior, Randomizer, matrix_of
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import SolverError
-from .attack import Attack, Minimax, evaluate, fitting
-from .known_prior import misinformed, optimal
+from .known_prior import Attack, Minimax, evaluate, fitting, misinformed, optimal
 
 _GAP = 1e-6  # of the largest distance
 _WHOLE = 1_000_000  # coefficients of a program that is solved as a whole
@@ -32,14 +31,14 @@ Positions = NDArray[np.intp]
 
 
 class GameAnswer(NamedTuple):
-    """Strategies of both sides; how good they are must be recomputed from them."""
+    """Strategies of both sides; their values must be recomputed."""
 
     strategy: Floats  # q(guess|o), array (observables, guesses)
     prior: Floats  # array (secrets,)
 
 
 class _Mixed(NamedTuple):
-    """A strategy: the shares of some guesses, arrays (k,), and of which reports they are."""
+    """A strategy: the shares of some guesses for some reports, arrays (k,)."""
 
     reports: Positions
     guesses: Positions
@@ -49,24 +48,16 @@ class _Mixed(NamedTuple):
 def solve_game(matrix: Floats, distance: Floats, gap: float, time_limit: float | None = None) -> GameAnswer:
     """Return the strategy of least largest error, and the prior that is worst for every strategy.
 
-    min over q of max over s of sum over o, g of p(o|s) q(g|o) d(g, s)
+    min over q of max over s of sum over o, g of p(o|s) q(g|o) d(g, s), with entries of d of magnitude at most one
 
-    The linear program has few guesses for each report and few secrets at first. Its answer is held against all:
-    secrets of the largest error join, and so does the best guess for each report under the prior. It
-    ends when what the strategy guarantees is near what the prior proves.
-
-    Args:
-        matrix: Array (secrets, observables), p(o|s).
-        distance: Array (guesses, secrets), entries of magnitude at most one.
-        gap: How near the two must be.
-        time_limit: Seconds; None for no limit.
-
-    Raises:
-        SolverError: If the time is over, or the solver fails.
+    The linear program has few guesses for each report and few secrets at first. Its answer is compared with all:
+    secrets of the largest error join, and so does the best guess for each report under the prior. It ends when the
+    strategy's guarantee is within ``gap`` of the prior's bound; `SolverError` if the time is over or the solver
+    fails.
 
     Source:
-        McMahan, Gordon and Blum, "Planning in the presence of cost functions controlled by an adversary",
-        ICML 2003 (the double oracle algorithm).
+        McMahan, Gordon and Blum, "Planning in the presence of cost functions controlled by an adversary", ICML
+        2003 (the double oracle algorithm).
     """
     started, everyone = time.monotonic(), np.arange(matrix.shape[1])
     groups = matrix.argmax(axis=1)
@@ -104,7 +95,7 @@ def solve_game(matrix: Floats, distance: Floats, gap: float, time_limit: float |
 
 
 def _worst(errors: Floats, groups: Positions) -> Positions:
-    """Return some secrets of large error, at most one of those that share their likeliest report."""
+    """Return some secrets of large error, at most one of those that share their most probable report."""
     order = np.argsort(-errors, kind="stable")
     _, first = np.unique(groups[order], return_index=True)
     return np.unique(order[np.sort(first)[:_SECRETS]])
@@ -150,11 +141,8 @@ def _solve_part(
 def _solve_minimax(rows: Any, sums: csr_array, seconds: float | None, failure: str) -> tuple[Floats, Floats]:
     """Return the x >= 0 with sums @ x = 1 that minimises v with rows @ (x, v) <= 0, and the dual weights.
 
-    Args:
-        rows: Array or sparse array (cases, variables + 1), entries of magnitude at most one; the last are -1.
-        sums: Array (distributions, variables).
-        seconds: The time limit; None for none.
-        failure: The beginning of the message where there is no optimum.
+    ``rows`` (cases, variables + 1) has entries of magnitude at most one, the last -1; ``sums`` is (distributions,
+    variables). Without an optimum a `SolverError` begins with ``failure``.
     """
     cases, size = rows.shape[0], sums.shape[1]
     cost = np.zeros(size + 1)
@@ -176,15 +164,10 @@ def _solve_minimax(rows: Any, sums: csr_array, seconds: float | None, failure: s
 
 @checked
 def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
-    """Return the attack of least summed error, every secret counting the same.
+    """Return the attack of least summed error, in which every secret counts the same.
 
-    The strategy minimises the sum over s, o, g of p(o|s) q(g|o) d(g, s), which is to
-    believe in the uniform prior.
-
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: The true prior, by which the error is averaged; the strategy ignores it.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
+    The strategy minimises the sum over s, o, g of p(o|s) q(g|o) d(g, s), which is to believe in the uniform prior.
+    It ignores the true prior, which averages the error. Arguments are those of `optimal`.
 
     Raises:
         InputError: If the prior or the distance does not fit the mechanism.
@@ -205,23 +188,17 @@ def prior_free(
 
     min over q of max over s of sum over o, g of p(o|s) q(g|o) d(g, s)
 
-    The strategy is random in general. By the minimax theorem its value is the largest
-    error of the optimal attack under any prior, so it is the distortion privacy that
-    the mechanism offers to a user whose prior suits it best. ``minimax`` holds that
-    value with its bounds, and the prior that attains the lower one.
+    The strategy is random in general, and ignores the prior, which averages ``error``. By the minimax theorem its
+    value is the largest error of the optimal attack under any prior, so it is the distortion privacy of the
+    mechanism for a user whose prior suits it best. ``minimax`` holds that value with its bounds, and the prior
+    that attains the lower one.
 
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: The true prior, by which ``error`` is averaged; the strategy ignores it.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-        time_limit: Seconds that the solver may take. Up to a million coefficients
-            (secrets x observables x guesses) the whole program is solved, which takes
-            about a second; beyond, the parts of it that matter.
+    Up to a million coefficients (secrets x observables x guesses) the whole program is solved, which takes about a
+    second; beyond, the parts of it that matter. The time limit is in seconds. Arguments are those of `optimal`.
 
     Raises:
         InputError: If the prior or the distance does not fit the mechanism.
-        SolverError: If the solver finds no optimum, or its answer does not stand up to
-            being recomputed.
+        SolverError: If the solver finds no optimum, or recomputing its answer refutes it.
 
     Source:
         Shokri, "Privacy Games", equation 28.
@@ -249,20 +226,13 @@ def per_guess(
 
     min over q of max over s, g of sum over o of p(o|s) q(g|o) d(g, s)
 
-    ``minimax`` holds that value with its bounds; the attack's ``error`` and
-    ``worst_case_error`` are the usual sums over guesses, and larger.
-
-    Args:
-        mechanism: The mechanism that is attacked.
-        prior: The true prior, by which ``error`` is averaged; the strategy ignores it.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-        time_limit: Seconds that the solver may take. The program is slower than that of
-            `prior_free`: 50 secrets, observables and guesses take about a second.
+    ``minimax`` holds that value with its bounds; the attack's ``error`` and ``worst_case_error`` are the usual
+    sums over guesses, and larger. The program is slower than that of `prior_free`, whose arguments it has: 50
+    secrets, observables and guesses take about a second.
 
     Raises:
         InputError: If the prior or the distance does not fit the mechanism.
-        SolverError: If the solver finds no optimum, or its answer does not stand up to
-            being recomputed.
+        SolverError: If the solver finds no optimum, or recomputing its answer refutes it.
 
     Source:
         Shokri, "Privacy Games", equation 29.

@@ -7,12 +7,14 @@ from .discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .discrete_gaussian import GaussianNoise as GaussianNoise
 from .discrete_laplace import DiscreteLaplace as DiscreteLaplace
 from .discrete_laplace import LaplaceNoise as LaplaceNoise
-from .elastic import elastic_metric as elastic_metric
-from .elastic import elastic_surplus as elastic_surplus
+from .family import Matched as Matched
 from .family import MechanismFamily as MechanismFamily
+from .family import matched as matched
 from .formulas import coin as coin
 from .formulas import coin_of_distortion as coin_of_distortion
 from .formulas import constant as constant
+from .formulas import elastic_metric as elastic_metric
+from .formulas import elastic_surplus as elastic_surplus
 from .formulas import exponential as exponential
 from .formulas import geometric as geometric
 from .formulas import restricted_laplace as restricted_laplace
@@ -27,8 +29,6 @@ from .frequency_oracles import bit_probabilities as bit_probabilities
 from .frequency_oracles import randomised_response as randomised_response
 from .hashing import Hashed as Hashed
 from .hashing import LocalHashing as LocalHashing
-from .matching import Matched as Matched
-from .matching import matched as matched
 from .noise import AdditiveNoise as AdditiveNoise
 from .noise import Clamped as Clamped
 from .noise import Noise as Noise

@@ -1,7 +1,4 @@
-"""The lattice that the cells of a region lie on, and the window in which noise on it is moved to the cells.
-
-Moving reports is post-processing: whichever cell they are moved to, the guarantee of the noise stays.
-"""
+"""The lattice of a region's cells, and the window in which noise on it is moved to the cells."""
 
 from __future__ import annotations
 
@@ -70,9 +67,6 @@ class LatticeBasis(CompactRepr):
     @classmethod
     def of(cls, space: Space) -> LatticeBasis:
         """Return the basis of a grid, or the one that the neighbours in a space of places suggest.
-
-        Args:
-            space: Places with two coordinates.
 
         Raises:
             InputError: If the places are on a line, or have no two coordinates.
@@ -153,14 +147,14 @@ def norms(vectors: Floats, norm: str) -> Floats:
 
 
 def check_norm(norm: str) -> str:
-    """Return the name of a norm."""
+    """Return the name of a norm; `InputError` if it is unknown."""
     if norm not in NORMS:
         raise InputError(f"the norm {norm!r} is unknown.", f"use one of {', '.join(NORMS)}.")
     return norm
 
 
 def plane(space: Space) -> Floats:
-    """Return the coordinates of places on the plane, array (n, 2)."""
+    """Return the coordinates of places on the plane, array (n, 2); `InputError` if there are none."""
     points = space.coordinates
     if points is None or points.shape[1] != 2 or space.unit == "degree":
         raise InputError(
@@ -173,13 +167,13 @@ def plane(space: Space) -> Floats:
 class ClampingWindow:
     """The cells of a space on a lattice, with a window around them.
 
-    A report in the window moves to the nearest cell of the region; one beyond it first
-    moves along the steps of the lattice to the window's border. Where the region fills
-    a rectangle of a rectangular lattice, the window is the region.
+    A report in the window moves to the nearest cell of the region; one beyond it first moves along the steps of
+    the lattice to the window's border. Moving reports is post-processing, so the guarantee of the noise holds.
+    Where the region fills a rectangle of a rectangular lattice, the window is the region.
 
-    The steps of the basis are in such an order that the window has no more columns than rows.
-    ``positions`` are the column and row in it of each of the n cells, array (n, 2), and ``nearest``
-    says to which of them each of its cells moves, array (rows * columns,).
+    The steps of the basis are in such an order that the window has no more columns than rows. ``positions`` are
+    the column and row of each of the n cells, array (n, 2), and ``nearest`` is the cell that each of the window's
+    moves to, array (rows * columns,).
     """
 
     basis: LatticeBasis
@@ -190,7 +184,7 @@ class ClampingWindow:
 
     @classmethod
     def of(cls, space: Space, basis: LatticeBasis, norm: str, reach: float) -> ClampingWindow:
-        """Return the window of a space, whose margin is as wide as the reach where it needs one."""
+        """Return the window of a space, with a margin as wide as the reach where it needs one."""
         positions = basis.positions(space)
         positions -= positions.min(axis=0)
         if len(np.unique(positions, axis=0)) < len(positions):
@@ -222,9 +216,9 @@ class ClampingWindow:
     def clamped(self, kernel: Callable[[NDArray[np.int64]], Floats], radius: int) -> tuple[Window, float]:
         """Return the window's probabilities for noise of a kernel, times the kernel's sum, and that sum.
 
-        All sums are of positive terms, so every entry has a relative error of at most about
-        4 ``radius`` roundings and what lies beyond the radius. The kernel takes offsets (..., 2) in steps
-        to weights of at least 0; those beyond the radius in either direction are left out.
+        All terms are positive, so every entry has a relative error of at most about 4 ``radius`` roundings and
+        what lies beyond the radius. The kernel takes offsets (..., 2) in steps to weights of at least 0; those
+        beyond the radius in either direction are left out.
         """
         span = np.arange(-radius, radius + 1)
         tall = max(1, _CHUNK // len(span))
@@ -252,10 +246,9 @@ class ClampingWindow:
 
 
 def ranges(kernel: Floats, size: int, axis: int) -> Floats:
-    """Return sums of a kernel over all offsets up to i, only i, and from i on, |i| < size.
+    """Return sums of a kernel over all offsets up to i, only i, and from i on, |i| < size; of all for one cell.
 
-    With one cell it is the sum of all. The sums are the first axis of the answer, and i
-    takes the place of the kernel's axis.
+    The sums are the first axis of the answer, and i takes the place of the kernel's axis.
     """
     weights = np.moveaxis(kernel, axis, 0)
     if size == 1:

@@ -37,28 +37,25 @@ def planar_geometric(
 ) -> Mechanism:
     """Return the planar geometric mechanism on cells, epsilon-private for the distance.
 
-    On the infinite lattice of the cells p(z|s) = exp(-epsilon |s - z|) / Z, where Z does
-    not depend on s; then every z outside the region moves to the nearest cell of it. No
-    row is normalised for itself, so nothing of epsilon is lost at the borders: it is
-    kept exactly, for a region of any shape, and used up by every cell inside.
+    On the infinite lattice of the cells p(z|s) = exp(-epsilon |s - z|) / Z, where Z does not depend on s; then
+    every z outside the region moves to its nearest cell. No row is normalised by itself, so no epsilon is lost at
+    the borders: it holds exactly, for a region of any shape, and every cell inside attains it.
 
     Args:
-        space: The n cells, which are also the observables: a `Grid`, or places of any
-            shape on a lattice (a masked grid, regular hexagons).
-        epsilon: Per unit of the space's coordinates, metres for a grid; a number or text
-            such as ``"0.6/km"``.
+        space: The n cells, which are also the observables: a `Grid`, or places of any shape on a lattice (a masked
+            grid, regular hexagons).
+        epsilon: Per unit of the space's coordinates, metres for a grid; a number or text such as ``"0.6/km"``.
         norm: ``euclidean``, ``manhattan`` or ``maximum``.
         basis: The basis of their lattice; by default the one that the cells show.
 
     Raises:
-        InputError: If the cells are not on a lattice or too small for the noise, or
-            epsilon is not positive.
+        InputError: If the cells are not on a lattice or too small for the noise, or epsilon is not positive.
         UnitError: If the unit of epsilon does not fit.
 
     Source:
-        Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability",
-        CCS 2013, sections 4.1 and 4.2, with discrete noise in place of continuous; known
-        as ``planar_geometric_grid`` from Chatzikokolakis's libqif. docs/proofs/places.md.
+        Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, sections 4.1 and
+        4.2, with discrete noise instead of continuous; known as ``planar_geometric_grid`` from Chatzikokolakis's
+        libqif. docs/proofs/places.md.
 
     Example:
         >>> import sfumato as sf
@@ -100,7 +97,7 @@ class PlanarGeometric(MechanismFamily):
 
     @property
     def epsilon(self) -> float:
-        """As given, per unit of the coordinates; cells that no report from outside moves to attain it."""
+        """The epsilon that was given, per unit of the coordinates; cells inside the region attain it."""
         return self._epsilon
 
     @property
@@ -115,8 +112,8 @@ class PlanarGeometric(MechanismFamily):
     def expected_distance(self) -> float:
         """The mean distance from secret to report, before reports move into the region.
 
-        The sum of |z| exp(-epsilon |z|) / Z over the lattice, in floating point; about
-        2 / epsilon, the planar Laplace's, where cells are small against it.
+        The sum of |z| exp(-epsilon |z|) / Z over the lattice, in floating point; about 2 / epsilon, the planar
+        Laplace's, for much smaller cells.
         """
         radius = self._radius(self._epsilon, _LEFT**1.25)
         return self._sum(radius, 1) / self._sum(radius, 0)
@@ -200,10 +197,10 @@ class PlanarGeometric(MechanismFamily):
 
 
 def _beyond(decay: float, radius: int) -> float:
-    """Return a bound of the sum of exp(-decay r) over all offsets of which the larger step r is above a radius.
+    """Return a bound of the sum of exp(-decay r) over all offsets whose larger step r is above a radius.
 
-    There are 8 r offsets with larger step r, and with q = exp(-decay) the sum of r q**r
-    beyond R is q**(R + 1) (R + 1 - R q) / (1 - q)**2.
+    There are 8 r offsets with larger step r, and with q = exp(-decay) the sum of r q**r beyond R is q**(R + 1) (R
+    + 1 - R q) / (1 - q)**2.
     """
     missing = -math.expm1(-decay)
     series = math.exp(-decay * (radius + 1)) * (1 + radius * missing) / missing**2
@@ -214,12 +211,11 @@ def _beyond(decay: float, radius: int) -> float:
 class PlanarGaussian(MechanismFamily):
     """Normal noise of standard deviation sigma in x and in y, rounded to cells of a grid.
 
-    The centre of the secret's cell is moved by the noise; the report is the cell where
-    it ends, or the region's nearest one. Rounding and moving are post-processing, so two
-    secrets at distance d are exactly as hard to tell apart as the mathematics of normal
-    noise says, or harder: Gaussian privacy with mu = d / sigma, (epsilon, delta) with
-    `delta`, zero-concentrated privacy with rho = d**2 / (2 sigma**2). No pure epsilon
-    holds per unit of distance: reports far from both give away more and more.
+    The noise moves the centre of the secret's cell; the report is the cell where it ends, or the region's nearest
+    one. Rounding and moving are post-processing, so two secrets at distance d are at least as indistinguishable as
+    under normal noise: Gaussian privacy with mu = d / sigma, (epsilon, delta) with `delta`, zero-concentrated
+    privacy with rho = d**2 / (2 sigma**2). No pure epsilon holds per unit of distance: the likelihood ratio grows
+    with the distance of the report.
 
     Args:
         space: The cells, which are also the reports: a `Grid` or cells of one.
@@ -231,8 +227,8 @@ class PlanarGaussian(MechanismFamily):
         UnitError: If the unit of sigma does not fit.
 
     Source:
-        Kawamoto and Murakami, ESORICS 2019, compare with planar Gaussian noise. Privacy
-        of normal noise: Balle and Wang, ICML 2018; Dong, Roth and Su, 2022, theorem 2.7.
+        Kawamoto and Murakami, ESORICS 2019, compare with planar Gaussian noise. Privacy of normal noise: Balle and
+        Wang, ICML 2018; Dong, Roth and Su, 2022, theorem 2.7.
 
     Example:
         >>> import sfumato as sf
@@ -298,12 +294,8 @@ class PlanarGaussian(MechanismFamily):
     def delta(self, epsilon: float, distance: float | str) -> float:
         """Return a delta with which two secrets at a distance are (epsilon, delta)-indistinguishable.
 
-        Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu), and
-        (1 + e^epsilon) 2**-38 for the rounding of the matrix to integers.
-
-        Args:
-            epsilon: At least 0, for the pair.
-            distance: A number or text such as ``"500 m"``.
+        Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu), and (1 + e^epsilon) 2**-38 for the
+        rounding of the matrix to integers. The distance is a number or text such as ``"500 m"``.
 
         Raises:
             InputError: If an argument is negative.
@@ -330,9 +322,9 @@ class PlanarGaussian(MechanismFamily):
 
 
 def _line(size: int, width: float) -> Floats:
-    """Return the probabilities of normal noise between the cells of a line, whose ends take all beyond.
+    """Return the probabilities of normal noise between the cells of a line, array (size, size).
 
-    Array (size, size): from cell to cell. The width of a cell is in standard deviations.
+    The width of a cell is in standard deviations; the ends take the tails.
     """
     from scipy.special import ndtr
 

@@ -30,21 +30,19 @@ _GRAIN = 16  # bits of a calibrated variance
 class DiscreteGaussian(Noise):
     """Noise k with probability proportional to exp(-k**2 / (2 v)), for integer answers.
 
-    It has no pure epsilon, but (epsilon, delta) for every epsilon (`delta`), and `rho`
-    of zero-concentrated privacy. The variance of the noise is at most v, and nearly v
-    from v = 1 on.
+    It has no pure epsilon, but (epsilon, delta) for every epsilon (`delta`), and `rho` of zero-concentrated
+    privacy. The variance of the noise is at most v, and nearly v from v = 1 on.
 
     Args:
-        squared_sigma: v, a positive rational: an integer, a `Fraction`, text such as
-            ``"7/2"``, or a float, which stands for the binary fraction it is.
+        squared_sigma: v, a positive rational: an integer, a `Fraction`, text such as ``"7/2"``, or a float, which
+            stands for the binary fraction it is.
         sensitivity: A positive integer.
 
     Raises:
         InputError: If an argument is not positive, or v is above 2**40.
 
     Source:
-        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy",
-        2020, theorems 4 and 7.
+        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020, theorems 4 and 7.
 
     Example:
         >>> from sfumato.mechanisms import DiscreteGaussian
@@ -92,9 +90,8 @@ class DiscreteGaussian(Noise):
     def delta(self, epsilon: float) -> float:
         """Return the least delta for which (epsilon, delta)-privacy holds, rounded up.
 
-        The sum of max(pmf(k) - e^epsilon pmf(k + sensitivity), 0), whose terms are
-        positive exactly for k > epsilon v / sensitivity - sensitivity / 2; the terms that
-        are left out, and rounding, are covered.
+        The sum of max(pmf(k) - e^epsilon pmf(k + sensitivity), 0), whose terms are positive exactly for k >
+        epsilon v / sensitivity - sensitivity / 2. Omitted terms and rounding are covered.
 
         Raises:
             InputError: If epsilon is negative or not a number.
@@ -111,7 +108,7 @@ class DiscreteGaussian(Noise):
 
     @property
     def variance(self) -> float:
-        """The variance, a sum in floating point."""
+        """The variance of the noise, a sum in floating point."""
         k = np.arange(1.0, self._end(0) + 1)
         return 2 * math.fsum(k**2 * self.pmf(k.astype(np.int64)))
 
@@ -142,7 +139,7 @@ class DiscreteGaussian(Noise):
         return Mechanism(rows if n > 1 else np.ones((1, 1)), space, space)
 
     def recipe(self) -> GaussianNoise:
-        """Return the noise's exact parameter."""
+        """Return the recipe with the noise's exact parameter."""
         return GaussianNoise(self.squared_sigma)
 
     @property
@@ -162,14 +159,11 @@ class DiscreteGaussian(Noise):
 class GaussianNoise(NoiseRecipe):
     """Add an integer k with probability proportional to exp(-k**2 / (2 variance)).
 
-    It is drawn from `proposal` and accepted with probability exp(-`rejection`).
-
-    Attributes:
-        variance: The parameter, a positive rational number.
+    The variance is a positive fraction. k is drawn from `proposal` and accepted with probability
+    exp(-`rejection`).
 
     Source:
-        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy",
-        2020, algorithm 3.
+        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020, algorithm 3.
     """
 
     variance: Fraction
@@ -180,10 +174,7 @@ class GaussianNoise(NoiseRecipe):
         return LaplaceNoise(Fraction(math.isqrt(self.variance.numerator // self.variance.denominator) + 1))
 
     def rejection(self, magnitude: int) -> Fraction:
-        """Return (|k| - variance / t)**2 / (2 variance), exactly.
-
-        Up to a constant it is k**2 / (2 variance) - |k| / t, what the proposal lacks.
-        """
+        """Return (|k| - variance / t)**2 / (2 variance): k**2 / (2 variance) - |k| / t, up to a constant."""
         return (magnitude - self.variance / self.proposal.scale) ** 2 / (2 * self.variance)
 
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:

@@ -24,13 +24,12 @@ from .noise import Noise, NoiseRecipe, check_scale, integers, rational, whole
 class DiscreteLaplace(Noise):
     """Noise k with probability tanh(r / 2) exp(-r |k|), r = epsilon / sensitivity.
 
-    The untruncated geometric mechanism: epsilon-private for integer answers that differ
-    by at most the sensitivity, and every report but those between two answers attains
-    it. Clamped to a range it is `geometric`, the truncated geometric mechanism.
+    The untruncated geometric mechanism: epsilon-private for integer answers that differ by at most the
+    sensitivity, which every report but those between two answers attains. Clamped to a range it is `geometric`.
 
     Args:
-        epsilon: A positive rational: an integer, a `Fraction`, text such as ``"1/10"``, or
-            a float, which stands for the binary fraction it is.
+        epsilon: A positive rational: an integer, a `Fraction`, text such as ``"1/10"``, or a float, which stands
+            for the binary fraction it is.
         sensitivity: A positive integer.
 
     Raises:
@@ -55,7 +54,7 @@ class DiscreteLaplace(Noise):
 
     @property
     def epsilon(self) -> float:
-        """As given, or the next float above."""
+        """The epsilon that was given, or the next float above."""
         return float_above(self.parameter)
 
     @property
@@ -89,20 +88,16 @@ class DiscreteLaplace(Noise):
         return geometric(space, float_below(self.rate))
 
     def recipe(self) -> LaplaceNoise:
-        """Return the noise's exact scale."""
+        """Return the recipe with the noise's exact scale."""
         return LaplaceNoise(1 / self.rate)
 
 
 @dataclass(frozen=True, slots=True)
 class LaplaceNoise(NoiseRecipe):
-    """Add an integer k with probability proportional to exp(-|k| / scale).
-
-    Attributes:
-        scale: A positive rational number.
+    """Add an integer k with probability proportional to exp(-|k| / scale), the scale positive and rational.
 
     Source:
-        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy",
-        2020, algorithm 2.
+        Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020, algorithm 2.
     """
 
     scale: Fraction

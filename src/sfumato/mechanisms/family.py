@@ -1,27 +1,44 @@
-"""Families of mechanisms: the properties that each states, and checks of their arguments."""
+"""Families of mechanisms: a common interface, checks of arguments, and the parameter for a wanted loss."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from ..core import AnyGuarantee, Capability, Mechanism, Randomizer, Recipe, Row, Space
-from ..errors import InputError, python
+from ..core import (
+    AnyGuarantee,
+    AnyLoss,
+    Capability,
+    Mechanism,
+    Prior,
+    Randomizer,
+    Recipe,
+    Row,
+    Space,
+    as_loss,
+    units,
+)
+from ..core.bracket import bisect, geometric_mean
+from ..core.immutable import CompactRepr
+from ..errors import InfeasibleError, InputError, python
 from ..rounding import at_most
 
 LISTABLE: Final = 1 << 20
 """The largest matrix, in entries, that a family writes out."""
 
+_STEPS: Final = 100  # halvings after which floats are exhausted
+
 
 class MechanismFamily(Randomizer):
-    """A mechanism by name and parameters, whether or not its matrix can be written out.
+    """A mechanism by name and parameters, even if its matrix is too large to write out.
 
     Attributes:
-        name: What it is called in texts.
-        study_only: Whether it lives in real numbers, which no computer draws exactly:
-            anything that releases data must refuse it.
-        instead: What may be released in its place, where it is for studies only.
+        name: The name in texts.
+        study_only: Whether it is in real numbers, which no computer draws exactly: releases must refuse it.
+        instead: What may be released instead, where it is for studies only.
     """
 
     __slots__ = ()
@@ -32,20 +49,16 @@ class MechanismFamily(Randomizer):
     @property
     @abstractmethod
     def epsilon(self) -> float:
-        """The least epsilon that is promised, in closed form; ``inf`` where there is none."""
+        """The least epsilon guaranteed, in closed form; ``inf`` where there is none."""
 
     @property
     @abstractmethod
     def hamming_loss(self) -> float:
-        """The probability that the decoded report is not the secret, all secrets being equally likely."""
+        """The probability that the decoded report is not the secret, for uniform secrets."""
 
     @abstractmethod
     def mechanism(self) -> Mechanism:
-        """Return the mechanism in integers.
-
-        Raises:
-            InputError: If it has too many reports to list.
-        """
+        """Return the mechanism in integers; `InputError` if it has too many reports to list."""
 
     @property
     def secrets(self) -> Space | None:
@@ -54,36 +67,24 @@ class MechanismFamily(Randomizer):
 
     @property
     def observables(self) -> Space | None:
-        """The observables of the matrix.
-
-        Raises:
-            InputError: If they are too many to list.
-        """
+        """The observables of the matrix; `InputError` if they are too many to list."""
         return self.mechanism().observables
 
     @property
     def stated_guarantees(self) -> tuple[AnyGuarantee, ...]:
-        """The promises; by default those of the matrix."""
+        """The stated guarantees; by default those of the matrix."""
         return self.mechanism().guarantees
 
     def supports(self, capability: Capability) -> bool:
-        """Return whether it has a capability: by default a matrix alone."""
+        """Return whether it has a capability: by default a matrix only."""
         return capability is Capability.MATRIX
 
     def channel(self) -> Mechanism:
-        """Return `mechanism`, as all mechanisms call it.
-
-        Raises:
-            InputError: If it has too many reports to list.
-        """
+        """Return `mechanism`; `InputError` if it has too many reports to list."""
         return self.mechanism()
 
     def recipe(self) -> Recipe:
-        """Return how a report is drawn exactly: by default from the secret's row of the matrix.
-
-        Raises:
-            InputError: If the family is for studies only.
-        """
+        """Return the exact recipe, by default from the matrix's row; `InputError` if for studies only."""
         return Row(self.mechanism())
 
     def __repr__(self) -> str:
@@ -91,14 +92,14 @@ class MechanismFamily(Randomizer):
 
 
 def positive(value: float, what: str) -> float:
-    """Return a positive, finite number; refuse anything else."""
+    """Return a positive, finite number; `InputError` for anything else."""
     if not 0 < value < math.inf:
         raise InputError(f"{what} must be a positive number, but {value} was given.", "use a number above 0.")
     return float(value)
 
 
 def check_listable(secrets: int, reports: int, name: str) -> None:
-    """Raise an error with the count where a matrix would be too large."""
+    """Refuse a matrix that is too large to write out (`InputError`)."""
     if secrets * reports > LISTABLE:
         raise InputError(
             f"the matrix of {name} has {secrets:,} x {_count(reports)} entries, more than {LISTABLE:,}.",
@@ -109,3 +110,86 @@ def check_listable(secrets: int, reports: int, name: str) -> None:
 def _count(number: int) -> str:
     digits = math.log10(number)
     return f"{number:,}" if digits < 15 else f"10**{int(digits)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Matched(CompactRepr):
+    """A mechanism of a wanted expected loss, with the family's parameter."""
+
+    parameter: float
+    mechanism: Mechanism
+    loss: float
+    unit: str
+
+
+def matched(
+    build: Callable[[float], Mechanism],
+    prior: Prior,
+    loss: AnyLoss,
+    target: float | str,
+    between: tuple[float, float],
+    *,
+    tolerance: float = 1e-4,
+) -> Matched:
+    """Return the mechanism of a family whose expected loss is just below a target, to compare at equal loss.
+
+    The parameter is found by bisection of its logarithm; the loss must grow or fall with it.
+
+    Args:
+        build: From a parameter to a mechanism, such as ``lambda e: planar_geometric(city, e)``.
+        prior: The prior on the n secrets.
+        loss: The loss l(s, o), array (n, m).
+        target: In the loss's unit; a number or text such as ``"500 m"``.
+        between: Two positive parameters, one with too little loss and one with too much.
+        tolerance: The most by which the loss may be below the target, as a part of the target.
+
+    Raises:
+        InputError: If a parameter is not positive, or the tolerance is not.
+        InfeasibleError: If the losses at both ends are on one side of the target, or the loss jumps over it.
+        UnitError: If the unit of the target does not fit.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.mechanisms import geometric, matched
+        >>> line = sf.Space.numbers(range(9))
+        >>> even, steps = sf.Prior.uniform(line), line.metric("absolute")
+        >>> matched(lambda e: geometric(line, e), even, steps, 1.0, (0.1, 10)).parameter
+        0.720...
+    """
+    if not (0 < between[0] < math.inf and 0 < between[1] < math.inf and 0 < tolerance < 1):
+        raise InputError(
+            f"the parameters {between} or the tolerance {tolerance} cannot be used.",
+            "pass two positive parameters, and a tolerance such as 1e-4.",
+        )
+    ends = []
+    for parameter in between:
+        mechanism = build(parameter)
+        losses = as_loss(loss, *mechanism.shape)
+        ends.append(Matched(parameter, mechanism, mechanism.expected_loss(prior, losses), losses.unit))
+    wanted = units.parse(target, unit=ends[0].unit, what="the loss")
+    low, high = sorted(ends, key=lambda end: end.loss)
+    if not low.loss <= wanted < high.loss:
+        raise InfeasibleError(
+            f"the loss goes from {units.show(low.loss, low.unit)} to {units.show(high.loss, low.unit)} "
+            f"for parameters from {between[0]:.4g} to {between[1]:.4g}, "
+            f"but {units.show(wanted, low.unit)} was asked for.",
+            "use parameters farther apart, or ask for a loss that the family reaches.",
+        )
+
+    def within(parameter: float) -> bool:
+        nonlocal low, high
+        mechanism = build(parameter)
+        end = Matched(parameter, mechanism, mechanism.expected_loss(prior, loss), low.unit)
+        low, high = (end, high) if end.loss <= wanted else (low, end)
+        return end is low
+
+    def close(*_ends: float) -> bool:
+        return wanted - low.loss <= tolerance * wanted
+
+    bisect(within, fails=high.parameter, holds=low.parameter, middle=geometric_mean, done=close, steps=_STEPS)
+    if close():
+        return low
+    raise InfeasibleError(
+        f"the loss jumps from {low.loss:.6g} to {high.loss:.6g} at the parameter {low.parameter:.9g}.",
+        "mix the mechanisms on both sides, or raise the tolerance.",
+    )

@@ -1,8 +1,10 @@
-"""Mechanisms by one formula: geometric, exponential, tight constraints, restricted Laplace, coin and constant."""
+"""Mechanisms by one formula, and elastic metrics for them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,44 +19,45 @@ from ..core import (
     as_distance,
     as_loss,
     blind_error,
+    shortest_paths,
     units,
 )
 from ..core.arguments import checked
-from ..core.arrays import Floats
+from ..core.arrays import Floats, floats
 from ..errors import InfeasibleError, InputError
 from ..rounding import UNIT, amount, amount_at_least, amount_at_most
+from .family import positive
 from .strict_privacy import equal_rows, exponents_of, strictly_private
 
 _SUM_TOLERANCE = 1e-9
+_ROUNDING: Final = 1e-12  # by how much steps are shortened, so that no rounding breaks the requirement
+_EQUAL: Final = 1e-9  # of the diameter: distances so near to each other are one
 
 
 @checked
 def geometric(space: Space, epsilon: float | str) -> Mechanism:
     """Return the truncated geometric mechanism on a line of numbers.
 
-    ``p(o|s) = w(o) exp(-epsilon |s - o|)``. With gaps g(1), ..., g(n-1) between
-    neighbours and t(k) = tanh(epsilon g(k) / 2),
+    ``p(o|s) = w(o) exp(-epsilon |s - o|)``. With gaps g(1), ..., g(n-1) between neighbours and t(k) = tanh(epsilon
+    g(k) / 2),
 
         w(1) = (1 + t(1)) / 2,   w(k) = (t(k-1) + t(k)) / 2,   w(n) = (t(n-1) + 1) / 2.
 
-    On equally spaced numbers it is geometric noise whose reports beyond either end are
-    moved to that end. Every pair of neighbours is as distinguishable as epsilon allows;
-    followed by the optimal remap (`remapped`) it loses least for every prior and every
-    loss that grows with the distance.
+    On equally spaced numbers it is geometric noise whose reports beyond either end move to that end. Every pair of
+    neighbours is as distinguishable as epsilon allows. Followed by the optimal remap (`remapped`) it has the least
+    loss for every prior and every loss that grows with the distance.
 
     Args:
         space: Numbers (one coordinate each), in any order and spacing.
-        epsilon: Per unit of the coordinates, for the metric ``absolute``; a number or
-            text such as ``"0.1/year"``.
+        epsilon: Per unit of the coordinates, for the metric ``absolute``; a number or text such as ``"0.1/year"``.
 
     Raises:
         InputError: If the space has not exactly one coordinate, or epsilon is not positive.
         UnitError: If the unit of epsilon does not fit.
 
     Source:
-        Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy
-        mechanisms", STOC 2009, section 2. The weights for unequal gaps: see
-        docs/proofs/closed-forms.md.
+        Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009,
+        section 2. The weights for unequal gaps: docs/proofs/closed-forms.md.
 
     Example:
         >>> import sfumato as sf
@@ -81,10 +84,9 @@ def _on_a_line(exponents: Floats) -> Floats:
 def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
     """Return the mechanism p(o|s) = w(o) exp(-epsilon d(s, o)), where there is one.
 
-    The weights solve Phi w = 1 with Phi(s, o) = exp(-epsilon d(s, o)); they exist as
-    long as no w(o) is negative, which holds on every line, for the discrete metric, and
-    elsewhere from some epsilon on. Each observable is then as informative of its own
-    secret against all others as epsilon allows.
+    The weights solve Phi w = 1 with Phi(s, o) = exp(-epsilon d(s, o)). No w(o) may be negative: this holds on
+    every line, for the discrete metric, and elsewhere from some epsilon on. Each observable then attains
+    epsilon for its own secret against all others.
 
     Args:
         space: The n secrets, which are also the observables.
@@ -97,8 +99,8 @@ def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mec
         UnitError: If the unit of epsilon does not fit.
 
     Source:
-        Shokri's constraints (Privacy Games, equation 10) taken as equations; the
-        mechanism is known as "tight constraints" from Chatzikokolakis's libqif.
+        Shokri's constraints (Privacy Games, equation 10) as equations; the mechanism is known as "tight
+        constraints" from Chatzikokolakis's libqif.
     """
     guarantee = MetricPrivacy(epsilon, metric)
     return strictly_private(_tight, exponents_of(space, guarantee), space).promising(guarantee)
@@ -130,18 +132,16 @@ def restricted_laplace(
 ) -> Mechanism:
     """Return the restricted Laplace mechanism: p(o|s) proportional to exp(-epsilon d(s, o)) within a radius.
 
-    No report is further off than the radius. For that it gives no metric privacy by
-    itself: a report tells that the secret is within the radius of it, so secrets with
-    different sets of reports can be told apart for certain. Tupling over it restores
-    (epsilon, delta) for distributions. Between secrets with the same reports the
-    likelihood ratio stays below exp(2 epsilon d).
+    A report shows that the secret is within the radius, so secrets with different sets of reports can be
+    distinguished with certainty: there is no metric privacy. Tupling over it restores (epsilon, delta) for
+    distributions. Between secrets with the same reports the likelihood ratio stays below exp(2 epsilon d).
 
     Args:
         space: The n secrets.
         distance: d(s, o), array (n, m), at least 0.
         epsilon: Per unit of the distance, at least 0; a number or text such as ``"2/km"``.
-        radius: In the unit of the distance; a number or text such as ``"800 m"``. Distances
-            that exceed it by a part in 1e12 count as equal to it.
+        radius: In the unit of the distance; a number or text such as ``"800 m"``. Distances above it by a part in
+            1e12 count as equal.
         observables: The m observables; by default the secrets.
 
     Raises:
@@ -150,8 +150,8 @@ def restricted_laplace(
         UnitError: If a unit does not fit.
 
     Source:
-        Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability
-        distributions", ESORICS 2019, (epsilon, r)-restricted Laplace mechanism.
+        Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability distributions", ESORICS 2019,
+        (epsilon, r)-restricted Laplace mechanism.
 
     Example:
         >>> import sfumato as sf
@@ -186,10 +186,9 @@ def restricted_laplace(
 def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
     """Return the coin: the truth with probability ``truth``, otherwise always ``centre``.
 
-    p = truth I + (1 - truth) 1 e(centre). It gives no metric privacy: any report but the
-    centre gives the secret away. For a distance with zeros on its diagonal, and a centre of
-    least expected distance D, its distortion and its expected loss both are
-    (1 - truth) D, which no mechanism of this loss can exceed.
+    p = truth I + (1 - truth) 1 e(centre). It gives no metric privacy: any report but the centre reveals the
+    secret. For a distance with zeros on its diagonal, and a centre of least expected distance D, its distortion
+    and its expected loss both are (1 - truth) D, the most for any mechanism of this loss.
 
     Args:
         space: The n secrets, which are also the observables.
@@ -210,11 +209,11 @@ def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
 
 
 def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str) -> Mechanism:
-    """Return the coin that makes the optimal attack err by ``distortion`` on average.
+    """Return the coin under which the optimal attack's average error is ``distortion``.
 
-    Its centre is the best guess without a report, of expected distance D, and it tells
-    the truth with probability 1 - distortion / D, slightly less to make up for rounding.
-    Where the loss is this distance, no mechanism of that distortion loses less.
+    Its centre is the best guess without a report, of expected distance D. It reports the truth with probability 1
+    - distortion / D, slightly less to cover rounding. Where the loss is this distance, no mechanism of that
+    distortion has a lower loss.
 
     Args:
         prior: The prior on the n secrets.
@@ -242,8 +241,8 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
     most = blind_error(prior.probabilities, d)
     if wanted > most:
         raise InfeasibleError(
-            f"a distortion of {amount(wanted, lengths.unit)} was asked for, but an attacker who sees no report "
-            f"errs by at most {amount_at_most(most, lengths.unit)}.",
+            f"a distortion of {amount(wanted, lengths.unit)} was requested, but the average error of an attacker "
+            f"without a report is at most {amount_at_most(most, lengths.unit)}.",
             f"ask for at most {amount_at_least(most, lengths.unit)}.",
         )
     room = 16 * (n + 8) * UNIT * float(d.max())  # what adding up the error can round away
@@ -252,10 +251,9 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
 
 
 def constant(space: Space, distribution: Prior | ArrayLike, observables: Space | None = None) -> Mechanism:
-    """Return the mechanism whose report has one distribution, whatever the secret: p(o|s) = q(o).
+    """Return the mechanism whose report has one distribution for all secrets: p(o|s) = q(o).
 
-    It reveals nothing: every epsilon holds, and the adversary errs as much as without
-    the report.
+    It reveals nothing: every epsilon holds, and the adversary's error is that without the report.
 
     Args:
         space: The n secrets.
@@ -277,23 +275,21 @@ def constant(space: Space, distribution: Prior | ArrayLike, observables: Space |
 def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism:
     """Return the exponential mechanism, p(o|s) proportional to exp(-epsilon d(s, o) / 2).
 
-    The half pays for the normalisation: the numerators of two secrets differ by at most
-    exp(epsilon d / 2), and so do their sums. The true epsilon is usually smaller than
-    the one promised (`sfumato.proofs.prove_metric_privacy` finds it).
+    The half pays for the normalisation: the numerators of two secrets differ by at most exp(epsilon d / 2), and so
+    do their sums. The true epsilon is usually smaller than the stated one (`sfumato.proofs.prove_metric_privacy`
+    finds it).
 
     Args:
         space: The n secrets, which are also the observables.
         metric: The metric on them; where the triangle inequality fails, its closure.
-        epsilon: What is promised, per unit of the metric; a number or text such as
-            ``"0.6/km"``.
+        epsilon: Stated per unit of the metric; a number or text such as ``"0.6/km"``.
 
     Raises:
         InputError: If the metric is not on the space, or epsilon is not positive.
         UnitError: If the unit of epsilon does not fit.
 
     Source:
-        McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007,
-        with the utility -d(s, o).
+        McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, with the utility -d(s, o).
     """
     guarantee = MetricPrivacy(epsilon, metric)
     return strictly_private(_normalised, exponents_of(space, guarantee), space).promising(guarantee)
@@ -302,3 +298,92 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
 def _normalised(exponents: Floats) -> Floats:
     matrix = np.exp(-exponents / 2)
     return equal_rows(matrix / matrix.sum(axis=1, keepdims=True), exponents)
+
+
+def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius: float = math.log(2)) -> Metric:
+    """Return a metric whose ball of size r around every place holds a mass of required (r / radius)**2.
+
+    Places in the ball of size r are indistinguishable within a factor exp(r). So the metric is large in a crowd,
+    where a report may be precise, and small in the country. With the exponential mechanism of epsilon 1 it gives
+    p(o|s) proportional to exp(-d(s, o) / 2).
+
+    Two places are at most radius sqrt(M / required) apart, M being the mass strictly nearer to the one (itself
+    included) than the other is, for the smaller of both directions; the metric is the shortest path of such steps.
+    The requirement then holds for every r up to the one at which all the mass is required: docs/proofs/places.md.
+    Steps between neighbours weigh most: on a square lattice of even mass m it is, away from its border, radius
+    sqrt(m / required) times the number of steps along the axes.
+
+    Args:
+        distance: The distance on the ground, on n places.
+        mass: The mass of each place, array (n,), positive: for example its share of the people and of the area.
+        required: The mass that must be within ``radius`` of every place, positive.
+        radius: A size in the new metric, positive; by default ln 2: a factor 2.
+
+    Returns:
+        A metric without unit.
+
+    Raises:
+        InputError: If sizes differ, or a mass, the requirement or the radius is not positive.
+
+    Source:
+        Chatzikokolakis, Palamidessi and Stronati, "Constructing elastic distinguishability metrics for location
+        privacy", PETS 2015, which adds edges of a graph until the requirement holds; here all edges have a closed
+        form.
+
+    Example:
+        >>> import sfumato as sf
+        >>> from sfumato.mechanisms import elastic_metric
+        >>> street = sf.Space.numbers(range(4)).metric("absolute")
+        >>> elastic_metric(street, [9, 9, 1, 1], required=4, radius=1).array[[0, 2], [1, 3]]
+        array([1.5, 0.5])
+    """
+    ground = distance.array
+    masses = floats(mass, "the mass", shape=(len(ground),))
+    if not (masses > 0).all():
+        i = int(np.argmin(masses))
+        raise InputError(
+            f"the mass of place {i} is {masses[i]:g}, so it would be merged with its neighbours.",
+            "give every place some, such as its share of the area in addition to its share of the people.",
+        )
+    positive(required, "the required mass")
+    positive(radius, "the radius")
+    nearer = _nearer(ground, masses, _EQUAL * distance.diameter)
+    steps = (1 - _ROUNDING) * radius * np.sqrt(nearer / required)
+    np.fill_diagonal(steps, 0.0)
+    return Metric(shortest_paths(np.minimum(steps, steps.T)), name="elastic metric", triangle=True)
+
+
+def elastic_surplus(metric: Metric, mass: ArrayLike, *, required: float, radius: float = math.log(2)) -> Floats:
+    """Return the least ratio of each place's mass to the required one, array (n,), for any metric on n places.
+
+    The ratio is of the mass within r to required (r / radius)**2, over all r up to where all the mass is required.
+    The requirement holds where it is at least 1 (but for its own rounding). See `elastic_metric` for the
+    arguments.
+
+    Raises:
+        InputError: If sizes differ or a number is not positive.
+    """
+    masses = floats(mass, "the mass", shape=(len(metric),))
+    positive(required, "the required mass")
+    positive(radius, "the radius")
+    last = radius * math.sqrt(float(masses.sum()) / required)
+    surplus = np.empty(len(masses))
+    for s, row in enumerate(metric.array):
+        order = np.argsort(row, kind="stable")
+        # Just before the ball reaches the next place, the requirement has grown, the mass has not.
+        within, until = np.cumsum(masses[order]), np.minimum(np.append(row[order[1:]], np.inf), last)
+        positive_size = until > 0
+        surplus[s] = (within[positive_size] / (required * (until[positive_size] / radius) ** 2)).min()
+    return surplus
+
+
+def _nearer(ground: Floats, masses: Floats, equal: float) -> Floats:
+    """Return the mass that is strictly nearer to s than o is, s itself included, array (s, o)."""
+    nearer = np.empty_like(ground)
+    for s, row in enumerate(ground):
+        order = np.argsort(row, kind="stable")
+        before = np.concatenate([[0.0], np.cumsum(masses[order])[:-1]])
+        # Places at one distance count as none of them being nearer.
+        first = np.concatenate([[True], np.diff(row[order]) > equal])
+        nearer[s, order] = np.maximum(before[first][np.cumsum(first) - 1], masses[s])
+    return nearer

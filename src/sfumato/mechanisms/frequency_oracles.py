@@ -41,16 +41,15 @@ _ONE: Final = Space(("own",))
 class FrequencyOracle(MechanismFamily):
     """A family on k categories whose report supports each category or not.
 
-    The own category is supported with probability p, any other with probability q, and
-    so the share of supporting reports tells a category's frequency:
-    (share - q) / (p - q) is an unbiased estimate.
-
-    Source:
-        Wang, Blocki, Li and Jha, "Locally differentially private protocols for frequency
-        estimation", USENIX Security 2017 ("pure" protocols).
+    The secret's category is supported with probability p, any other with probability q, so (share - q) / (p - q)
+    estimates a category's frequency without bias from the share of supporting reports.
 
     Attributes:
         space: The k categories.
+
+    Source:
+        Wang, Blocki, Li and Jha, "Locally differentially private protocols for frequency estimation", USENIX
+        Security 2017 ("pure" protocols).
     """
 
     __slots__ = ()
@@ -59,7 +58,7 @@ class FrequencyOracle(MechanismFamily):
 
     @property
     def epsilon(self) -> float:
-        """As given; every pair attains it."""
+        """The epsilon that was given; every pair attains it."""
         return self._epsilon
 
     @property
@@ -73,35 +72,28 @@ class FrequencyOracle(MechanismFamily):
         return (LocalPrivacy(self.epsilon),)
 
     def _matrix(self, build: Callable[[float], Floats], reports: Space) -> Mechanism:
-        """Return the matrix that ``build`` gives for a scale of epsilon, with its promise."""
+        """Return the matrix that ``build`` gives for a scale of epsilon, with its guarantee."""
         matrix = lower_exponents(build, np.array([self._epsilon]), self.space, reports)
         return matrix.promising(MetricPrivacy(self._epsilon, hamming(self.space)))
 
     @property
     @abstractmethod
     def support(self) -> tuple[float, float]:
-        """(p, q): how probably a report supports the own category, and how probably another one."""
+        """(p, q): the probabilities that a report supports the secret's category, and another one."""
 
     @abstractmethod
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """Return how many reports support each category, array (categories,).
+        """Return the number of reports that support each category, array (categories,).
 
         Args:
-            reports: Array (reports, ...), as a sampler draws them: positions; k bits;
-                (a, b, bucket) of a hash; or the positions of a subset.
-
-        Raises:
-            InputError: If they are not such reports.
+            reports: Array (reports, ...), as a sampler draws them: positions; k bits; (a, b, bucket) of a hash; or
+                the positions of a subset. Others are an `InputError`.
         """
 
     def estimate_variance(self, frequency: float, reports: int) -> float:
-        """Return the variance of the estimated frequency of a category, exactly.
+        """Return the variance of a category's estimated frequency, exactly.
 
-        (f p (1 - p) + (1 - f) q (1 - q)) / (reports (p - q)**2) for a fixed population.
-
-        Args:
-            frequency: The category's true share f.
-            reports: The number of independent reports.
+        (f p (1 - p) + (1 - f) q (1 - q)) / (reports (p - q)**2) for a fixed population with share f.
 
         Raises:
             InputError: If the frequency is not a share, or there are no reports.
@@ -122,13 +114,11 @@ class FrequencyOracle(MechanismFamily):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class UnaryEncoding(FrequencyOracle):
-    """Reports one bit per category: the own is 1 with probability p, every other with probability q.
+    """Reports one bit per category: the secret's is 1 with probability p, every other with probability q.
 
-    ``symmetric`` (basic RAPPOR, one time): p = e^(epsilon/2) / (e^(epsilon/2) + 1), q = 1 - p.
-    ``optimised``: p = 1/2, q = 1 / (e^epsilon + 1), the least variance for rare categories.
-
-    Two secrets change two bits, so the likelihood ratio is at most
-    p (1 - q) / (q (1 - p)) = e^epsilon, and it is attained.
+    ``symmetric`` (basic RAPPOR, one time): p = e^(epsilon/2) / (e^(epsilon/2) + 1), q = 1 - p. ``optimised``: p =
+    1/2, q = 1 / (e^epsilon + 1), the least variance for rare categories. Two secrets change two bits, so the
+    likelihood ratio is at most p (1 - q) / (q (1 - p)) = e^epsilon, and attains it.
 
     Args:
         space: The k categories, at least 2.
@@ -139,8 +129,8 @@ class UnaryEncoding(FrequencyOracle):
         InputError: If epsilon is not positive, there is one category only, or the kind is unknown.
 
     Source:
-        Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014; Wang, Blocki, Li and Jha,
-        USENIX Security 2017, section 4. Proof: docs/proofs/categories.md.
+        Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014; Wang, Blocki, Li and Jha, USENIX Security 2017, section
+        4. Proof: docs/proofs/categories.md.
 
     Example:
         >>> import sfumato as sf
@@ -166,7 +156,7 @@ class UnaryEncoding(FrequencyOracle):
 
     @property
     def hamming_loss(self) -> float:
-        """Of the decoder that picks one of the supported categories, or any if there is none, evenly.
+        """The loss of the decoder that picks a supported category, or any if there is none, uniformly.
 
         1 - p (1 - (1 - q)^k) / (k q) - (1 - p) (1 - q)^(k-1) / k. No decoder does better.
         """
@@ -176,11 +166,7 @@ class UnaryEncoding(FrequencyOracle):
         return 1 - (supported + (1 - p) * (1 - q) ** (k - 1)) / k
 
     def mechanism(self) -> Mechanism:
-        """Return the mechanism on all 2^k sets of supported categories (frozensets of labels).
-
-        Raises:
-            InputError: If k is above about 16.
-        """
+        """Return the mechanism on all 2^k frozensets of supported labels; `InputError` if k is above about 16."""
         k = len(self.space)
         check_listable(k, 1 << k, f"the {self.kind} unary encoding")
         patterns = np.arange(1 << k)[:, None] >> np.arange(k) & 1
@@ -189,12 +175,12 @@ class UnaryEncoding(FrequencyOracle):
         return self._matrix(lambda scale: _products(self._bit(scale), patterns.T), sets)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """Return how many reports have each category's bit set, of bits (reports, k)."""
+        """Return the number of reports with each category's bit set, from bits (reports, k)."""
         bits = reports_of(reports, (len(self.space),), 1, "one bit per category")
         return np.asarray(bits.sum(axis=0), dtype=np.int64)
 
     def recipe(self) -> Bits:
-        """Return the mechanism of one bit, on which the product of both ratios is at most e^epsilon."""
+        """Return the recipe: one bit's mechanism, with a product of both ratios of at most e^epsilon."""
         return Bits(len(self.space), lower_exponents(self._bit, np.array([self._epsilon]), _BIT, _BIT, ratios=2))
 
     def _bit(self, scale: float) -> Floats:
@@ -202,7 +188,7 @@ class UnaryEncoding(FrequencyOracle):
 
 
 def bit_probabilities(kind: Kind, epsilon: float) -> tuple[float, float]:
-    """Return (p, q): how likely the bit of the own category, and that of any other, is 1."""
+    """Return (p, q): the probability that a category's bit is 1, for the secret's category and for others."""
     bit = _bit_matrix(kind, epsilon)
     return float(bit[1, 1]), float(bit[0, 1])
 
@@ -217,12 +203,7 @@ def _bit_matrix(kind: Kind, epsilon: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Bits(Recipe):
-    """Send each of ``count`` bits, of which the secret's own is 1, through one binary mechanism.
-
-    Attributes:
-        count: The number k of categories.
-        bit: The mechanism of one bit, 2 x 2, in the order 0, 1.
-    """
+    """Send each of ``count`` bits, of which the secret's is 1, through one binary mechanism (2 x 2)."""
 
     rowwise: ClassVar[bool] = True
     count: int
@@ -257,10 +238,10 @@ def _products(bit: Floats, patterns: np.ndarray[tuple[int, int], np.dtype[np.int
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubsetSelection(FrequencyOracle):
-    """Reports a set of d categories; sets that hold the secret are e^epsilon times as likely as others.
+    """Reports a set of d categories; sets with the secret are e^epsilon times as likely as others.
 
-    The own category is in it with probability p = d e^epsilon / (d e^epsilon + k - d);
-    given that, the set is uniform. For d = 1 it is randomised response.
+    The secret's category is in it with probability p = d e^epsilon / (d e^epsilon + k - d); given that, the set is
+    uniform. For d = 1 it is randomised response.
 
     Args:
         space: The k categories, at least 2.
@@ -271,9 +252,9 @@ class SubsetSelection(FrequencyOracle):
         InputError: If epsilon is not positive, there is one category only, or d is out of range.
 
     Source:
-        Ye and Barg, "Optimal schemes for discrete distribution estimation under locally
-        differential privacy", 2018; Wang et al., "Mutual information optimally local
-        private discrete distribution estimation", 2016. Proof: docs/proofs/categories.md.
+        Ye and Barg, "Optimal schemes for discrete distribution estimation under locally differential privacy",
+        2018; Wang et al., "Mutual information optimally local private discrete distribution estimation", 2016.
+        Proof: docs/proofs/categories.md.
     """
 
     name: ClassVar[str] = "subset selection"
@@ -295,15 +276,11 @@ class SubsetSelection(FrequencyOracle):
 
     @property
     def hamming_loss(self) -> float:
-        """Of the decoder that picks a member of the set evenly: 1 - p / d. No decoder does better."""
+        """The loss of the decoder that picks a member of the set uniformly: 1 - p / d. No decoder does better."""
         return 1 - self.support[0] / self.size
 
     def mechanism(self) -> Mechanism:
-        """Return the mechanism on all sets of d categories (frozensets of labels).
-
-        Raises:
-            InputError: If there are too many sets to list.
-        """
+        """Return the mechanism on all frozensets of d labels; `InputError` if they are too many to list."""
         k, d = len(self.space), self.size
         check_listable(k, math.comb(k, d), "subset selection")
         sets = list(combinations(range(k), d))
@@ -321,13 +298,13 @@ class SubsetSelection(FrequencyOracle):
         return self._matrix(build, reports)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """Return how many reports hold each category, of positions (reports, d)."""
+        """Return the number of reports that hold each category, from positions (reports, d)."""
         k = len(self.space)
         sets = reports_of(reports, (self.size,), k - 1, "positions of categories")
         return np.bincount(sets.ravel(), minlength=k).astype(np.int64)
 
     def recipe(self) -> Subset:
-        """Return the coin for the own category; uniform subsets of the others do the rest."""
+        """Return the recipe: a coin for the secret's category, and a uniform subset of the others."""
         k, d = len(self.space), self.size
 
         def coin(scale: float) -> Floats:
@@ -339,13 +316,10 @@ class SubsetSelection(FrequencyOracle):
 
 @dataclass(frozen=True, slots=True)
 class Subset(Recipe):
-    """Draw a coin; then a uniform subset of the other categories fills the report.
+    """Draw a coin; then a uniform subset of the other categories fills the report of ``size`` of ``count``.
 
-    Attributes:
-        count: The number k of categories.
-        size: The size d of the subset that is reported.
-        coin: A mechanism of one secret and the observables 0 (the own category is left
-            out, and d others are drawn) and 1 (it is in, with d - 1 others).
+    The coin has one secret and the observables 0 (the secret's category is left out, and d others are drawn) and 1
+    (it is in, with d - 1 others).
     """
 
     count: int
@@ -363,11 +337,11 @@ class Subset(Recipe):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As many positions as the subset has, in rising order."""
+        """The positions of the subset, in rising order."""
         return (self.size,)
 
     def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
-        """Shuffle the other categories as far as needed (Fisher and Yates); add the own where the coin says."""
+        """Return one sorted subset for each row, array (count, d), by a partial Fisher-Yates shuffle."""
         n, k, d = len(rows), self.count, self.size
         others = np.tile(np.arange(k - 1), (n, 1))
         others += others >= rows[:, None]
@@ -404,9 +378,9 @@ def _best_size(k: int, epsilon: float) -> int:
 def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
     """Return k-ary randomised response: the truth with odds exp(epsilon) to 1 against each other value.
 
-    p(s|s) = exp(epsilon) / (exp(epsilon) + k - 1); the other k - 1 values share the rest
-    evenly. It is epsilon-locally differentially private: metric privacy for `hamming`. No value is reported with
-    a probability below 2**-71, so that beyond an epsilon of about 49 it hides more than that asks for.
+    p(s|s) = exp(epsilon) / (exp(epsilon) + k - 1); the other k - 1 values share the rest evenly. It is
+    epsilon-locally differentially private: metric privacy for `hamming`. No value has a probability below 2**-71,
+    so beyond an epsilon of about 49 it is more private than requested.
 
     Args:
         space: The k secrets, which are also the observables.
@@ -416,8 +390,8 @@ def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
         InputError: If epsilon is not positive.
 
     Source:
-        Warner, "Randomized response", 1965; for k values: Kairouz, Oh and Viswanath,
-        "Extremal mechanisms for local differential privacy", 2014.
+        Warner, "Randomized response", 1965; for k values: Kairouz, Oh and Viswanath, "Extremal mechanisms for
+        local differential privacy", 2014.
     """
     guarantee = MetricPrivacy(epsilon, hamming(space))
     return strictly_private(_responses, exponents_of(space, guarantee), space).promising(guarantee)
@@ -431,11 +405,7 @@ def _responses(exponents: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomisedResponse(FrequencyOracle):
-    """k-ary randomised response as a family; see `randomised_response`.
-
-    Args:
-        space: The k categories, at least 2.
-        epsilon: A pure number.
+    """k-ary randomised response of at least 2 categories as a family; see `randomised_response`.
 
     Raises:
         InputError: If epsilon is not positive, or there is one category only.
@@ -470,13 +440,13 @@ class RandomisedResponse(FrequencyOracle):
         return self.mechanism().guarantees
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """Return how many reports are each category, of positions (reports,)."""
+        """Return the number of reports of each category, from positions (reports,)."""
         k = len(self.space)
         return np.bincount(reports_of(reports, (), k - 1, "positions of categories"), minlength=k).astype(np.int64)
 
 
 def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -> NDArray[np.int64]:
-    """Return reports as an array (reports, *shape) of numbers from 0 to ``most``, or refuse them."""
+    """Return reports as integers from 0 to ``most``, array (reports, *shape); `InputError` for others."""
     array = np.asarray(given)
     if array.dtype.kind not in "iu" or not array.size or array.shape[1:] != shape:
         raise InputError(
@@ -490,7 +460,7 @@ def reports_of(given: ArrayLike, shape: tuple[int, ...], most: int, what: str) -
 
 
 def categorical(space: Space, epsilon: float | str) -> float:
-    """Return a pure epsilon for at least two categories, or refuse it."""
+    """Return a pure epsilon for at least two categories; `InputError` for anything else."""
     if len(space) < 2:
         raise InputError("there is one category only.", "one category needs no protection; pass at least two.")
     return positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")

@@ -29,13 +29,12 @@ _BLOCK = 1 << 22  # pairs of a report and a category at a time
 class LocalHashing(FrequencyOracle):
     """Reports a random hash function and a randomised response to the secret's bucket.
 
-    The secret at position x has the bucket ((a x + b) mod p) mod g, for a uniform seed
-    1 <= a < p, 0 <= b < p, and the least prime p that is at least k and g. The bucket
-    then passes through randomised response on the g buckets.
+    The secret at position x has the bucket ((a x + b) mod p) mod g, for a uniform seed 1 <= a < p, 0 <= b < p, and
+    the least prime p that is at least k and g. The bucket then passes through randomised response on the g
+    buckets.
 
-    The seed is independent of the secret, and there are seeds that separate any two
-    secrets; so epsilon is exact for every g, whatever collides. Any two secrets collide
-    with the same probability, slightly below 1/g (`collision`), and so the estimate is
+    The seed is independent of the secret, and some seeds separate any two secrets, so epsilon is exact for every
+    g. Any two secrets collide with the same probability, slightly below 1/g (`collision`). The estimate is
     unbiased for exactly this p; the literature assumes 1/g.
 
     Args:
@@ -47,9 +46,8 @@ class LocalHashing(FrequencyOracle):
         InputError: If epsilon is not positive, there is one category only, or g is below 2.
 
     Source:
-        Wang, Blocki, Li and Jha, USENIX Security 2017, section 4.4 (optimal local
-        hashing); Carter and Wegman, "Universal classes of hash functions", 1979.
-        Proof: docs/proofs/categories.md.
+        Wang, Blocki, Li and Jha, USENIX Security 2017, section 4.4 (optimal local hashing); Carter and Wegman,
+        "Universal classes of hash functions", 1979. Proof: docs/proofs/categories.md.
     """
 
     name: ClassVar[str] = "local hashing"
@@ -75,8 +73,8 @@ class LocalHashing(FrequencyOracle):
     def collision(self) -> Fraction:
         """The exact probability that two given categories share a bucket.
 
-        (a, b) -> (a x + b, a y + b) mod p is one to one onto the pairs of distinct
-        residues, so it is the share of these pairs that agree mod g.
+        (a, b) -> (a x + b, a y + b) mod p is a bijection onto the pairs of distinct residues, so it is the share
+        of these pairs that agree mod g.
         """
         p, g = self.prime, self.buckets
         low, larger = divmod(p, g)
@@ -92,10 +90,10 @@ class LocalHashing(FrequencyOracle):
 
     @property
     def hamming_loss(self) -> float:
-        """Of the decoder that picks one of the categories in the reported bucket, or any if it is empty.
+        """The loss of the decoder that picks a category in the reported bucket, or any if it is empty.
 
-        1 - (N p + (g - N) p exp(-epsilon)) / k, where N is the mean number of buckets that
-        hold a category; no decoder does better.
+        1 - (N p + (g - N) p exp(-epsilon)) / k, where N is the mean number of buckets that hold a category; no
+        decoder does better.
 
         Raises:
             InputError: If buckets may be empty and there are more than about four thousand categories.
@@ -105,11 +103,7 @@ class LocalHashing(FrequencyOracle):
         return 1 - (full * own + (self.buckets - full) * other) / len(self.space)
 
     def mechanism(self) -> Mechanism:
-        """Return the mechanism on all reports (a, b, bucket).
-
-        Raises:
-            InputError: If there are too many seeds to list.
-        """
+        """Return the mechanism on all reports (a, b, bucket); `InputError` if there are too many to list."""
         k, p, g = len(self.space), self.prime, self.buckets
         check_listable(k, p * (p - 1) * g, "local hashing")
         a, b = (grid.ravel() for grid in np.meshgrid(np.arange(1, p), np.arange(p), indexing="ij"))
@@ -125,7 +119,7 @@ class LocalHashing(FrequencyOracle):
         return self._matrix(build, reports)
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """Return how many reports have each category in their bucket, of (a, b, bucket) (reports, 3)."""
+        """Return the number of reports with each category in their bucket, from (a, b, bucket) (reports, 3)."""
         k, g = len(self.space), self.buckets
         drawn = reports_of(reports, (3,), self.prime - 1, "triples (a, b, bucket) of a hash")
         if int(drawn[:, 2].max()) >= g:
@@ -138,7 +132,7 @@ class LocalHashing(FrequencyOracle):
         return counts
 
     def recipe(self) -> Hashed:
-        """Return the seed's range and the randomised response on the buckets."""
+        """Return the recipe: a uniform seed, then randomised response on the buckets."""
         check_listable(self.buckets, self.buckets, "the response to the buckets")
         return Hashed(len(self.space), self.prime, randomised_response(Space(range(self.buckets)), self._epsilon))
 
@@ -150,8 +144,8 @@ class LocalHashing(FrequencyOracle):
     def _empty(self) -> Fraction:
         """Return the mean number of buckets without a category.
 
-        Divided by a, the categories take k consecutive places mod p, and a bucket is
-        empty if they all lie between two neighbours among its residues.
+        Divided by a, the categories take k consecutive places mod p, and a bucket is empty if they all lie between
+        two neighbours among its residues.
         """
         k, p, g = len(self.space), self.prime, self.buckets
         if p - k < p // g:
@@ -172,13 +166,7 @@ class LocalHashing(FrequencyOracle):
 
 @dataclass(frozen=True, slots=True)
 class Hashed(Recipe):
-    """Draw a uniform seed (a, b), hash the secret, and draw from the bucket's row.
-
-    Attributes:
-        categories: The number k of categories.
-        prime: p; a is uniform from 1 to p - 1, and b from 0 to p - 1.
-        response: The mechanism on the buckets 0, 1, ..., g - 1.
-    """
+    """Draw a uniform seed (a, b), hash the secret, and draw from the bucket's row of ``response``."""
 
     categories: int
     prime: int
@@ -189,7 +177,7 @@ class Hashed(Recipe):
         object.__setattr__(self, "_tables", AliasTables.of(self.response.weights, self.response.bits))
 
     def bucket(self, a: Number, b: Number, position: Number) -> Number:
-        """Return ((a x + b) mod p) mod g, the bucket of the secret at position x; of integers or arrays."""
+        """Return ((a x + b) mod p) mod g, the bucket of the secret at position x, for integers or arrays."""
         return (a * position + b) % self.prime % self.response.shape[0]
 
     @property

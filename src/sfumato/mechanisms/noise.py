@@ -1,4 +1,4 @@
-"""Noise added to a query's answer: what its families share, and integer noise on a range."""
+"""Noise added to a query's answer: shared properties, integer noise on a range, and recipes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AdditiveNoise(MechanismFamily):
     """Noise added to a query's answer.
 
     Attributes:
-        sensitivity: The largest difference of two answers that must not be told apart.
+        sensitivity: The largest difference of two answers that are protected from each other.
     """
 
     __slots__ = ()
@@ -38,15 +38,15 @@ class AdditiveNoise(MechanismFamily):
 
     @property
     def observables(self) -> None:
-        """None: so are the reports."""
+        """None: the reports are numbers."""
 
     @property
     def stated_guarantees(self) -> tuple[LocalPrivacy, ...]:
-        """Nothing that could be proved of reports."""
+        """None that could be proved of reports."""
         return ()
 
     def supports(self, capability: Capability) -> bool:  # noqa: ARG002
-        """Return whether it has a capability: none."""
+        """Return False: it has no capability."""
         return False
 
     @property
@@ -68,11 +68,11 @@ class Noise(AdditiveNoise):
 
     @property
     def stated_guarantees(self) -> tuple[LocalPrivacy, ...]:
-        """The epsilon between answers that differ by at most the sensitivity; infinite where none is promised."""
+        """The epsilon between answers that differ by at most the sensitivity; infinite where there is none."""
         return (LocalPrivacy(self.epsilon, self.sensitivity),)
 
     def supports(self, capability: Capability) -> bool:
-        """Return whether it has a capability: whole numbers alone."""
+        """Return whether the capability is reports for whole numbers."""
         return capability is Capability.NUMBERS
 
     @abstractmethod
@@ -89,32 +89,24 @@ class Noise(AdditiveNoise):
         return 1 - float(self.pmf(0))
 
     def estimate_variance(self, reports: int) -> float:
-        """Return the variance of the mean of independent reports about the mean of the answers.
-
-        Raises:
-            InputError: If there are no reports.
-        """
+        """Return the variance of the mean of at least one independent report about the mean of the answers."""
         if reports < 1:
             raise InputError(f"{reports} reports were given.", "an estimate needs at least one.")
         return self.variance / reports
 
     @abstractmethod
     def on_range(self, space: Space) -> Mechanism:
-        """Return the mechanism on successive integers whose reports beyond an end are moved to it."""
+        """Return the mechanism on successive integers that moves reports beyond an end to it."""
 
     def mechanism(self) -> Mechanism:
-        """Refuse: all integers are too many to list.
-
-        Raises:
-            InputError: Always.
-        """
+        """Raise `InputError`: there are infinitely many reports."""
         raise InputError(
             f"{self.name} on all integers has infinitely many reports.",
             "use clamped(low, high) for a range, or draw from it with sf.sampler.",
         )
 
     def clamped(self, low: int, high: int) -> Clamped:
-        """Return the family on the secrets low, ..., high whose reports are moved into the range.
+        """Return the family on the secrets low, ..., high that moves reports into this range.
 
         Raises:
             InputError: If the range is empty or too large to list.
@@ -126,12 +118,7 @@ class Noise(AdditiveNoise):
 class Clamped(MechanismFamily):
     """Integer noise whose reports beyond a range are moved to its ends; secrets and reports are low, ..., high.
 
-    Moving reports is post-processing, so whatever the noise guarantees still holds.
-
-    Args:
-        noise: The noise.
-        low: The least secret.
-        high: The largest secret.
+    Moving reports is post-processing, so the guarantee of the noise still holds.
     """
 
     name: ClassVar[str] = "clamped noise"
@@ -147,26 +134,26 @@ class Clamped(MechanismFamily):
 
     @property
     def space(self) -> Space:
-        """The integers of the range."""
+        """The integers low, ..., high."""
         return Space.numbers(range(self.low, self.high + 1))
 
     @property
     def secrets(self) -> Space:
-        """The integers of the range."""
+        """The integers low, ..., high."""
         return self.space
 
     @property
     def metric(self) -> Metric:
-        """Distance of two secrets in units of the sensitivity, rounded up."""
+        """The distance of two secrets in units of the sensitivity, rounded up."""
         apart = np.ceil(self.space.metric("absolute").array / self.noise.sensitivity)
         return Metric(apart, name=f"steps of at most {self.noise.sensitivity}", triangle=True)
 
     @property
     def epsilon(self) -> float:
-        """Between secrets one step apart, exactly that of the noise if the range is as wide as its sensitivity.
+        """The epsilon between secrets one step apart: the noise's, if the range is as wide as its sensitivity.
 
-        Gaussian noise promises none, but on a range there is one, computed in floating
-        point: ln of P(noise >= w - sensitivity) / P(noise >= w) for the range's width w.
+        Gaussian noise has none, but on a range there is one, computed in floating point: ln of P(noise >= w -
+        sensitivity) / P(noise >= w) for the range's width w.
         """
         width = self.high - self.low
         if math.isfinite(self.noise.epsilon) or width == 0:
@@ -178,13 +165,13 @@ class Clamped(MechanismFamily):
 
     @property
     def hamming_loss(self) -> float:
-        """The probability that the report is not the secret, all secrets of the range being equally likely."""
+        """The probability that the report is not the secret, for secrets that are uniform on the range."""
         n = self.high - self.low + 1
         truth = 1 - self.noise.hamming_loss
         return (1 - truth) * (n - 1) / n if n > 1 else 0.0
 
     def mechanism(self) -> Mechanism:
-        """Return the truncated mechanism in integers; noise with a pure epsilon promises it per step."""
+        """Return the truncated mechanism in integers; where the noise has an epsilon, it is stated per step."""
         matrix, epsilon = self.noise.on_range(self.space), self.noise.epsilon
         if not math.isfinite(epsilon):
             return matrix.promising(())
@@ -194,8 +181,8 @@ class Clamped(MechanismFamily):
 class NoiseRecipe(Recipe):
     """Add independent noise to each answer, which is any integer.
 
-    All coins have rational probabilities and are thrown by comparing random words with
-    integers. The time a draw takes depends on the noise drawn, never on the answer.
+    Coins have rational probabilities and compare random words with integers. The time of a draw depends on the
+    noise, never on the answer.
     """
 
     __slots__ = ()
@@ -206,7 +193,7 @@ class NoiseRecipe(Recipe):
         return
 
     def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
-        """Return the answers with fresh noise added to each."""
+        """Return each answer plus independent noise."""
         return rows + self.noise(len(rows), words)
 
     def noise(self, count: int, words: Words) -> NDArray[np.int64]:
@@ -225,7 +212,7 @@ class NoiseRecipe(Recipe):
 
 
 def rational(value: Rational | float | str, what: str) -> Fraction:
-    """Return a positive number as the exact fraction it is."""
+    """Return a positive number as the exact fraction it is; `InputError` for anything else."""
     try:
         fraction = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
@@ -238,13 +225,13 @@ def rational(value: Rational | float | str, what: str) -> Fraction:
 
 
 def check_scale(scale: Fraction) -> None:
-    """Raise an error where noise would not fit the words that samplers use."""
+    """Refuse noise that would not fit the samplers' words (`InputError`)."""
     if scale > _LARGEST:
         raise InputError(f"the noise has the scale {float(scale):.3g}, more than 2**40.", "use a coarser unit.")
 
 
 def whole(value: int, what: str) -> int:
-    """Return a positive integer, or refuse anything else."""
+    """Return an integer from 1 to 2**31; `InputError` for anything else."""
     number = integer(value)
     if number is None or not 1 <= number <= 1 << 31:
         raise InputError(f"{what} {value!r} is not a positive integer.", "use 1, 2, ... up to 2**31.")
@@ -252,7 +239,7 @@ def whole(value: int, what: str) -> int:
 
 
 def integers(value: ArrayLike) -> NDArray[np.int64]:
-    """Return an array of integers, or refuse anything else."""
+    """Return an array of integers; `InputError` for anything else."""
     array = np.asarray(value)
     if array.dtype.kind not in "iu":
         raise InputError(f"the noise is given as {array.dtype}.", "pass integers.")

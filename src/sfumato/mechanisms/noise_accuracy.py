@@ -1,4 +1,4 @@
-"""Accuracy of noise on whole numbers: how far a report is off at most, from epsilon, and back; exactly."""
+"""Accuracy of noise on whole numbers: the largest likely error from epsilon, and back, exactly."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _OUTWARD: Final = 1 + 1e-10  # more than the rounding of a tail that is summed i
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseAccuracy(CompactRepr):
-    """Noise on whole numbers, and how far its reports are off.
+    """Noise on whole numbers, with the error of its reports.
 
     Attributes:
-        noise: The noise.
-        off_by: With probability at least 1 - failure, a report is off by at most this; the least such number.
-        failure: The probability that a report is off by more, at most.
+        off_by: The least k for which a report's error is proved to be at most k with probability at least 1 -
+            failure.
+        failure: The probability of a larger error, at most.
     """
 
     noise: Noise
@@ -42,7 +42,7 @@ class NoiseAccuracy(CompactRepr):
 
     @property
     def epsilon(self) -> float:
-        """The noise's epsilon for numbers that differ by its sensitivity at most; ``inf`` for Gaussian noise."""
+        """The noise's epsilon for numbers that differ by at most its sensitivity; ``inf`` for Gaussian noise."""
         return self.noise.epsilon
 
     @property
@@ -57,8 +57,8 @@ class NoiseAccuracy(CompactRepr):
         return (
             f"{name} ({of}): with a probability of at least {sure} %, a report is off by at most {self.off_by:,}. "
             f"{least}",
-            f"On average a report is off by about {about(self.noise.absolute, 3)}. This is for one report, "
-            "whatever the true number is.",
+            f"On average a report is off by about {about(self.noise.absolute, 3)}. Both hold for one report, "
+            "for every true number.",
         )
 
     def __repr__(self) -> str:
@@ -74,32 +74,29 @@ def noise_accuracy(
     sensitivity: int = 1,
     failure: float = 0.05,
 ) -> NoiseAccuracy:
-    """Return how far reports with noise on whole numbers are off, or the epsilon that keeps them so near.
+    """Return the largest likely error of noise on whole numbers, or the epsilon for such an error.
 
-    One of ``noise``, ``epsilon`` and ``off_by`` is given. From noise, or the epsilon of discrete Laplace noise,
-    the least k is found for which noise farther from 0 than k has a probability of at most ``failure``. From k
-    the least epsilon is found, among floats, with which discrete Laplace noise keeps it. For discrete Laplace and
-    staircase noise both are exact: the law is evaluated over intervals, with as many bits as the comparison
-    takes. A tail of Gaussian noise is summed in floating point and rounded up by a part in 10**10: its k
-    suffices, too.
+    One of ``noise``, ``epsilon`` and ``off_by`` is given. For noise, or discrete Laplace noise of epsilon, the
+    least k is found such that |noise| > k has a probability of at most ``failure``. For ``off_by`` = k the least
+    epsilon among floats is found with which discrete Laplace noise achieves this. For discrete Laplace and
+    staircase noise both are exact, by interval arithmetic with as many bits as the comparison needs. A tail of
+    Gaussian noise is summed in floating point and rounded up by a part in 10**10: its k suffices, too.
 
-    Discrete Laplace noise with r = epsilon / sensitivity is farther from 0 than k with probability
-    2 exp(-r (k + 1)) / (1 + exp(-r)).
+    For discrete Laplace noise with r = epsilon / sensitivity, P(|noise| > k) = 2 exp(-r (k + 1)) / (1 + exp(-r)).
 
     Args:
         noise: Such as `DiscreteLaplace`, `DiscreteGaussian` or `Staircase`.
         epsilon: Of discrete Laplace noise; see there.
-        off_by: How far a report may be off, a whole number.
-        sensitivity: Where no noise is given: the largest difference of two true numbers that must not be told
-            apart.
-        failure: The probability that a report is off by more; taken for the decimal number that it is written as.
+        off_by: The largest error k of a report, a whole number.
+        sensitivity: Without noise: the largest difference of two true numbers that are protected from each other.
+        failure: The probability of a larger error, taken as the decimal number that it prints as.
 
     Raises:
         InputError: If not one of the three is given, or an argument is out of range.
 
     Source:
-        OpenDP's ``accuracy_to_discrete_laplacian_scale`` and back are the model. Its accuracy is the real number a
-        such that noise is a or farther from 0 with probability alpha: k = ceil(a) - 1.
+        OpenDP's ``accuracy_to_discrete_laplacian_scale``, whose accuracy is the real number a such that noise is a
+        or farther from 0 with probability alpha: k = ceil(a) - 1.
 
     Example:
         >>> import sfumato as sf
@@ -152,7 +149,7 @@ def _off_by(noise: Noise, failure: Fraction) -> int:
 
 
 def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
-    """Return the least float that is enough, or the least that the noise can have."""
+    """Return the least float that is enough, or raise if the noise's scale would be too large."""
 
     def held(epsilon: float) -> bool:
         return _beyond(DiscreteLaplace(epsilon, sensitivity), off_by, failure)
@@ -167,7 +164,7 @@ def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
 
 
 def _beyond(noise: Noise, reach: int, failure: Fraction) -> bool:
-    """Return whether noise beyond the reach, on both sides together, is proved to be at most so probable."""
+    """Return whether P(|noise| > reach) is proved to be at most ``failure``."""
     if isinstance(noise, DiscreteLaplace):
         return negative(_laplace_excess(noise, reach, failure))
     if isinstance(noise, Staircase):

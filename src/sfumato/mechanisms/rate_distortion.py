@@ -1,4 +1,4 @@
-"""The rate-distortion optimum: the least information for a loss, with its bound; also ExPost."""
+"""The rate-distortion optimum: the least information for a loss, with its bound; also known as ExPost."""
 
 from __future__ import annotations
 
@@ -32,20 +32,19 @@ _COVERED: Final = 1e-290  # what few shares give a secret at least, so that divi
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RateDistortion:
-    """A mechanism whose report tells nearly as little as its loss allows, and how nearly.
+    """A mechanism of nearly the least information for its loss, with bounds.
 
     Attributes:
-        mechanism: The mechanism.
         prior: The prior that it was made for.
         slope: b, per unit of the loss.
         unit: The unit of the loss.
         loss: Its expected loss.
-        information_bits: The least mutual information of secret and report for this loss. The
-            value and upper bound are that of this mechanism. Every mechanism of at most this
-            expected loss (with the same support, where it is limited) has at least the lower
-            bound, which is computed in floating point, with room for its rounding.
+        information_bits: The least mutual information of secret and report for this loss. The value and upper
+            bound are that of this mechanism. Every mechanism of at most this expected loss (with the same support,
+            where it is limited) has at least the lower bound, which is computed in floating point, with room for
+            its rounding.
         largest_loss: The largest loss that was allowed for any report; ``inf`` if none was named.
-        steps: How many Newton steps were taken.
+        steps: The number of Newton steps.
     """
 
     mechanism: Mechanism
@@ -59,15 +58,15 @@ class RateDistortion:
 
     @property
     def gap_bits(self) -> float:
-        """The most by which the mutual information can be above the least one."""
+        """The most by which the mutual information can exceed the least one."""
         return max(0.0, self.information_bits.width)
 
     @property
     def epsilon(self) -> float:
-        """2 b, per unit of the loss: the mechanism is metric private where the loss is a metric.
+        """2 b, per unit of the loss: the epsilon of metric privacy, where the loss is a metric.
 
-        For any other loss it is so for the metric d(s, s') = max over o of
-        |l(s, o) - l(s', o)|. Infinite where the support is limited.
+        For any other loss it is for the metric d(s, s') = max over o of |l(s, o) - l(s', o)|. Infinite where the
+        support is limited.
         """
         return 2 * self.slope if self.largest_loss == math.inf else math.inf
 
@@ -89,36 +88,33 @@ def rate_distortion(
 ) -> RateDistortion:
     """Return the mechanism of least mutual information (nats) plus slope times expected loss.
 
-    p(o|s) proportional to q(o) exp(-b l(s, o)), q being its own distribution of reports.
-    Blahut and Arimoto iterate q; here Newton's method finds it, and stops by a bound.
-    Oya, Troncoso and Pérez-González call it ExPost: of all mechanisms of this loss it
-    leaves the adversary the most conditional entropy. A remote place gets more noise than
-    one in a crowd.
+    p(o|s) proportional to q(o) exp(-b l(s, o)), q being its own distribution of reports, found by Newton's method
+    instead of the iterations of Blahut and Arimoto. Oya, Troncoso and Pérez-González call it ExPost: of all
+    mechanisms of this loss it leaves the adversary the most conditional entropy. A remote place gets more noise
+    than one in a crowd.
 
-    It is 2 b-private for the loss, if the loss is a metric: q(o) cancels, exp(-b l)
-    differs by at most exp(b d), and so does its sum. The integers keep this. Reports
-    that reduce no loss have probability zero, unless some other is below 2**-80: then each
-    gets a very small one.
+    It is 2 b-private for the loss, if the loss is a metric: q(o) cancels, exp(-b l) differs by at most exp(b d),
+    and so does its sum. The integers satisfy this. Reports that reduce no loss have probability zero, unless
+    another is below 2**-80: then each gets a very small one.
 
     Args:
         prior: The prior on the n secrets. The mechanism also has rows for secrets of prior zero.
         loss: The loss l(s, o), array (n, m).
         slope: b, per unit of the loss; a number or text such as ``"1/km"``.
         observables: The m observables; by default the secrets.
-        largest_loss: If given, no report ever loses more than this. For that the
-            mechanism gives up metric privacy.
-        tolerance_bits: By how much the information may be above the least for the loss reached.
+        largest_loss: The largest loss of any report; with it there is no metric privacy.
+        tolerance_bits: The most by which the information may exceed the least for the loss reached.
 
     Raises:
         InputError: If sizes differ, or a number is not positive.
         InfeasibleError: If a secret has no observable within the largest loss.
-        SolverError: If the tolerance is below what floats reach.
+        SolverError: If the tolerance is below the precision of floats.
         UnitError: If a unit does not fit.
 
     Source:
-        Blahut, "Computation of channel capacity and rate-distortion functions", 1972;
-        Oya, Troncoso and Pérez-González, "Back to the drawing board", CCS 2017; the 2 b
-        bound: Biswas and Palamidessi, "PRIVIC", 2022.
+        Blahut, "Computation of channel capacity and rate-distortion functions", 1972; Oya, Troncoso and
+        Pérez-González, "Back to the drawing board", CCS 2017; the 2 b bound: Biswas and Palamidessi, "PRIVIC",
+        2022.
 
     Example:
         >>> import sfumato as sf
@@ -179,13 +175,13 @@ def rate_distortion_of_loss(
 ) -> RateDistortion:
     """Return the rate-distortion optimum whose expected loss is just below a target.
 
-    See `rate_distortion`; here the slope is found. The target is in the unit of the loss, a number or text such
-    as ``"500 m"``; the loss is at most the tolerance, as a part of the target, below it.
+    The target is in the unit of the loss, a number or text such as ``"500 m"``. The loss is below it by at most
+    the tolerance, as a part of the target. See `rate_distortion` for the other arguments.
 
     Raises:
         InputError: If sizes differ, or a number is not positive.
-        InfeasibleError: If the target is reached by a report that tells nothing, or by no
-            mechanism, or only by mixing two of neighbouring slopes.
+        InfeasibleError: If a report that reveals nothing reaches the target, or no mechanism does, or only a
+            mixture of two of neighbouring slopes.
         UnitError: If a unit does not fit.
     """
     reports = prior.space if observables is None else observables
@@ -268,7 +264,7 @@ def _allowed(secrets: Space, loss: Loss, largest: float | str | None) -> tuple[f
 
 
 def _tilt(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]) -> Floats:
-    """Return q(o) exp(-b l(s, o)), normalised; q even where no report of positive share is allowed."""
+    """Return q(o) exp(-b l(s, o)), normalised; q is uniform where it allows no report."""
     with np.errstate(divide="ignore"):
         logs = np.where(allowed, np.log(shares) - slope * loss, -np.inf)
     unseen = ~np.isfinite(logs).any(axis=1)
@@ -279,7 +275,7 @@ def _tilt(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]
 
 
 def _metric_of(loss: AnyLoss, found: Loss) -> Floats:
-    """Return max over o of |l(s, o) - l(s', o)|, array (n, n): the metric itself, if the loss is one."""
+    """Return max over o of |l(s, o) - l(s', o)|, array (n, n), which is the loss if that is a metric."""
     if isinstance(loss, Metric) and loss.triangle:
         return loss.array
     return np.array([np.abs(found.array - row).max(axis=1) for row in found.array])
@@ -288,8 +284,8 @@ def _metric_of(loss: AnyLoss, found: Loss) -> Floats:
 class Marginal(NamedTuple):
     """A distribution q of reports, array (m,), near the least of F(q) = -sum of prior(s) ln (A q)(s).
 
-    F(q) is above its least value by at most ``excess`` nats: ln of the largest sum over s of
-    prior(s) A(s, o) / (A q)(s), for any o. ``steps`` counts Newton steps.
+    F(q) exceeds its least value by at most ``excess`` nats: ln of the largest sum over s of prior(s) A(s, o) / (A
+    q)(s), for any o. ``steps`` counts Newton steps.
     """
 
     shares: Floats
@@ -298,11 +294,10 @@ class Marginal(NamedTuple):
 
 
 def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
-    """Return the q of least F(q) = -sum of prior(s) ln (A q)(s).
+    """Return the q of least F(q) = -sum of prior(s) ln (A q)(s), to an excess of the tolerance (nats).
 
-    -F is a likelihood on the simplex, of prior (k,) as frequencies and A (k, m), which is ``decay``, as
-    rows. Shares below their prices are dropped, as they would vanish, where the bound allows it. It stops
-    at an excess of the tolerance (nats).
+    -F is a likelihood on the simplex, of prior (k,) as frequencies and A = ``decay`` (k, m). Shares below their
+    prices, which would vanish, are dropped where the bound allows it.
     """
     m = decay.shape[1]
     best = _step(prior, decay, np.full(m, 1.0 / m), 0)

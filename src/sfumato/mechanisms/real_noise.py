@@ -1,7 +1,4 @@
-"""Noise in real numbers, for studies only: Laplace, Gaussian, staircase and planar Laplace.
-
-Release integers instead (`DiscreteLaplace`, `DiscreteGaussian`, `Staircase`), or cells (`PlanarGeometric`).
-"""
+"""Noise in real numbers, for studies only: Laplace, Gaussian, staircase and planar Laplace."""
 
 from __future__ import annotations
 
@@ -25,8 +22,9 @@ from .noise import AdditiveNoise
 class RealNoise(AdditiveNoise):
     """Noise in real numbers, for studies only; never to be released.
 
-    A computer draws floats, not real numbers, and which floats are possible depends on the
-    secret (Mironov 2012): the guarantees of such noise are those of the mathematics.
+    A computer draws floats, and which floats are possible depends on the secret (Mironov 2012), so the guarantees
+    hold in real numbers only. Release integers instead (`DiscreteLaplace`, `DiscreteGaussian`, `Staircase`), or
+    cells (`PlanarGeometric`).
     """
 
     __slots__ = ()
@@ -38,7 +36,7 @@ class RealNoise(AdditiveNoise):
         """Return the density of the noise at x, an array of any shape."""
 
     def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
-        """Return the answers with textbook noise, in floats: for studies of it and of attacks on it."""
+        """Return the answers with textbook noise, in floats: for studies of the noise and of attacks on it."""
         values = numbers(answers, "the answers")
         noisy: Floats = values + self._noise(values.shape, generator)
         return noisy
@@ -49,25 +47,17 @@ class RealNoise(AdditiveNoise):
 
     @property
     def hamming_loss(self) -> float:
-        """1: a real number is never hit."""
+        """The probability 1: no report in real numbers equals the secret."""
         return 1.0
 
     def mechanism(self) -> NoReturn:
-        """Refuse: real numbers are too many for a matrix.
-
-        Raises:
-            InputError: Always.
-        """
+        """Raise `InputError`: real numbers are too many for a matrix."""
         raise InputError(f"the reports of {self.name} are real numbers.", f"use {self.instead}.")
 
     def recipe(self) -> NoReturn:
-        """Refuse: it is for studies only.
-
-        Raises:
-            InputError: Always.
-        """
+        """Raise `InputError`: it is for studies only."""
         raise InputError(
-            f"{self.name} is for studies only: floats that stand for real numbers give the secret away.",
+            f"{self.name} is for studies only: floats in place of real numbers reveal the secret.",
             f"use {self.instead}.",
         )
 
@@ -76,14 +66,7 @@ class RealNoise(AdditiveNoise):
 class Laplace(RealNoise):
     """Density epsilon / (2 sensitivity) exp(-epsilon |x| / sensitivity): epsilon-private in real numbers.
 
-    Its standard deviation is sqrt(2) sensitivity / epsilon.
-
-    Args:
-        epsilon: Positive.
-        sensitivity: Positive.
-
-    Raises:
-        InputError: If an argument is not positive.
+    Both arguments must be positive (`InputError`). The standard deviation is sqrt(2) sensitivity / epsilon.
 
     Source:
         Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity", TCC 2006.
@@ -98,7 +81,7 @@ class Laplace(RealNoise):
 
     @property
     def epsilon(self) -> float:
-        """As given."""
+        """The epsilon that was given."""
         return self._epsilon
 
     @property
@@ -128,7 +111,7 @@ class Laplace(RealNoise):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gaussian(RealNoise):
-    """Normal noise: (epsilon, delta)-private in real numbers for every epsilon, with `delta` of it.
+    """Normal noise: (epsilon, delta)-private in real numbers for every epsilon and its `delta`.
 
     Args:
         sigma: The standard deviation, positive.
@@ -138,8 +121,8 @@ class Gaussian(RealNoise):
         InputError: If an argument is not positive.
 
     Source:
-        Balle and Wang, "Improving the Gaussian mechanism for differential privacy:
-        analytical calibration and optimal denoising", ICML 2018, theorems 5 and 8.
+        Balle and Wang, "Improving the Gaussian mechanism for differential privacy: analytical calibration and
+        optimal denoising", ICML 2018, theorems 5 and 8.
 
     Example:
         >>> from sfumato.mechanisms import Gaussian
@@ -158,13 +141,8 @@ class Gaussian(RealNoise):
     def calibrated(cls, epsilon: float, delta: float, sensitivity: float = 1.0) -> Gaussian:
         """Return the noise of least sigma that is (epsilon, delta)-private.
 
-        Args:
-            epsilon: Positive.
-            delta: Between 0 and 1.
-            sensitivity: Positive.
-
         Raises:
-            InputError: If an argument is out of range.
+            InputError: If epsilon or the sensitivity is not positive, or delta not from 1e-250 to below 1.
         """
         return cls(gaussian_sigma(epsilon, delta, sensitivity), sensitivity)
 
@@ -237,8 +215,8 @@ def _delta(epsilon: float, mu: float) -> float:
 class PlanarLaplace(RealNoise):
     """Density epsilon**2 / (2 pi) exp(-epsilon r) at distance r: epsilon-private per unit, in real numbers.
 
-    For studies only: in doubles the last bits of a report give the secret away. To release
-    places use `PlanarGeometric`, which is exact.
+    For studies only: in doubles the last bits of a report reveal the secret. To release places use
+    `PlanarGeometric`, which is exact.
 
     Args:
         epsilon: Per unit; a number or text such as ``"0.6/km"``.
@@ -249,8 +227,7 @@ class PlanarLaplace(RealNoise):
         UnitError: If its unit does not fit.
 
     Source:
-        Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability",
-        CCS 2013, section 4.
+        Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, section 4.
 
     Example:
         >>> from sfumato.mechanisms import PlanarLaplace
@@ -271,7 +248,7 @@ class PlanarLaplace(RealNoise):
 
     @property
     def epsilon(self) -> float:
-        """As given, per unit of the coordinates."""
+        """The epsilon that was given, per unit of the coordinates."""
         return self._epsilon
 
     @property
@@ -300,8 +277,7 @@ class PlanarLaplace(RealNoise):
     def cdf(self, radius: ArrayLike) -> Floats:
         """Return the probability of a report within a distance, 1 - (1 + epsilon r) exp(-epsilon r).
 
-        Args:
-            radius: Distances of at least 0, of any shape.
+        Distances, of any shape, must be at least 0 (`InputError`).
         """
         from scipy.special import gammainc
 
@@ -312,15 +288,9 @@ class PlanarLaplace(RealNoise):
         return shares
 
     def quantile(self, share: ArrayLike) -> Floats:
-        """Return the distance within which a share of the reports lies.
+        """Return the distance within which a share of the reports lies: -(W((share - 1) / e) + 1) / epsilon.
 
-        -(W((share - 1) / e) + 1) / epsilon, with the branch -1 of Lambert's W.
-
-        Args:
-            share: Probabilities from 0 to below 1, of any shape.
-
-        Raises:
-            InputError: If a share is out of range.
+        W is the branch -1 of Lambert's function. Shares, of any shape, are from 0 to below 1 (`InputError`).
         """
         from scipy.special import gammaincinv
 
@@ -331,12 +301,7 @@ class PlanarLaplace(RealNoise):
         return radii
 
     def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
-        """Return places with textbook noise, in floats: for studies of it and of attacks on it.
-
-        Args:
-            answers: Places, array (..., 2) in the unit of the coordinates.
-            generator: numpy's generator, seeded.
-        """
+        """Return places (..., 2), in the unit of the coordinates, with textbook noise in floats, for studies."""
         return RealNoise.simulate(self, _points(answers, "the places"), generator)
 
     def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
@@ -348,11 +313,10 @@ class PlanarLaplace(RealNoise):
 def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float = 2.0**-52) -> float:
     """Return the epsilon of planar Laplace noise drawn with finite precision and rounded to a grid.
 
-    epsilon + ln((q + 2 e^(epsilon u)) / (q - 2 e^(epsilon u))) / u with
-    q = u / (r precision). It bounds what the rounding of angles and radii to multiples of
-    the precision costs, within the radius r; it says nothing of a generator whose
-    functions round otherwise, and of doubles that are not rounded to the grid. So it is
-    for studies; `PlanarGeometric` needs no such correction.
+    epsilon + ln((q + 2 e^(epsilon u)) / (q - 2 e^(epsilon u))) / u with q = u / (r precision). It bounds the cost
+    of rounding angles and radii to multiples of the precision, within the radius r. It does not cover generators
+    whose functions round otherwise, nor doubles that are not rounded to the grid, so it is for studies;
+    `PlanarGeometric` needs no such correction.
 
     Args:
         epsilon: Of the noise, per unit.
@@ -402,7 +366,7 @@ def epsilon_before_rounding(target: float, step: float, widest: float, precision
     ).holds
     if epsilon_of_noise < target * 1e-12:
         raise InfeasibleError(
-            f"no noise keeps epsilon {target:g} on a grid of {step:g} within {widest:g}.",
+            f"no noise has at most epsilon {target:g} on a grid of {step:g} within {widest:g}.",
             "use larger cells, a smaller radius, or PlanarGeometric, which is exact.",
         )
     return epsilon_of_noise
@@ -424,13 +388,12 @@ def _points(value: ArrayLike, what: str) -> Floats:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ContinuousStaircase(RealNoise):
-    """Staircase noise in real numbers: of all epsilon-private noise the least expected absolute value.
+    """Staircase noise in real numbers: the least expected absolute value of all epsilon-private noise.
 
     Args:
         epsilon: Positive.
         sensitivity: Positive.
-        share: The share of a stair before its fall, between 0 and 1; by default
-            1 / (1 + exp(epsilon / 2)), the best.
+        share: The share of a stair before its fall, from 0 to 1; by default 1 / (1 + exp(epsilon / 2)), the best.
 
     Raises:
         InputError: If an argument is out of range.
@@ -453,7 +416,7 @@ class ContinuousStaircase(RealNoise):
 
     @property
     def epsilon(self) -> float:
-        """As given."""
+        """The epsilon that was given."""
         return self._epsilon
 
     @property

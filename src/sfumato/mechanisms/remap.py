@@ -1,4 +1,4 @@
-"""Optimal post-processing: every report replaced by the best one for what it reveals."""
+"""Optimal post-processing: each report replaced by the best one given what it reveals."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from ..geo import median_from
 def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Space | None = None) -> Mechanism:
     """Return the mechanism followed by the remap of least expected loss.
 
-    z -> argmin over o of sum over s of prior(s) p(z|s) l(s, o). A report keeps its own
-    label where none is better. Whatever the mechanism guarantees still holds, exactly
-    and on its integers; the expected loss never grows. If the loss is the adversary's
-    distance, they then err by exactly the expected loss.
+    z -> argmin over o of sum over s of prior(s) p(z|s) l(s, o). A report keeps its label where none is better. The
+    guarantees of the mechanism still hold, exactly and on its integers, and the expected loss never grows. If the
+    loss is the adversary's distance, their error then equals the expected loss.
 
     Args:
-        mechanism: The mechanism.
-        prior: The prior on its n secrets.
+        mechanism: The mechanism, on n secrets.
+        prior: The prior on its secrets.
         loss: The loss l(s, o), array (n, m).
         observables: The m observables to choose from; by default those of the mechanism.
 
@@ -32,8 +31,8 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
         InputError: If sizes differ.
 
     Source:
-        Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for
-        location privacy", PETS 2017.
+        Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for location privacy", PETS
+        2017.
     """
     reports = mechanism.observables
     space = reports if observables is None else observables
@@ -55,25 +54,24 @@ def remapped_in_plane(
 ) -> Mechanism:
     """Return the mechanism with every report replaced by the best point of the plane.
 
-    For the Euclidean distance it is the geometric median of the posterior, for the squared
-    distance its mean. The reports keep their labels and their integers, and get the
-    points as coordinates; so whatever the mechanism guarantees still holds, exactly.
-    `sfumato.loss` between secrets and observables gives the new loss. A report that no
-    possible secret produces gets the best point of the prior.
+    For the Euclidean distance it is the geometric median of the posterior, for the squared distance its mean.
+    Reports keep their labels and integers and get the points as coordinates, so all guarantees still hold,
+    exactly. `sfumato.loss` between secrets and observables gives the new loss. A report that no possible secret
+    produces gets the best point of the prior.
 
     Args:
         mechanism: A mechanism whose n secrets have coordinates, not in degrees.
         prior: The prior on its secrets.
         loss: ``euclidean`` or ``squared``.
-        tolerance: How far each median's expected distance may be above the least one, relatively.
+        tolerance: The relative excess of each median's expected distance over the least one, at most.
 
     Raises:
         InputError: If the secrets have no such coordinates, the loss is unknown, or sizes differ.
-        SolverError: If the tolerance is below what floats reach.
+        SolverError: If the tolerance is below the precision of floats.
 
     Source:
-        Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017, section 3; Oya, Troncoso
-        and Pérez-González, CCS 2017.
+        Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017, section 3; Oya, Troncoso and Pérez-González, CCS
+        2017.
     """
     space = mechanism.secrets
     x = space.coordinates

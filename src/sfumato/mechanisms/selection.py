@@ -24,22 +24,21 @@ CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UtilityTable:
-    """The value of each answer for each secret, and the secrets that must not be told apart.
+    """The utility of each answer for each secret, and the pairs of secrets that are protected.
 
     Args:
         values: u(s, y), array (secrets, answers); more is better.
         secrets: The n secrets (or data sets); numbered from 0 if left out.
         answers: The m answers; numbered from 0 if left out.
-        neighbours: Which pairs are protected, symmetric array (n, n) of booleans; by default all
-            pairs (local privacy).
+        neighbours: Which pairs are protected, symmetric boolean array (n, n); by default all (local privacy).
 
     Attributes:
         sensitivity: Delta, the largest |u(s, y) - u(s', y)| of neighbours s and s'.
         witness: Positions (s, s', y) that attain it.
 
     Raises:
-        InputError: If sizes differ, the neighbours are not symmetric, or no answer's
-            utility differs between neighbours.
+        InputError: If sizes differ, the neighbours are not symmetric, or no answer's utility differs between
+            neighbours.
 
     Source:
         Kawamoto and Murakami, definitions 4 and 5 (utility distance and sensitivity).
@@ -87,7 +86,7 @@ class UtilityTable:
 
     @property
     def metric(self) -> Metric:
-        """The number of neighbours that lead from one secret to another."""
+        """The number of steps between neighbours from one secret to another."""
         steps = np.where(self.neighbours, 1.0, np.inf)
         np.fill_diagonal(steps, 0.0)
         return Metric(shortest_paths(steps), name="steps between neighbours", triangle=True)
@@ -96,8 +95,7 @@ class UtilityTable:
     def distance(self) -> Metric:
         """The utility distance d(s, s') = max over y of |u(s, y) - u(s', y)|, neighbours or not.
 
-        A pseudometric: secrets with equal utilities are at distance 0. Its largest value among
-        neighbours is `sensitivity`.
+        A pseudometric: secrets with equal utilities are at distance 0.
 
         Source:
             Kawamoto and Murakami, definition 4.
@@ -146,16 +144,16 @@ class _Selection(MechanismFamily):
 
     @property
     def regret_bound(self) -> float:
-        """ln(answers) / rate: on average, no secret's answer is further below its best."""
+        """ln(answers) / rate, which bounds each secret's mean distance from its best utility."""
         return math.log(len(self.table.answers)) / self.rate
 
     @property
     def hamming_loss(self) -> float:
-        """The probability that the answer is not one of the best, all secrets being equally likely."""
+        """The probability that the answer is not one of the best, for uniform secrets."""
         return 1 - float((self._rows(1.0) * (self.table.below_best == 0)).sum(axis=1).mean())
 
     def mechanism(self) -> Mechanism:
-        """Return the mechanism in integers, which satisfy `promised` between neighbours."""
+        """Return the mechanism in integers, which is `promised`-private between neighbours."""
         table = self.table
         exponents = self.promised * table.metric.array
         matrix = lower_exponents(self._rows, exponents, table.secrets, table.answers, span=self._span)
@@ -175,10 +173,9 @@ class _Selection(MechanismFamily):
 class PermuteAndFlip(_Selection):
     """Looks at the answers in random order and takes y with probability a(y) = exp(rate (u(s, y) - best)).
 
-    With rate = epsilon / (2 Delta) it is epsilon-private between neighbours; where the
-    utility is monotone, rate = epsilon / Delta suffices and is taken. Its expected
-    regret is never above that of the exponential mechanism of the same rate. An answer's
-    place in the order is the rank of a uniform number t, so
+    With rate = epsilon / (2 Delta) it is epsilon-private between neighbours; for monotone utilities rate = epsilon
+    / Delta suffices and is used. Its expected regret never exceeds that of the exponential mechanism of the same
+    rate. As an answer's place in the order is the rank of a uniform number t,
 
         p(y|s) = a(y) * integral over t from 0 to 1 of the product over z != y of (1 - t a(z)).
 
@@ -188,14 +185,14 @@ class PermuteAndFlip(_Selection):
 
     Attributes:
         promised: The epsilon that was given.
-        rate: What the utility is multiplied with.
+        rate: The factor of the utility.
 
     Raises:
         InputError: If epsilon is not positive.
 
     Source:
-        McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially
-        private selection", 2020. Proof: docs/proofs/categories.md.
+        McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private selection", 2020. Proof:
+        docs/proofs/categories.md.
 
     Example:
         >>> from sfumato.mechanisms import PermuteAndFlip, UtilityTable
@@ -214,7 +211,7 @@ class PermuteAndFlip(_Selection):
 
     @property
     def epsilon(self) -> float:
-        """The largest log likelihood ratio of neighbours in this table, computed in floating point."""
+        """The largest log likelihood ratio of neighbours in this table, in floating point."""
         s, t = np.nonzero(self.table.neighbours)
         logs = self._logs(1.0)
         return float((logs[s] - logs[t]).max())
@@ -242,18 +239,14 @@ class PermuteAndFlip(_Selection):
 class ExponentialMechanism(_Selection):
     """The exponential mechanism p(y|s) proportional to exp(rate u(s, y)), in a named convention.
 
-    ==================  =================  ===========================
-    convention          rate               promise
-    ==================  =================  ===========================
-    "mcsherry-talwar"   epsilon/(2 Delta)  epsilon between neighbours
-    "introductory"      epsilon/Delta      2 epsilon between neighbours
+    ==================  =================  =========================== convention          rate
+    guarantee ==================  =================  =========================== "mcsherry-talwar"   epsilon/(2
+    Delta)  epsilon between neighbours "introductory"      epsilon/Delta      2 epsilon between neighbours
     ==================  =================  ===========================
 
-    Texts that use the second and call it epsilon-private are wrong by a factor of two.
-    The log likelihood ratios of two neighbours range over an interval of length
-    `bounded_range`, which is at most 2 rate Delta, and at most rate Delta where the
-    utility is monotone; that is a promise as well. With a normaliser that is the same for
-    all secrets it is rate Delta. `epsilon` is what this table gives.
+    Texts that use the second and call it epsilon-private are wrong by a factor of two. The log likelihood ratios
+    of two neighbours range over an interval of length `bounded_range`: at most 2 rate Delta, and at most rate
+    Delta for monotone utilities or a normaliser that is the same for all secrets. `epsilon` is that of this table.
 
     Args:
         table: The utilities.
@@ -262,16 +255,15 @@ class ExponentialMechanism(_Selection):
 
     Attributes:
         parameter: The epsilon that was given.
-        rate: What the utility is multiplied with.
-        promised: What the convention promises for every table of this sensitivity.
+        rate: The factor of the utility.
+        promised: The epsilon guaranteed for every table of this sensitivity.
 
     Raises:
         InputError: If epsilon is not positive or the convention is unknown.
 
     Source:
-        McSherry and Talwar, FOCS 2007; Dong, Durfee and Rogers, "Optimal differential
-        privacy composition for exponential mechanisms", 2020 (bounded range).
-        Proof: docs/proofs/categories.md.
+        McSherry and Talwar, FOCS 2007; Dong, Durfee and Rogers, "Optimal differential privacy composition for
+        exponential mechanisms", 2020 (bounded range). Proof: docs/proofs/categories.md.
 
     Example:
         >>> from sfumato.mechanisms import ExponentialMechanism, UtilityTable
@@ -298,7 +290,7 @@ class ExponentialMechanism(_Selection):
 
     @property
     def epsilon(self) -> float:
-        """The largest log likelihood ratio of neighbours in this table, computed in floating point."""
+        """The largest log likelihood ratio of neighbours in this table, in floating point."""
         s, t = np.nonzero(self.table.neighbours)
         normal = self._log_normaliser
         ratios = self.rate * self.table.differences - (normal[s] - normal[t])[:, None]

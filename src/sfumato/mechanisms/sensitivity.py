@@ -1,4 +1,4 @@
-"""The sensitivity of queries, and the joint cost of several queries on the same data."""
+"""Sensitivity of queries, and the joint cost of several queries on the same data."""
 
 from __future__ import annotations
 
@@ -36,11 +36,9 @@ class Sensitivity(CompactRepr):
     """The largest distance of the answers to two neighbouring data sets.
 
     Attributes:
-        value: The distance.
         norm: 1 or 2, the norm in which vectors of answers are compared.
         relation: Which data sets are neighbours.
-        witness: Two neighbours that attain it; None where a bound gives it, or no
-            two of the data sets are neighbours.
+        witness: Two neighbours that attain it; None for a bound, or without neighbours.
     """
 
     value: float
@@ -50,10 +48,7 @@ class Sensitivity(CompactRepr):
 
 
 def datasets(universe: Iterable[Hashable], sizes: Iterable[int]) -> list[Dataset]:
-    """Return all data sets of the given sizes, each a tuple of records in any order.
-
-    Raises:
-        InputError: If there are more than a million.
+    """Return all data sets of the given sizes, each a tuple of records; `InputError` if over a million.
 
     Example:
         >>> from sfumato.mechanisms import datasets
@@ -75,23 +70,22 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the exact sensitivity of a query over a finite set of data sets, with its witness.
 
-    It holds for these data sets only: it says nothing about others.
+    It holds for these data sets only.
 
     Args:
         query: From a data set (a tuple of records) to a number or a vector.
         among: The data sets; those that differ in the order of records only are one.
-        relation: ``"add-remove"``: neighbours differ by one record more; ``"replace-one"``:
-            by one record's value.
+        relation: ``"add-remove"``: neighbours differ by one record more; ``"replace-one"``: by one record's value.
         norm: 1 or 2, for queries that return vectors.
 
     Raises:
-        InputError: If there is no data set, an answer is not a finite number or the relation
-            or the norm is unknown.
+        InputError: If there is no data set, an answer is not a finite number or the relation or the norm is
+            unknown.
 
     Example:
         >>> from sfumato.mechanisms import datasets, sensitivity
-        >>> found = sensitivity(sum, datasets([0, 3, 5], [1, 2]), "replace-one")
-        >>> found.value, found.witness
+        >>> total = sensitivity(sum, datasets([0, 3, 5], [1, 2]), "replace-one")
+        >>> total.value, total.witness
         (5.0, ((0,), (5,)))
     """
     _check(relation, norm)
@@ -136,8 +130,8 @@ def count_sensitivity(relation: Relation = "add-remove") -> Sensitivity:
 def histogram_sensitivity(relation: Relation = "add-remove", norm: Literal[1, 2] = 1) -> Sensitivity:
     """Return the sensitivity of the counts of at least two disjoint classes.
 
-    One record more moves one count by 1; a replaced record moves two: 2 in the norm 1,
-    sqrt(2) (rounded up) in the norm 2.
+    One record more moves one count by 1. A replaced record moves two: 2 in the norm 1, sqrt(2) (rounded up) in the
+    norm 2.
     """
     _check(relation, norm)
     replaced = 2.0 if norm == 1 else math.nextafter(math.sqrt(2), math.inf)
@@ -178,10 +172,9 @@ def mean_sensitivity(
 ) -> Sensitivity:
     """Return the sensitivity of the mean of records that are clamped to [low, high], rounded up.
 
-    (high - low) / least for replace-one, (high - low) / (least + 1) for add-remove: the
-    record that a data set of n has in addition moves the mean by (record - mean) / n. No data set
-    has fewer than ``least`` records, at least 1; for replace-one the number may be public and the same
-    for all. The other arguments are those of `sum_sensitivity`.
+    (high - low) / least for replace-one, (high - low) / (least + 1) for add-remove, as one more record in a data
+    set of n moves the mean by (record - mean) / n. No data set has fewer than ``least`` records, at least 1; for
+    replace-one the number may be public and the same for all. The other arguments are those of `sum_sensitivity`.
 
     Raises:
         InputError: If low is above high, ``least`` is below 1, or an argument is unknown or not finite.
@@ -235,9 +228,8 @@ def _norm(parts: Floats, norm: int) -> float:
 class JointQueries(CompactRepr):
     """Queries with Laplace noise of scale Delta_i / epsilon_i each, released together.
 
-    They are jointly private with the sum of the epsilon_i. It is exact if some two
-    neighbouring data sets move all answers by their sensitivities at once; otherwise
-    `sensitivity` of the vector of queries gives less.
+    They are jointly private with the sum of the epsilon_i. It is exact if some two neighbouring data sets move all
+    answers by their sensitivities at once; otherwise `sensitivity` of the vector of queries gives less.
 
     Attributes:
         sensitivities: Delta_i.
@@ -272,18 +264,17 @@ class JointQueries(CompactRepr):
     def allocated(
         cls, sensitivities: Sequence[float], epsilon: float, rule: Rule, weights: Sequence[float] | None = None
     ) -> JointQueries:
-        """Return the queries with epsilon shared out between them.
+        """Return the queries with a total epsilon divided between them.
 
-        The shares are proportional to Delta_i (``equal-noise``: the scale (sum of
-        Delta_i) / epsilon on each), the same (``equal-epsilon``), to
-        (w_i Delta_i^2)^(1/3) (``least-variance``: of the weighted sum of variances) or to
-        (w_i Delta_i)^(1/2) (``least-error``: of the weighted sum of expected errors).
+        The shares are proportional to Delta_i (``equal-noise``: the scale (sum of Delta_i) / epsilon on each), the
+        same (``equal-epsilon``), to (w_i Delta_i^2)^(1/3) (``least-variance``: of the weighted sum of variances)
+        or to (w_i Delta_i)^(1/2) (``least-error``: of the weighted sum of expected errors).
 
         Args:
             sensitivities: Delta_i.
-            epsilon: What all may cost together.
-            rule: How to share it.
-            weights: w_i, how much each query matters; by default 1; for the last two rules only.
+            epsilon: The total.
+            rule: How to divide it.
+            weights: w_i, the importance of each query; by default 1; for the last two rules only.
 
         Raises:
             InputError: If a number is not positive, or the rule is unknown or takes no weights.
@@ -315,7 +306,7 @@ class JointQueries(CompactRepr):
 
     @property
     def epsilon(self) -> float:
-        """Cost of all together: the sum, rounded up."""
+        """The epsilon of all together: the sum, rounded up."""
         return sum_above(self.epsilons)
 
     @property

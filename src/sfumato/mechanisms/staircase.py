@@ -25,9 +25,9 @@ from .strict_privacy import lower_exponents
 class Staircase(Noise):
     """Integer noise of probability a exp(-epsilon stair(|k|)), stairs of the sensitivity's width.
 
-    With |k| = q sensitivity + j, the stair is q for j < step and q + 1 for the others. A
-    shift by at most the sensitivity climbs at most one stair, so it is epsilon-private,
-    and attains it. For sensitivity 1 it is `DiscreteLaplace`.
+    With |k| = q sensitivity + j, the stair is q for j < step and q + 1 for the others. A shift by at most the
+    sensitivity climbs at most one stair, so it is epsilon-private, and attains it. For sensitivity 1 it is
+    `DiscreteLaplace`.
 
     Args:
         epsilon: A positive rational; see `DiscreteLaplace`.
@@ -38,8 +38,8 @@ class Staircase(Noise):
         InputError: If an argument is out of range.
 
     Source:
-        Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy",
-        2016, section V (discrete). Proof: docs/proofs/categories.md.
+        Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy", 2016, section V
+        (discrete). Proof: docs/proofs/categories.md.
 
     Example:
         >>> from sfumato.mechanisms import DiscreteLaplace, Staircase
@@ -62,7 +62,7 @@ class Staircase(Noise):
 
     @property
     def epsilon(self) -> float:
-        """As given, or the next float above."""
+        """The epsilon that was given, or the next float above."""
         return float_above(self.parameter)
 
     @property
@@ -99,7 +99,7 @@ class Staircase(Noise):
         return lower_exponents(build, float(self.parameter) * steps, space, space)
 
     def recipe(self) -> StaircaseNoise:
-        """Return the noise's exact parameters."""
+        """Return the recipe with the noise's exact parameters."""
         return StaircaseNoise(self.parameter, self.sensitivity, self.step)
 
     def _pmf(self, magnitude: np.ndarray[tuple[int, ...], np.dtype[np.int64]], epsilon: float) -> Floats:
@@ -126,11 +126,6 @@ class StaircaseNoise(NoiseRecipe):
     """Add an integer k with probability proportional to exp(-epsilon stair(|k|)).
 
     With |k| = q width + j, 0 <= j < width, the stair is q for j < step and q + 1 beyond.
-
-    Attributes:
-        epsilon: The fall of one stair, a positive rational number.
-        width: The width of a stair.
-        step: How much of a stair's width lies before the fall, 1 to ``width``.
     """
 
     epsilon: Fraction

@@ -1,16 +1,16 @@
 """Matrices that satisfy their guarantees strictly, in integers: closed forms, and repaired answers of solvers.
 
-Rounding to integers moves every ratio a little, and a ratio that was at its limit may
-end up above it. So the exponents of a closed form are first lowered by what rounding can do.
+Rounding to integers may push a ratio above its limit, so the exponents of a closed form are first lowered by the
+most that rounding can do.
 
-A solver's answer breaks its rows by tolerances, and a zero against a positive
-probability is an infinite likelihood ratio. Three steps repair it:
+A solver's answer breaks its rows by tolerances, and a zero against a positive probability is an infinite
+likelihood ratio. Three steps repair it:
 
 1. Envelope: each column becomes its smallest majorant that satisfies every ratio,
    x'(s) = max over s' of exp(-e(s', s)) x(s').
-2. Rows are divided by their sums, which moves ratios by as much as the sums differ.
-3. The smallest share of a constant mechanism that makes every ratio strict again is
-   mixed in. A constant mechanism hides everything, so it also restores the distortion.
+2. Rows are divided by their sums, which moves ratios by as much as the sums differ. 3. The smallest share of a
+constant mechanism that makes every ratio strict again is
+   mixed in. A constant mechanism reveals nothing, so it also restores the distortion.
 """
 
 from __future__ import annotations
@@ -38,18 +38,17 @@ SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep 
 
 
 def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
-    """Return epsilon d(s, s') with shortest paths taken, array (n, n)."""
+    """Return the shortest paths of epsilon d(s, s'), array (n, n)."""
     guarantee.check_secrets(space)
     exponents: Floats = guarantee.epsilon * guarantee.metric.closure().array
     return exponents
 
 
 def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space: Space) -> Mechanism:
-    """Return the mechanism on a space that ``build`` gives for exponents lowered slightly.
+    """Return the mechanism on a space that ``build`` gives for slightly lowered exponents.
 
-    ``build`` takes exponents (n, n) to a stochastic matrix (n, n) with
-    p(o|s) <= exp(exponents[s, s']) p(o|s'), up to floating-point rounding. The integers satisfy the
-    given exponents, which need the triangle inequality.
+    ``build`` takes exponents (n, n) to a stochastic matrix (n, n) with p(o|s) <= exp(exponents[s, s']) p(o|s'), up
+    to floating-point rounding. The integers satisfy the given exponents, which need the triangle inequality.
     """
     reached = np.isfinite(exponents)
     return lower_exponents(lambda scale: build(exponents * scale), exponents, space, space, reached=reached)
@@ -68,9 +67,8 @@ def lower_exponents(
     """Return the mechanism that ``build`` gives for a scale slightly below 1.
 
     Args:
-        build: From a scale to a stochastic matrix (n, m) that keeps ``scale * exponents``,
-            up to floating-point rounding.
-        exponents: What the integers must satisfy, array of any shape.
+        build: From a scale to a stochastic matrix (n, m) that satisfies ``scale * exponents``, up to rounding.
+        exponents: Exponents that the integers must satisfy, array of any shape.
         secrets: The n secrets.
         observables: The m observables.
         reached: Where a positive probability is needed, array (n, m); by default everywhere.
@@ -101,16 +99,13 @@ def lower_exponents(
 
 
 def equal_rows(matrix: Floats, exponents: Floats) -> Floats:
-    """Return the matrix with exactly equal rows for secrets that must not be told apart."""
+    """Return the matrix with exactly equal rows for secrets of exponent 0."""
     equal: Floats = matrix[np.argmax(exponents == 0, axis=1)]
     return equal
 
 
 def _lift(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
-    """Return the matrix, with a very small share of the uniform distribution where integers need it.
-
-    Mixing a constant in lowers every ratio that is above one.
-    """
+    """Return the matrix, mixed with a tiny uniform share where integers need it: no ratio above one grows."""
     if not ((matrix < _TINY) & needed).any():
         return matrix
     lifted: Floats = (1 - _MIXED) * matrix + _MIXED / matrix.shape[1]
@@ -126,17 +121,20 @@ def repair_to_private(
     minimum: float = 0.0,
     margin: float = 1e-9,
 ) -> tuple[Floats, float]:
-    """Return a row-stochastic matrix that keeps the guarantees, and the constant's share.
+    """Return a row-stochastic matrix that satisfies the guarantees, and the constant's share.
 
     Args:
         matrix: Array (n, m), nearly row-stochastic.
-        exponents: Array (n, n) of e with p(o|s) <= exp(e[s, s']) p(o|s') and the triangle
-            inequality, ``inf`` where nothing is asked; None without metric privacy.
+        exponents: Array (n, n) of e with p(o|s) <= exp(e[s, s']) p(o|s') and the triangle inequality, ``inf`` for
+            pairs without a limit; None without metric privacy.
         prior: Array (n,), for the distortion.
         distance: Array (guesses, n), for the distortion.
-        minimum: The distortion to keep.
-        margin: The relative part of every exponent, and of the distortion, left for rounding; of
-            exponents at least what rounding the matrix to integers can move.
+        minimum: The least distortion.
+        margin: The relative part of every exponent, and of the distortion, left for rounding; of exponents at
+            least the most by which rounding the matrix to integers can move them.
+
+    Raises:
+        InputError: If a row has no positive entry, or an array does not fit.
     """
     columns = np.maximum(floats(matrix, "the matrix", shape=(None, None)), 0.0)
     columns[:, columns.max(axis=0) < _NEVER] = 0.0
@@ -163,15 +161,15 @@ def repair_to_private(
 
 
 def _rounding(observables: int) -> float:
-    """Return by how much at most rounding to integers moves the logarithm of a ratio, with a reserve.
+    """Return the most by which rounding to integers moves the logarithm of a ratio, with a reserve.
 
-    Mixing in a constant may lift what needed two words to what needs one, so that is the case that counts.
+    The constant may lift entries that needed two words to one word, so that case counts.
     """
     return float(_RATIO + 4 * 0.5**ONE_WORD * (1 / FINE + observables**2))
 
 
 def _within(exponents: Floats, margin: float, least: float) -> Floats:
-    """Return exponents a relative margin, and an absolute one at least, below the given ones."""
+    """Return exponents below the given ones by a relative margin, and at least by an absolute one."""
     positive = exponents[exponents > 0]
     share = max(margin, least / float(positive.min())) if positive.size else margin
     if share <= max(margin, _LITTLE):
@@ -183,8 +181,8 @@ def _within(exponents: Floats, margin: float, least: float) -> Floats:
 def merge_close_secrets(allowed: Floats, below: float = SAME) -> Floats:
     """Return the exponents (n, n), which need the triangle inequality, with near-equal secrets merged.
 
-    Secrets whose exponent, in either order, is ``below`` get the same exponents: rows that sum to one are
-    equal where one is nowhere larger.
+    Secrets whose exponent, in either order, is ``below`` get the same exponents: rows that sum to one are equal
+    where one is nowhere larger.
     """
     near = np.minimum(allowed, allowed.T) < below
     if int(near.sum()) == len(allowed):

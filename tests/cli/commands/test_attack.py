@@ -76,7 +76,7 @@ def test_the_chance_to_be_near_is_not_stated_of_noise(run, visits_file):
 
 def test_what_is_known_without_a_report_is_told_alike_everywhere(run, designed):
     attacked, audited = run("attack", "m.sfm").text, run("audit", "m.sfm", "--promises").text
-    (row,) = re.findall(r"no report, guesses the likeliest.*?km.*?km ([\d.]+ %)", attacked)
+    (row,) = re.findall(r"no report, most probable guess.*?km.*?km ([\d.]+ %)", attacked)
     (told,) = re.findall(r"without the report +([\d.]+ %)", attacked)
     assert row == told
     assert f"about {told} without seeing a report" in " ".join(audited.split())

@@ -35,16 +35,14 @@ _ROUNDING: Final = 1e-9  # of sums of positive terms, of exponentials and roots
 class Coarsening(CompactRepr):
     """Noise for coordinates seen on cells: people at points of each cell, reports counted in the cells.
 
-    A report outside all cells counts for the nearest. Reports that no table moves are first taken for
-    the middle of a small square of lattice points, a tenth of 1 / epsilon wide.
+    A report outside all cells counts for the nearest. Without a table, reports are first moved to the middle of a
+    small square of lattice points, a tenth of 1 / epsilon wide.
 
     Attributes:
-        noise: The noise.
-        cells: The cells.
-        spread: Whether somebody in a cell is equally often at each of the points halfway from its middle to its
+        spread: Whether a person in a cell is equally often at each of the points halfway from its middle to its
             corners; otherwise they are at its middle.
         mechanism: The probabilities, from cells to cells, in integers.
-        off: How far one of the probabilities may be from the true one, at most.
+        off: A bound of the error of each probability.
         table: From reports of the noise to places.
     """
 
@@ -91,8 +89,8 @@ def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: boo
     Args:
         noise: The noise, with a projection.
         cells: The cells, at most 1,000; by default about 100 over the places of the noise's table.
-        spread: Let somebody in a cell be equally often at each of the points halfway from its middle to
-            its corners, instead of at its middle.
+        spread: Whether people in a cell are equally often at each of the points halfway from its middle to its
+            corners, instead of at its middle.
 
     Raises:
         InputError: If the noise has no projection, a cell is beyond its reach, there are too many cells, or none
@@ -154,13 +152,13 @@ def _plane(noise: CoordinateNoise) -> Projection:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TableShares(CompactRepr):
-    """The reports of noise with a table, and how often each is made for people at some points.
+    """The reports of noise with a table, and their probabilities for people at some points.
 
     Attributes:
         places: The different places of the table, metres east and north, array (k, 2).
-        numbers: Which report each place is, array (k,): those that are released as the same degrees are one.
+        numbers: The report that each place is, array (k,): places that are released as the same degrees are one.
         shares: The probability of each report for each point, array (n, m).
-        off: How far the probabilities of one point may be from the true ones, all errors added up, at most.
+        off: A bound of the sum of the errors of one point's probabilities.
     """
 
     places: Floats
@@ -169,17 +167,17 @@ class TableShares(CompactRepr):
     off: float
 
     def reports(self, xy: Floats) -> NDArray[np.intp]:
-        """Return the numbers of reports: places of the table (n, 2), as noise draws them on the plane."""
+        """Return the numbers of reports from places of the table (n, 2), as noise draws them on the plane."""
         return self.numbers[_rows(self.places, xy)]
 
 
 def table_shares(noise: CoordinateNoise, points_m: Floats, most: int) -> TableShares | None:
-    """Return how often each report of noise with a table is made for people at some points.
+    """Return the probabilities of the reports of noise with a table for people at some points.
 
     Args:
         noise: The noise, with a projection and a table.
         points_m: Where people are, within the reach, metres east and north, array (n, 2).
-        most: How many probabilities there may be; None is returned where there are more.
+        most: The largest number of probabilities; None is returned where there are more.
 
     Raises:
         InputError: If the noise has no projection or no table.
@@ -199,7 +197,7 @@ def table_shares(noise: CoordinateNoise, points_m: Floats, most: int) -> TableSh
 
 
 def _rows(places: Floats, xy: Floats) -> NDArray[np.intp]:
-    """Return the positions of some places, array (n,), among different ones in the order of `numpy.unique`."""
+    """Return the positions of some places, array (n,), among distinct ones in the order of `numpy.unique`."""
     among, wanted = (np.ascontiguousarray(each + 0.0).view("f8,f8").ravel() for each in (places, xy))
     return np.searchsorted(among, wanted)
 
@@ -207,10 +205,9 @@ def _rows(places: Floats, xy: Floats) -> NDArray[np.intp]:
 def shares_of(
     noise: CoordinateNoise, table: PlaneRemap, points: Floats, located: _Locate, groups: int
 ) -> tuple[Floats, float]:
-    """Return the probability of each group of a table's places for each point, array (n, groups).
+    """Return each point's probabilities of groups of a table's places, array (n, groups), and their error.
 
-    Also how far these probabilities of one point are off, all errors added up, at most. ``located`` gives
-    the group of each place.
+    The error bounds the sum of one point's errors; ``located`` gives the group of each place.
     """
     rate, step = noise.noise.rate, float(noise.step_m)
     spots = snap(points, noise.step_m)

@@ -1,4 +1,4 @@
-"""Coordinate noise: the closed form for places, exact on a fine lattice, with its promise, loss and attacker."""
+"""Coordinate noise: exact planar noise on a fine lattice, with its guarantee, loss and attacker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .plane_remap import PlaneRemap, weighted
 from .quadrature import PlaneError, plane_error, raw_error
 
 REACH_M: Final = 100_000.0
-"""How far from a projection's centre places are told apart by default; beyond it they are moved to it."""
+"""Default reach: the distance from a projection's centre to which places beyond it are moved."""
 
 _BITS: Final = 64  # of the noise's rate per step
 _LONGEST_M: Final = 20_000_000  # metres, half around the Earth
@@ -32,7 +32,7 @@ _SMALLEST: Final = Fraction(1, 1 << 900)  # rate per step; floats have it, and i
 _ROUNDING: Final = 1e-9  # of medians of places at the rim
 
 PROJECTED_M: Final = 1e-6
-"""How far a projected place may be from where exact arithmetic puts it, in metres: some nanometres at most."""
+"""A bound of the error of a projected place, metres; it is some nanometres at most."""
 
 _MOVED: Final = 1e-12  # of the reach: by how much rounding may leave a place beyond it
 
@@ -41,28 +41,27 @@ _MOVED: Final = 1e-12  # of the reach: by how much rounding may leave a place be
 class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     """Planar geometric noise for coordinates, without cells: M(x, o) <= e^(epsilon (|x - x'| + slack)) M(x', o).
 
-    A place is snapped to the nearest point of a square lattice of a few metres; a whole vector
-    z of steps is added with probability proportional to exp(-epsilon |z|), drawn exactly on the
-    infinite lattice; and a table replaces each report by the best place for what it reveals,
-    if there is one. The slack, sqrt(2) steps, is what snapping may add to a distance.
+    A place is snapped to the nearest point of a square lattice of a few metres. A whole vector z of steps is added
+    with probability proportional to exp(-epsilon |z|), drawn exactly on the infinite lattice. A table, if there is
+    one, replaces each report by the best place for what it reveals. The slack, sqrt(2) steps, is the most that
+    snapping adds to a distance.
 
-    With a projection |x - x'| is the distance on the ground, of places within the reach; the
-    noise is by the largest stretch of the plane there wider. `draw` moves places beyond the reach
-    straight to it, for which the promise holds, too; a sampler's `blur` refuses them. Without one it
-    is the distance in the plane, of any two points.
-
-    Attributes:
-        step_m: The step of the lattice, exactly.
-        reach_m: How far from the centre the promise holds; infinite without a projection.
-        noise: The noise in whole steps.
+    With a projection |x - x'| is the distance on the ground, of places within the reach; the noise is wider by the
+    largest stretch of the plane there. `draw` moves places beyond the reach straight to it, so the guarantee holds
+    for them, too; a sampler's `blur` refuses them. Without a projection it is the distance in the plane, of any
+    two points.
 
     Args:
         epsilon: A number per kilometre, or text such as ``"1/km"``.
-        step: The step, a length such as ``"2 m"`` or a fraction in metres: a small share of
-            1 / epsilon.
+        step: The step, a length such as ``"2 m"`` or a fraction in metres: a small share of 1 / epsilon.
         projection: The plane of the coordinates.
         reach: With a projection, the largest distance from its centre, a length such as ``"30 km"``.
         remap: The table; `for_places` makes it.
+
+    Attributes:
+        step_m: The step of the lattice, exactly.
+        reach_m: The distance from the centre up to which the guarantee holds; infinite without a projection.
+        noise: The noise in whole steps.
 
     Raises:
         InputError: If epsilon or the step is not positive, the step longer than half around the Earth, or the
@@ -70,9 +69,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         UnitError: If a unit does not fit.
 
     Source:
-        Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, with
-        discrete noise; the remap: Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017.
-        docs/proofs/planar-noise.md.
+        Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, with discrete
+        noise; the remap: Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017. docs/proofs/planar-noise.md.
 
     Example:
         >>> noise = CoordinateNoise("1/km", "2 m")
@@ -120,13 +118,13 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     @property
     def promise(self) -> CoordinatePrivacy:
-        """The promise for any two places, with its slack; `sfumato.proofs.prove_planar_noise` proves it."""
+        """The guarantee for any two places, with its slack; `sfumato.proofs.prove_planar_noise` proves it."""
         projected = self.projection is not None
         return CoordinatePrivacy(self.epsilon, "km", slack(self.step_m, projected=projected))
 
     @property
     def stated_guarantees(self) -> tuple[CoordinatePrivacy, ...]:
-        """The promise."""
+        """The guarantee of `promise`."""
         return (self.promise,)
 
     @property
@@ -135,10 +133,10 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     @property
     def observables(self) -> None:
-        """None: so are the reports."""
+        """None: the reports are points."""
 
     def supports(self, capability: Capability) -> bool:
-        """Return whether it has a capability: points alone."""
+        """Return whether the capability is reports for points."""
         return capability is Capability.POINTS
 
     @classmethod
@@ -147,8 +145,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     ) -> CoordinateNoise:
         """Return noise for the places of visits, with the remap that is best for them.
 
-        The table is made of these visits, and whoever has it can learn from it where they were. If
-        they are those of the person who is protected, it is a second release that no promise covers.
+        The table is computed from these visits and may reveal where they were. If they are those of the protected
+        person, it is a second release, which the guarantee does not cover.
 
         Args:
             visits: The visits; the plane is centred on their region, and its reach is at least 100 km.
@@ -157,8 +155,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
             fineness: The width of the table's cells in units of 1 / epsilon.
 
         Raises:
-            InputError: If epsilon or the step is not positive, the table would have too many cells, or
-                a visit is farther than 1,500 km from the centre.
+            InputError: If epsilon or the step is not positive, the table would have too many cells, or a visit is
+                farther than 1,500 km from the centre.
         """
         rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
         plane = Projection(*visits.region().centre)
@@ -184,7 +182,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return CoordinateNoise(self.epsilon, self.step_m, self.projection, reach, table)
 
     def recipe(self) -> CoordinateNoise:
-        """Return how a report is drawn: this noise itself, for points."""
+        """Return this noise itself, which draws for points."""
         return self
 
     def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
@@ -193,19 +191,15 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return served
 
     def beyond_m(self, lat: Floats, lon: Floats) -> Floats:
-        """Return how far beyond the reach points in degrees are, metres, array (n,); NaN if not on the Earth."""
+        """Return each point's distance beyond the reach, metres, array (n,); NaN if not on the Earth."""
         excess: Floats = np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m
         return excess
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes in degrees, array (n, 2).
 
-        Args:
-            lat: Array (n,).
-            lon: Array (n,).
-            words: Where the randomness comes from.
-            nearest: Move points beyond the reach straight to it, instead of refusing them. No two points
-                come farther apart by it, so the promise holds for all of them.
+        ``nearest`` moves points beyond the reach straight to it, instead of refusing them. This brings no two
+        points farther apart, so the guarantee holds for all of them.
 
         Raises:
             InputError: If there is no projection, or a point is not on the Earth, or beyond the reach.
@@ -237,11 +231,11 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return round_degrees(plane.inverse(self._reports(points, words)))
 
     def _slip(self, lat: Floats, lon: Floats) -> str:
-        """Return a hint for points that cannot be blurred, where their coordinates are exchanged or missing."""
+        """Return a hint where all points that cannot be blurred have swapped coordinates."""
         if np.isnan(lat).any() or np.isnan(lon).any():
             return ""
         inside = self.serves(lon, lat) if (np.abs(lon) <= 90).all() else np.zeros(1, dtype=np.bool_)
-        swapped = "see whether latitude and longitude are swapped: the other way round it is served"
+        swapped = "check whether latitude and longitude are swapped: the other way round it is served"
         return swapped if inside.all() else ""
 
     def blurred_one(self, lat: float, lon: float, words: Words, *, nearest: bool = False) -> tuple[float, float]:
@@ -276,16 +270,14 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return self._reports(points_m, SeededWords(seed))
 
     def error(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> PlaneError:
-        """Return how far reports, and the attacker's best guesses, are from the truth on average, between bounds.
+        """Return the mean distances of reports and of the attacker's best guesses from the truth, between bounds.
 
-        With a projection distances are those on the ground, which are shorter than on the plane, by its stretch at
-        most.
-
-        The attacker knows the places and their weights. If the table in use is that of
-        other places, the lower bound of their error is a poor one.
+        With a projection distances are on the ground, which are shorter than on the plane by at most its stretch.
+        The attacker knows the places and their weights. If the table in use is that of other places, the lower
+        bound of their error is poor.
 
         Args:
-            points_m: Where people truly are, metres east and north, array (n, 2).
+            points_m: True places, metres east and north, array (n, 2).
             weights: How often, array (n,), at least 0 and not all 0.
             fineness: Of the table where none is in use.
 
@@ -299,10 +291,10 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return PlaneError(self._on_ground(loss), self._on_ground(on_plane.attacker))
 
     def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
-        """Return how far the best guess without any report is from the truth on average, between bounds.
+        """Return the mean distance of the best guess without a report from the truth, between bounds.
 
         Args:
-            points_m: Where people truly are, metres east and north, array (n, 2).
+            points_m: True places, metres east and north, array (n, 2).
             weights: How often, array (n,), at least 0 and not all 0.
 
         Raises:
@@ -315,7 +307,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         return self._on_ground(Bracket(found.lower, found.value, up(found.value * (1 + _ROUNDING))))
 
     def describe(self) -> tuple[str, ...]:
-        """Return what it does and promises, in sentences."""
+        """Return sentences about the noise and its guarantee."""
         step = amount_at_most(float(self.step_m), "m")
         does = f"Places are snapped to the nearest point of a lattice of {step} and moved by noise, drawn exactly"
         table = "" if self.remap is None else "; each report is replaced by the best place for what it reveals"
@@ -384,13 +376,13 @@ def _round_rate(rate: Fraction) -> Fraction:
 
 
 def slack(step_m: Fraction, *, projected: bool) -> float:
-    """Return the slack of a lattice in metres, rounded up: twice how far a place is from its lattice point."""
+    """Return the slack of a lattice in metres, rounded up: twice a place's distance from its lattice point."""
     length = math.sqrt(2.0) * float(step_m) * (1 + 2.0**-50)
     return up(length + 2 * PROJECTED_M) if projected else up(length)
 
 
 def stretch(reach_m: float) -> float:
-    """Return by how much the azimuthal equidistant plane stretches distances within a reach, rounded up.
+    """Return the factor by which the azimuthal equidistant plane stretches distances within a reach, rounded up.
 
     Raises:
         InputError: If the reach is not positive, or beyond the limit of projections.

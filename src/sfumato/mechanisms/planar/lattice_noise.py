@@ -1,15 +1,13 @@
 """Planar geometric noise on a fine square lattice: exact draws, nearest points, and sums of exp(-rate |z|).
 
-Draws need coins of probability exp(-x) for x = (sqrt(N) - A) / D with integers: exact though x is irrational.
-A coin of probability x / k, for k = 1, 2, ..., compares a uniform number with x / k. Floats decide where their
-error cannot matter: they add, multiply, divide and take square roots, which IEEE 754 rounds correctly, and no
-exponential. Otherwise `RootExponent.digits` gives as many binary digits of x / k as the comparison needs, in
-integers.
+Draws need coins of probability exp(-x) for x = (sqrt(N) - A) / D with integers: exact though x is irrational. A
+coin of probability x / k, for k = 1, 2, ..., compares a uniform number with x / k. Floats decide where their error
+cannot matter: they use +, *, / and square roots only, which IEEE 754 rounds correctly. Otherwise
+`RootExponent.digits` gives as many binary digits of x / k as the comparison needs, in integers.
 
-By Poisson's formula the sum of exp(-rate |z|) is the sum over whole vectors k of
-2 pi rate / (rate**2 + w**2)**1.5 with w = 2 pi |k|. The term k = 0 is the planar Laplace's, and all others
-together are below E (rate / 2 pi)**3 of it, E being the sum of |k|**-3 over k other than 0.
-docs/proofs/planar-noise.md.
+By Poisson's formula the sum of exp(-rate |z|) is the sum over whole vectors k of 2 pi rate / (rate**2 + w**2)**1.5
+with w = 2 pi |k|. The term k = 0 is the planar Laplace's, and all others together are below E (rate / 2 pi)**3 of
+it, E being the sum of |k|**-3 over k other than 0. docs/proofs/planar-noise.md.
 """
 
 from __future__ import annotations
@@ -55,11 +53,10 @@ _NEAR_A_BORDER: Final = 2.0**-10  # in steps: more than the rounding of a quotie
 class LatticeNoise(Immutable):
     """Noise z = (i, j) in whole steps with probability exp(-rate |z|) / Z, |z| the Euclidean length.
 
-    Both coordinates are drawn from discrete Laplace noise of a rational slope just below
-    rate / sqrt(2), and the pair is accepted with probability exp(-(rate |z| - slope (|i| + |j|))):
-    the exponent is never negative, as |i| + |j| <= sqrt(2) |z|. About pi / 4 of all pairs are
-    accepted where the rate is small. No float decides about a draw, whose time depends on the
-    noise alone.
+    Both coordinates are discrete Laplace noise of a rational slope just below rate / sqrt(2). The pair is accepted
+    with probability exp(-(rate |z| - slope (|i| + |j|))), whose exponent is never negative, as |i| + |j| <=
+    sqrt(2) |z|. About pi / 4 of all pairs are accepted where the rate is small. No float decides about a draw,
+    whose time depends on the noise alone.
 
     Attributes:
         rate: Per step, a positive rational number.
@@ -70,8 +67,8 @@ class LatticeNoise(Immutable):
         InputError: If the rate is not positive, or too small for the words that samplers use.
 
     Source:
-        docs/proofs/planar-noise.md; the coins are those of Canonne, Kamath and Steinke, "The
-        discrete Gaussian for differential privacy", 2020.
+        docs/proofs/planar-noise.md; the coins are those of Canonne, Kamath and Steinke, "The discrete Gaussian for
+        differential privacy", 2020.
 
     Example:
         >>> from fractions import Fraction
@@ -115,7 +112,7 @@ class LatticeNoise(Immutable):
 
     @property
     def acceptance(self) -> Bracket:
-        """The share of proposals that is accepted, Z tanh(slope / 2)**2, between proved bounds."""
+        """The share of accepted proposals, Z tanh(slope / 2)**2, between proved bounds."""
         total = normaliser(self.rate)
         most = math.tanh(float(self.exponent.slope) / 2) ** 2
         return Bracket(total.lower * most * (1 - 1e-12), total.value * most, total.upper * most * (1 + 1e-12))
@@ -130,10 +127,7 @@ def _scale(rate: Fraction) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class RootExponent:
-    """The exponents x(i, j) = rate sqrt(i**2 + j**2) - slope (|i| + |j|), for slopes from 0 to rate / sqrt(2).
-
-    So no x is negative.
-    """
+    """Exponents x(i, j) = rate sqrt(i**2 + j**2) - slope (|i| + |j|) >= 0, for slopes up to rate / sqrt(2)."""
 
     rate: Fraction
     slope: Fraction
@@ -150,10 +144,10 @@ class RootExponent:
         return (isqrt(root << 2 * count) - (less << count)) // (base * divisor)
 
     def floats(self, offsets: Integers) -> tuple[Floats, Floats]:
-        """Return x for offsets (n, 2) in floating point, and by how much each may be off.
+        """Return x for offsets (n, 2) in floating point, and a bound of each error.
 
-        Thirteen roundings, of squares, sum, root, both products, their factors and the
-        difference, err by less than 2**-47 times the sum of both terms.
+        Thirteen roundings, of squares, sum, root, both products, their factors and the difference, add up to an
+        error below 2**-47 times the sum of both terms.
         """
         i, j = np.abs(offsets[:, 0]).astype(np.float64), np.abs(offsets[:, 1]).astype(np.float64)
         first, second = float(self.rate) * np.sqrt(i * i + j * j), float(self.slope) * (i + j)
@@ -162,11 +156,11 @@ class RootExponent:
     def accepted(self, offsets: Integers, words: Words, doubt: float = 1.0) -> Truths:
         """Throw one coin of probability exp(-x) for each offset, array (n,).
 
-        exp(-x) is the product of t coins of probability exp(-x / t), where t is a whole
-        number above x. Which t is taken depends on the offset alone and changes nothing.
+        exp(-x) is the product of t coins of probability exp(-x / t), for a whole number t above x that depends on
+        the offset alone and does not change the law.
 
-        The error that is allowed for floats is multiplied by ``doubt``. The answer for given words
-        is the same for every factor from 1, and integers alone decide for a huge one.
+        The error allowed for floats is multiplied by ``doubt``: every factor from 1 gives the same answer for
+        given words, and for a huge one integers alone decide.
         """
         x, error = self.floats(offsets)
         times = 1 + np.floor(x + 0.25).astype(np.int64)
@@ -249,7 +243,7 @@ def mean_length(rate: Fraction) -> Bracket:
 
 
 def share_beyond(rate: Fraction, distance: Floats) -> Floats:
-    """Return upper bounds of the probability of noise longer than some distances in steps, array of any shape.
+    """Return bounds of the probability of noise longer than distances in steps, array of any shape.
 
     At most exp(rate / sqrt(2)) (1 + t) exp(-t) with t = rate (distance - 1 / sqrt(2)).
     """
@@ -275,8 +269,8 @@ def _sum(a: float, power: int) -> tuple[float, int]:
 def _beyond(a: float, reach: int) -> tuple[float, float]:
     """Return bounds of the sums of exp(-a |z|) and |z| exp(-a |z|) over max(|i|, |j|) > reach.
 
-    There are 8 r points whose larger coordinate is r, of length r to sqrt(2) r, and
-    r**2 exp(-a r / 2) is below 16 / (e a)**2.
+    There are 8 r points whose larger coordinate is r, of length r to sqrt(2) r, and r**2 exp(-a r / 2) is below 16
+    / (e a)**2.
     """
     missing = -math.expm1(-a / 2)
     rest = math.exp(-a * (reach + 1) / 2) / missing
@@ -289,7 +283,7 @@ def _widen(lower: float, upper: float) -> Bracket:
 
 
 def snap_one(place_m: float, step_m: Fraction) -> int:
-    """Return the nearest lattice point along one axis in steps, as `snap` does, but without its check."""
+    """Return the nearest lattice point along one axis in steps, as `snap` does, but unchecked."""
     quotient = place_m / float(step_m)
     position = math.floor(quotient + 0.5)
     if abs(abs(quotient - position) - 0.5) < _NEAR_A_BORDER:

@@ -1,4 +1,4 @@
-"""Bayes remap in the plane: each report replaced by the best place for what it reveals, from a table."""
+"""Bayes remap in the plane: a table from each report to the best place for what it reveals."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .lattice_noise import snap
 Integers = NDArray[np.signedinteger[Any]]
 
 LEVELS: Final = ((3.0, 1), (6.0, 2), (14.0, 4))
-"""How far each window reaches beyond the places, in units of 1 / epsilon, and the width of its cells."""
+"""The distance by which each window exceeds the places, in units of 1 / epsilon, and its cells' width."""
 
 CELLS: Final = 1 << 16
-"""How many cells a table has at most: for places that are far apart they are wider than asked for."""
+"""The most cells of a table: for places that are far apart they are wider than requested."""
 
 _MOST_WINDOWS: Final = 8
 _FARTHEST: Final = 1 << 40  # steps, as for places that are snap
@@ -39,7 +39,7 @@ class RemapWindow(Immutable, CompactRepr):
 
     Attributes:
         corner: The least column and row of the rectangle in steps, array (2,).
-        width: How many steps wide a cell is.
+        width: The width of a cell in steps.
         targets: Metres east and north, array (columns, rows, 2).
 
     Raises:
@@ -64,7 +64,7 @@ class RemapWindow(Immutable, CompactRepr):
 
     @property
     def size(self) -> NDArray[np.int64]:
-        """Steps from the corner to the end in both directions, array (2,)."""
+        """The steps from the corner to the end in both directions, array (2,)."""
         return np.array(self.targets.shape[:2], dtype=np.int64) * self.width
 
     @property
@@ -82,7 +82,7 @@ class RemapWindow(Immutable, CompactRepr):
         return np.asarray(inside.all(axis=1), dtype=bool)
 
     def places(self, reports: Integers) -> Floats:
-        """Return the place of each lattice point, array (n, 2); of one outside, that of the nearest inside."""
+        """Return the place of each lattice point, array (n, 2); for one outside, of the nearest inside."""
         cells = np.clip(reports - self.corner, 0, self.size - 1) // self.width
         targets: Floats = self.targets[cells[:, 0], cells[:, 1]]
         return targets
@@ -92,9 +92,8 @@ class RemapWindow(Immutable, CompactRepr):
 class PlaneRemap(Immutable):
     """A table from reports to places: windows in each other, the finest first.
 
-    A report takes the place of the finest window's cell that it lies in. Beyond the last window it
-    takes that of the window's nearest lattice point. As the table looks at nothing but the
-    report, whatever is promised before it is promised after it, however good it is.
+    A report takes the place of the finest window's cell that it is in; beyond the last window, of that window's
+    nearest lattice point. The table uses the report only, so every guarantee before it holds after it.
 
     Attributes:
         windows: The windows. Each is inside the next, and fills whole cells of it.
@@ -103,8 +102,8 @@ class PlaneRemap(Immutable):
         InputError: If there is no window, or one is not inside the next or cuts a cell of it.
 
     Source:
-        Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for
-        location privacy", PETS 2017, section 3.
+        Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for location privacy", PETS
+        2017, section 3.
     """
 
     windows: tuple[RemapWindow, ...]
@@ -132,12 +131,12 @@ class PlaneRemap(Immutable):
             weights: Of the places, array (n,), at least 0 and not all 0.
             epsilon: Of the noise, per metre.
             step_m: The step of the lattice.
-            fineness: The width of the finest cells in units of 1 / epsilon; they are wider where
-                the table would otherwise have more than `CELLS`.
+            fineness: The width of the finest cells in units of 1 / epsilon, wider where the table would exceed
+                `CELLS`.
 
         Raises:
-            InputError: If an array is not as described, or the cells of a table that is not too
-                large would be wider than 1 / epsilon.
+            InputError: If an array is not as described, or the cells of a table that is not too large would be
+                wider than 1 / epsilon.
         """
         x, w = weighted(points_m, weights)
         frames, width = _fit(x, epsilon, step_m, fineness)
@@ -155,11 +154,7 @@ class PlaneRemap(Immutable):
 
     @classmethod
     def squares(cls, points_m: Floats, epsilon: float, step_m: Fraction, fineness: float = 0.1) -> PlaneRemap:
-        """Return the table that takes each report for the middle of its cell; arguments as for `of`.
-
-        Raises:
-            InputError: As for `of`.
-        """
+        """Return the table that moves each report to the middle of its cell; arguments and errors as for `of`."""
         frames, _ = _fit(points_m, epsilon, step_m, fineness)
         empty = (
             RemapWindow(corner, wide, np.zeros((*(size // wide).tolist(), 2))) for corner, size, wide in frames
@@ -167,7 +162,7 @@ class PlaneRemap(Immutable):
         return cls(tuple(RemapWindow(w.corner, w.width, w.centres * float(step_m)) for w in empty))
 
     def places(self, reports: Integers) -> Floats:
-        """Return the place in metres that each report, a lattice point in steps, is replaced by, array (n, 2)."""
+        """Return the place in metres of each report, a lattice point in steps, array (n, 2)."""
         targets = self.windows[-1].places(reports)
         for window in reversed(self.windows[:-1]):
             inside = window.holds(reports)
@@ -175,22 +170,18 @@ class PlaneRemap(Immutable):
         return targets
 
     def arrays(self) -> tuple[NDArray[np.int64], Floats]:
-        """Return the table as two arrays, from which `from_arrays` makes it again.
+        """Return the table as two arrays, which `from_arrays` reads.
 
         Returns:
-            Array (windows, 5): corner, width of a cell in steps, columns and rows of each window; and
-            array (cells, 2), the places of all cells, window after window and column after column.
+            Array (windows, 5): corner, width of a cell in steps, columns and rows of each window; and array
+            (cells, 2), the places of all cells, window after window and column after column.
         """
         frames = [[*window.corner, window.width, *window.targets.shape[:2]] for window in self.windows]
         return np.array(frames, dtype=np.int64), np.concatenate([w.targets.reshape(-1, 2) for w in self.windows])
 
     @classmethod
     def from_arrays(cls, frames: NDArray[Any], targets: NDArray[Any]) -> PlaneRemap:
-        """Return the table that `arrays` wrote out.
-
-        Raises:
-            InputError: If an array is not as `arrays` writes it.
-        """
+        """Return the table that `arrays` wrote out; `InputError` if an array is not as it writes it."""
         shapes = frames.ndim == targets.ndim == 2 and frames.shape[1:] == (5,) and targets.shape[1:] == (2,)
         if not shapes or frames.dtype.kind not in "iu" or not 0 < len(frames) <= _MOST_WINDOWS:
             raise InputError(
@@ -220,7 +211,7 @@ class PlaneRemap(Immutable):
 
 
 def weighted(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
-    """Return places that occur, array (n, 2), and their shares, array (n,), of sum one."""
+    """Return places of positive weight, array (n, 2), and their shares, array (n,), of sum one."""
     w = floats(weights, "the weights", shape=(None,))
     x = floats(points_m, "the places", shape=(len(w), 2))
     if (w < 0).any() or not w.any():
@@ -284,7 +275,7 @@ def _fill(
     step_m: float,
     tolerance: float,
 ) -> RemapWindow:
-    """Return the window with medians in those cells that no finer window covers; others are never asked."""
+    """Return the window with medians in those cells that no finer window covers; others are never used."""
     centres = window.centres.reshape(-1, 2)
     targets = np.empty_like(centres)
     corners = np.ceil(centres - (window.width - 1) / 2 - 0.25).astype(np.int64)

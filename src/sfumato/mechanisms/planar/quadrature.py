@@ -1,10 +1,9 @@
 """Expected loss of the true point and the attacker's error under lattice noise and its remap, between bounds.
 
-The probability of a cell of the table is a sum over its lattice points. It is computed from the
-middle's exponential, with the correction of second order and a bound of the rest; what lies
-beyond the table is bounded by the noise's tail. The attacker does at best as well as somebody
-who corrects each cell's place by what the report says within the cell, which is of second order.
-docs/proofs/planar-noise.md has the inequalities.
+The probability of a cell of the table is a sum over its lattice points, computed from the middle's exponential
+with a second-order correction and a bound of the rest; the noise's tail bounds what lies beyond the table. An
+attacker who corrects each cell's place by the report's position within the cell bounds the best one; that gain is
+of second order. docs/proofs/planar-noise.md has the inequalities.
 """
 
 from __future__ import annotations
@@ -40,9 +39,8 @@ class PlaneError:
 
     Attributes:
         loss: The mean distance from true place to report.
-        attacker: The mean distance from true place to the best guess for each report
-            before the remap. Whoever sees the report after it errs by at least as much,
-            and by at most the loss.
+        attacker: The mean distance from true place to the best guess for each report before the remap. After the
+            remap the best attacker's error is at least as large, and at most the loss.
     """
 
     loss: Bracket
@@ -52,15 +50,9 @@ class PlaneError:
 def plane_error(
     points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: Fraction, remap: PlaneRemap
 ) -> PlaneError:
-    """Return the loss and the attacker's error for weighted places.
+    """Return the loss and the attacker's error for weighted places (n, 2), metres east and north.
 
-    Args:
-        points_m: Where people truly are, metres east and north, array (n, 2).
-        weights: How often, array (n,), at least 0 and not all 0.
-        rate: Of the noise, per step.
-        step_m: The step of the lattice.
-        remap: The table; for the attacker's error it should be that of these places, or
-            the lower bound is a poor one.
+    The attacker's lower bound is poor where the table is not that of these places.
     """
     x, w = weighted(points_m, weights)
     spots, step = snap(x, step_m), float(step_m)
@@ -89,7 +81,7 @@ def plane_error(
 def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: Fraction) -> Bracket:
     """Return the mean distance in metres from true place to report without a remap.
 
-    The noise is symmetric, so snapping by d makes it no shorter than the noise, and by at most d longer.
+    The noise is symmetric, so snapping by d makes it no shorter than the noise, and longer by at most d.
 
     Raises:
         InputError: If the points are not an array (n, 2), or the weights not (n,), at least 0 and not all 0.
@@ -119,7 +111,7 @@ def _beyond(x: Floats, w: Floats, spots: NDArray[np.int64], rate: Fraction, wind
 
 
 def share_beyond_table(spots: NDArray[np.int64], rate: Fraction, window: RemapWindow) -> Floats:
-    """Return bounds of the probability that noise at lattice points (n, 2) leads beyond a table's last window."""
+    """Return bounds of the probability that noise at lattice points (n, 2) leads beyond the last window."""
     edge = np.minimum(spots - window.corner + 1, window.corner + window.size - spots).min(axis=1)
     return share_beyond(rate, np.maximum(edge, 0).astype(np.float64))
 
@@ -128,9 +120,9 @@ def share_beyond_table(spots: NDArray[np.int64], rate: Fraction, window: RemapWi
 class Cell:
     """The lattice points of one cell as offsets from its middle, in metres.
 
-    Their count, the variance of one coordinate, the mean fourth power of the length and the largest
-    length; epsilon of the noise; and exp(epsilon radius), by how much a weight in the cell exceeds
-    that at the middle, at most.
+    Their count, the variance of one coordinate, the mean fourth power of the length and the largest length;
+    epsilon of the noise; and exp(epsilon radius), the most by which a weight in the cell exceeds that at the
+    middle.
     """
 
     epsilon: float
@@ -154,9 +146,9 @@ class Cell:
 class Block:
     """Some cells against all places, in metres.
 
-    Of the n places: points, their lattice points and their shares; of the m cells: their middles and
-    the places they stand for. ``lengths`` are from lattice points to middles, ``misses`` from places to
-    targets, and ``kernel`` is exp(-epsilon length), arrays (m, n).
+    Of the n places: points, their lattice points and their shares; of the m cells: their middles and the places
+    they stand for. ``lengths`` are from lattice points to middles, ``misses`` from places to targets, and
+    ``kernel`` is exp(-epsilon length), arrays (m, n).
     """
 
     cell: Cell
@@ -179,10 +171,10 @@ class Block:
         return cls(cell, points, spots, weights, centres, targets, lengths, distances(points, targets), kernel)
 
     def mean_kernel(self) -> tuple[Floats, Floats]:
-        """Return the mean of exp(-epsilon |.|) over each cell's points, and by how much it may be off.
+        """Return the mean of exp(-epsilon |.|) over each cell's points, and a bound of its error.
 
-        By Taylor at the middle, whose terms of first and third order cancel; near the noise's peak the
-        middle itself, by the slope or the second order.
+        By Taylor at the middle, whose terms of first and third order cancel; near the noise's peak the middle
+        itself, by the slope or the second order.
         """
         cell, r, epsilon = self.cell, self.lengths, self.cell.epsilon
         if cell.count == 1:
@@ -214,9 +206,9 @@ def distances(x: Floats, y: Floats) -> Floats:
 def gains(block: Block) -> Floats:
     """Return bounds of the mean gain of a cell's reports, array (m,), for weights times exp(-epsilon length).
 
-    For a report of the cell the mean distance to a guess y + h is at least
-    F(y) - (pull - held) |h| + curvature |h|**2 for |h| up to a reach; so no guess is better
-    than y by more than (pull - held)**2 / (4 curvature). docs/proofs/planar-noise.md.
+    For a report of the cell the mean distance to a guess y + h is at least F(y) - (pull - held) |h| + curvature
+    |h|**2 for |h| up to a reach, so no guess is better than y by more than (pull - held)**2 / (4 curvature).
+    docs/proofs/planar-noise.md.
     """
     w, v = block.kernel * block.weights, block.misses
     mass = w.sum(axis=1)
@@ -234,11 +226,11 @@ def gains(block: Block) -> Floats:
 
 
 def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
-    """Return by how much the places elsewhere pull more than the place itself holds: root mean square and maximum.
+    """Return the excess pull of the places elsewhere over the cell's own place: root mean square and maximum.
 
-    For an offset d the pull is g + A d up to second order, with g = sum of w u and
-    A = -epsilon sum of w u n', u and n being the directions from the cell's place and to its middle.
-    ``w`` (m, n) are the weights of the places elsewhere, ``held`` (m,) that of the cell's place itself.
+    For an offset d the pull is g + A d up to second order, with g = sum of w u and A = -epsilon sum of w u n', u
+    and n being the directions from the cell's place and to its middle. ``w`` (m, n) are the weights of the places
+    elsewhere, ``held`` (m,) that of the cell's place itself.
     """
     cell, epsilon, x, y, r = block.cell, block.cell.epsilon, block.points, block.targets, block.lengths
     along = np.divide(w, block.misses, out=np.zeros_like(w), where=block.misses > 0)
@@ -266,8 +258,8 @@ def _pulls(block: Block, w: Floats, held: Floats) -> tuple[Floats, Floats]:
 def _curvature(block: Block, w: Floats, reach: Floats) -> Floats:
     """Return a lower bound of the least eigenvalue of the sum of w (I - u u') / (2 (v + reach)) in each cell.
 
-    The places are at distances v in directions u. The weights w (m, n) are those at the middle, lowered to
-    the least in the cell.
+    The places are at distances v in directions u. The weights w (m, n) are those at the middle, lowered to the
+    least in the cell.
     """
     x, y, v = block.points, block.targets, block.misses
     part = w / (2 * (v + reach[:, None]))

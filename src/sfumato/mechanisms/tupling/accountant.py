@@ -1,4 +1,4 @@
-"""The accountant of a pair of distributions: delta and epsilon of a tuple, proved from both sides."""
+"""Accountants of pairs of distributions: delta and epsilon of a tuple, proved from both sides."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class PairAccountant:
 
     delta(epsilon) = 1/(k+1) E[ (sum over i <= k+1 of g(R_i))_+ ],  g(y) = (p(y) - e**epsilon q(y)) / nu(y)
 
-    with R_i drawn independently from nu. The values of g are split over a lattice so that
-    their mean is kept, which can only add to delta; how much it adds at most is computed
-    too. Bounds also count what the lattice's ends, the Fourier transform and floating point may
-    have lost: some 1e-14, and 1e-15 more for each dummy, so that smaller deltas have no lower bound.
+    with R_i drawn independently from nu. The values of g are split over a lattice with the same mean, which can
+    only add to delta; the most that it adds is computed, too. Bounds also cover the lattice's ends, the Fourier
+    transform and floating point: some 1e-14, and 1e-15 more for each dummy, so that smaller deltas have no lower
+    bound.
 
     Args:
         first: p, the observable's distribution under the first hypothesis, array (observables,).
@@ -51,10 +51,6 @@ class PairAccountant:
         rounding: A bound of the relative error of the entries of p and q.
 
     Attributes:
-        first: p.
-        second: q.
-        distribution: nu.
-        dummies: k.
         slack: A bound of the error in delta that the arguments' own rounding causes.
 
     Raises:
@@ -66,8 +62,8 @@ class PairAccountant:
         [1.3838, 0.9572, 0.297]
 
     Source:
-        The law is that of the privacy blanket: Balle, Bell, Gascón and Nissim, "The privacy
-        blanket of the shuffle model", CRYPTO 2019. Proofs: docs/proofs/tupling.md.
+        The law is that of the privacy blanket: Balle, Bell, Gascón and Nissim, "The privacy blanket of the shuffle
+        model", CRYPTO 2019. Proofs: docs/proofs/tupling.md.
     """
 
     first: Floats
@@ -102,13 +98,7 @@ class PairAccountant:
 
     @classmethod
     def of(cls, tupling: Tupling, first: ArrayLike, second: ArrayLike) -> PairAccountant:
-        """Return the accountant of a mechanism for two distributions of secrets.
-
-        Args:
-            tupling: The mechanism.
-            first: Array (secrets,).
-            second: Array (secrets,).
-        """
+        """Return the accountant of a mechanism for two distributions of secrets, arrays (secrets,)."""
         inner = tupling.inner
         rounding = (inner.shape[0] + 4) * UNIT
         p, q = inner.lift(first), inner.lift(second)
@@ -128,12 +118,10 @@ class PairAccountant:
         return math.nextafter(largest + 2 * self.slack + 8 * UNIT * largest, math.inf)
 
     def delta(self, epsilon: float, tolerance: float = 1e-4) -> Bracket:
-        """Return bounds of the least delta for an epsilon.
+        """Return bounds of the least delta for an epsilon from 0 to 700.
 
-        Args:
-            epsilon: From 0 to 700.
-            tolerance: The wanted distance of the bounds, as a part of the upper one. Where the
-                largest lattice does not reach it, the bounds that it gives are returned.
+        The tolerance is the wanted distance of the bounds, as a part of the upper one. Where the largest lattice
+        does not reach it, they are farther apart.
 
         Raises:
             InputError: If epsilon or the tolerance is out of range.
@@ -145,12 +133,8 @@ class PairAccountant:
     def exceeds(self, epsilon: float, delta: float) -> bool:
         """Return whether delta(epsilon) cannot be proved to be at most a given delta.
 
-        Args:
-            epsilon: From 0 to 700.
-            delta: From 0 to 1.
-
         Raises:
-            InputError: If epsilon or delta is out of range.
+            InputError: If epsilon is not from 0 to 700, or delta not from 0 to 1.
         """
         check_epsilon(epsilon)
         check_delta(delta)
@@ -186,7 +170,7 @@ class PairAccountant:
         return self._narrowed(lower, upper, delta, tolerance)
 
     def _narrowed(self, lower: float, upper: float, delta: float, tolerance: float) -> Bracket:
-        """Return bounds of epsilon halved to the tolerance, or until the largest lattice cannot tell.
+        """Return bounds of epsilon halved to the tolerance, or as far as the largest lattice can decide.
 
         They are farther apart where the guess was poor, as the logarithm of the profile is no line near it.
         """
@@ -204,7 +188,7 @@ class PairAccountant:
         return Bracket.between(lower, upper)
 
     def _guess(self, delta: float, end: float, tolerance: float) -> tuple[float, float]:
-        """Return about where the profile passes delta, and how far from there proofs may succeed.
+        """Return about where the profile passes delta, and the distance at which proofs may succeed.
 
         On coarse lattices first, then on one that is fine enough, or the largest one.
         """
@@ -222,14 +206,14 @@ class PairAccountant:
         return guess, step
 
     def _against(self, epsilon: float, delta: float) -> Bracket:
-        """Return bounds between which a given delta does not lie, where the largest lattice can tell."""
+        """Return bounds of delta(epsilon) that exclude a given delta, where the largest lattice can decide."""
         return self._refined(epsilon, lambda found: 2 * abs(found.value - delta))
 
     def _coarse(self, epsilon: float) -> Bracket:
         return self._refined(epsilon, lambda _: math.inf)
 
     def _refined(self, epsilon: float, room: Callable[[Bracket], float]) -> Bracket:
-        """Return bounds from lattices of falling spacing, until they are no farther apart than there is room."""
+        """Return bounds from lattices of falling spacing, until their distance is at most ``room``."""
         copies = self.dummies + 1
         growth = math.exp(epsilon)
         excess = self.first - growth * self.second
@@ -273,15 +257,10 @@ class PairAccountant:
 
 
 def first_spacing(given: Atoms, copies: int, points: int) -> float:
-    """Return a power of two so that a window of the sum takes about as many points, or more.
+    """Return a power of two so that a window of the sum takes about as many points as requested, or more.
 
-    By Hoeffding's lemma, splitting multiplies the tilted scale of the sum by at most
-    exp(copies (theta spacing)**2 / 8), which is kept below exp(0.01).
-
-    Args:
-        given: The atoms of one draw.
-        copies: How many draws are added.
-        points: How many points are wanted.
+    By Hoeffding's lemma, splitting multiplies the tilted scale of the sum by at most exp(copies (theta spacing)**2
+    / 8), which stays below exp(0.01).
     """
     low, high = window(given.values, tilted(given), copies)
     width = max(high, 0.0) - min(low, 0.0)
@@ -295,21 +274,13 @@ def _defect(distribution: Floats) -> float:
 
 
 def check_epsilon(epsilon: float) -> None:
-    """Raise an error unless an epsilon can be searched.
-
-    Raises:
-        InputError: If it is not from 0 to 700.
-    """
+    """Refuse an epsilon that is not from 0 to 700 (`InputError`)."""
     if not 0 <= epsilon <= FARTHEST:
         raise InputError(f"epsilon is {epsilon}.", f"use a number from 0 to {FARTHEST:g}.")
 
 
 def check_delta(delta: float) -> None:
-    """Raise an error unless a delta is a probability.
-
-    Raises:
-        InputError: If it is not from 0 to 1.
-    """
+    """Refuse a delta that is not from 0 to 1 (`InputError`)."""
     if not 0 <= delta <= 1:
         raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-3.")
 
@@ -320,13 +291,7 @@ def _check_tolerance(tolerance: float) -> None:
 
 
 def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
-    """Return about where a falling curve passes delta, between 0 and ``end``.
-
-    Args:
-        curve: From epsilon to delta.
-        delta: Positive.
-        end: The largest epsilon.
-    """
+    """Return about where a falling curve, from epsilon to delta, passes a positive delta, from 0 to ``end``."""
 
     @cache
     def above(epsilon: float) -> float:
@@ -345,11 +310,7 @@ def passing(curve: Callable[[float], float], delta: float, end: float) -> float:
 def proved_beyond(proved: Callable[[float], bool], guess: float, step: float, end: float) -> float:
     """Return the first of guess + step, guess + 3 step, guess + 7 step, ... that is proved, or ``end``.
 
-    Args:
-        proved: Whether an epsilon is proved to lie on the wanted side.
-        guess: Where to start.
-        step: Positive to go up, negative to go down.
-        end: Where to stop at the latest; it needs no proof.
+    A negative step goes down; ``end`` needs no proof.
     """
     at = guess + step
     while (at < end) if step > 0 else (at > end):

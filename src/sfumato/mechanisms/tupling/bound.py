@@ -18,25 +18,26 @@ from .mechanism import check_dummies
 class PublishedBound:
     """(epsilon, delta)-distribution privacy by Hoeffding's inequality, with uniform dummies.
 
-    epsilon = ln((k + (alpha + beta) m) / (k (1 - kappa) - alpha m))
-    delta   = kappa + 2 (1 - kappa) exp(-2 alpha**2 / (k beta**2))
+    epsilon = ln((k + (alpha + beta) m) / (k (1 - kappa) - alpha m)) delta   = kappa + 2 (1 - kappa) exp(-2
+    alpha**2 / (k beta**2))
 
-    It holds for all distributions that make a report of probability above beta with probability
-    at most kappa (`mass_above`), whatever the inner mechanism. It is often vacuous where the exact
-    values of `FamilyAccountant` are small: show it, but do not plan with it.
+    It holds for all distributions that make a report of probability above beta with probability at most kappa
+    (`mass_above`), and for every inner mechanism. It is often vacuous where the exact values of `FamilyAccountant`
+    are small, so use it for comparison only.
 
-    The published theorem is known here from memory: with eta, the *share of the observables* whose
-    probability is above beta, in the place of kappa, the *probability of a report* there. In that form
-    it is false: where the reports of two distributions are two different observables out of m > 2,
-    beta may be as near to 0 as one likes, eta is 1/m, and the theorem promises delta 1/m near
-    epsilon 0; with one dummy it is 1 - 1/m. With eta = kappa = 0 both statements are the same.
+    The published theorem, which is quoted here from memory, has eta instead of kappa: the *share of the
+    observables* whose probability is above beta, not the *probability of a report* there. In that form it is
+    false: where the reports of two distributions are two different observables out of m > 2, beta may be
+    arbitrarily near 0, eta is 1/m, and the theorem claims delta 1/m near epsilon 0; with one dummy it is 1 - 1/m.
+    With eta = kappa = 0 both statements are the same.
 
     Attributes:
         dummies: k.
         observables: m.
         beta: The largest probability of a report that is not counted in kappa.
         alpha: Between 0 and k (1 - kappa) / m.
-        kappa: How probably a report is one of probability above beta, over all distributions of the family.
+        kappa: The largest probability, over all distributions of the family, of a report of probability above
+            beta.
 
     Raises:
         InputError: If a parameter is out of range.
@@ -47,8 +48,8 @@ class PublishedBound:
         (0.679, 0.4901)
 
     Source:
-        Kawamoto and Murakami, theorem on the distribution privacy of tupling, corrected.
-        Proof: docs/proofs/tupling.md.
+        Kawamoto and Murakami, theorem on the distribution privacy of tupling, corrected. Proof:
+        docs/proofs/tupling.md.
     """
 
     dummies: int
@@ -83,12 +84,8 @@ class PublishedBound:
 def mass_above(inner: Mechanism, distributions: ArrayLike, beta: float) -> float:
     """Return the largest probability, over a family, of a report whose probability is above beta; rounded up.
 
-    It is the kappa of `PublishedBound`: max over lam of the sum of A#lam(y) over all y with A#lam(y) > beta.
-
-    Args:
-        inner: The inner mechanism.
-        distributions: The family, array (r, secrets).
-        beta: From 0 to 1.
+    It is the kappa of `PublishedBound`: max over lam of the sum of A#lam(y) over all y with A#lam(y) > beta, for
+    distributions (r, secrets) and beta from 0 to 1.
 
     Raises:
         InputError: If a row is not a distribution of secrets, or beta is out of range.
@@ -108,16 +105,9 @@ def mass_above(inner: Mechanism, distributions: ArrayLike, beta: float) -> float
 def published_for_delta(
     dummies: int, observables: int, beta: float, delta: float, kappa: float = 0.0
 ) -> PublishedBound | None:
-    """Return the published bound of least epsilon for a delta, or None if no alpha gives any.
+    """Return the published bound of least epsilon for a delta between 0 and 1, or None if no alpha gives any.
 
     Epsilon rises and delta falls with alpha: the best alpha is the least one that gives delta.
-
-    Args:
-        dummies: k, at least 1.
-        observables: m.
-        beta: The largest probability of a report that is not counted in kappa.
-        delta: Above 0, below 1.
-        kappa: How probably a report is one of probability above beta.
 
     Raises:
         InputError: If a parameter is out of range.
@@ -144,14 +134,7 @@ def published_for_delta(
 def published_for_epsilon(
     dummies: int, observables: int, beta: float, epsilon: float, kappa: float = 0.0
 ) -> PublishedBound | None:
-    """Return the published bound of least delta for an epsilon, or None if no alpha gives that epsilon.
-
-    Args:
-        dummies: k, at least 1.
-        observables: m.
-        beta: The largest probability of a report that is not counted in kappa.
-        epsilon: Above 0, at most 700.
-        kappa: How probably a report is one of probability above beta.
+    """Return the published bound of least delta for an epsilon up to 700, or None if no alpha gives any.
 
     Raises:
         InputError: If a parameter is out of range.

@@ -1,4 +1,4 @@
-"""The distributions that dummies are drawn from: uniform, a mixture, or optimised."""
+"""Distributions of dummies: uniform, a mixture, or optimised."""
 
 from __future__ import annotations
 
@@ -28,25 +28,17 @@ _POINTS: Final = 2**11  # of the lattice on which derivatives are computed
 
 
 def uniform_dummies(inner: Mechanism) -> Prior:
-    """Return the uniform distribution on the observables, as in the published mechanism.
-
-    Args:
-        inner: The inner mechanism.
-    """
+    """Return the uniform distribution on the inner mechanism's observables, as in the published mechanism."""
     return Prior.uniform(inner.observables)
 
 
 def mixture_dummies(inner: Mechanism, distributions: ArrayLike | None = None, floor: float = FLOOR) -> Prior:
-    """Return the mean of what the family's distributions report, with a little of the uniform one.
+    """Return the mean distribution of the family's reports, with a share ``floor`` of the uniform one.
 
     nu = (1 - floor) mean over lam of A#lam + floor / observables
 
-    Dummies then look like true reports. The floor keeps every observable possible.
-
-    Args:
-        inner: The inner mechanism.
-        distributions: The family, array (r, secrets); by default every single secret.
-        floor: The share of the uniform distribution, above 0, at most 1.
+    Dummies then look like true reports. The floor, above 0 and at most 1, makes every observable possible. The
+    family is an array (r, secrets); by default every single secret.
 
     Raises:
         InputError: If a row is not a distribution of secrets, or the floor is not a share.
@@ -58,13 +50,13 @@ def mixture_dummies(inner: Mechanism, distributions: ArrayLike | None = None, fl
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DummyChoice(CompactRepr):
-    """A distribution of dummies that was searched for, with proved values.
+    """An optimised distribution of dummies, with proved values.
 
     Attributes:
-        distribution: The best one found.
-        value: Proved bounds of the least delta (where epsilon was given) or the least epsilon
-            (where delta was given) with it.
-        mixture: The same with `mixture_dummies`, which the search started from.
+        distribution: The best distribution of the search.
+        value: Proved bounds of the least delta (where epsilon was given) or the least epsilon (where delta was
+            given).
+        mixture: The same with `mixture_dummies`, from which the search started.
         uniform: The same with `uniform_dummies`.
     """
 
@@ -75,7 +67,7 @@ class DummyChoice(CompactRepr):
 
     @property
     def improvement(self) -> float:
-        """By what part the value is proved to be below the mixture's: 0.1 is a tenth less; 0 if it may not be."""
+        """The share by which the value is proved to be below the mixture's; 0 if it may not be."""
         if not 0 < self.mixture.lower < math.inf:
             return 0.0
         return max(0.0, 1 - self.value.upper / self.mixture.lower)
@@ -84,17 +76,16 @@ class DummyChoice(CompactRepr):
 def optimised_dummies(
     family: FamilyAccountant, *, epsilon: float | None = None, delta: float | None = None, floor: float = FLOOR
 ) -> DummyChoice:
-    """Return a distribution of dummies for which delta at an epsilon, or epsilon at a delta, is small.
+    """Return a distribution of dummies with a small delta at an epsilon, or a small epsilon at a delta.
 
-    A local search (L-BFGS on the logarithms of nu, with exact derivatives of a smooth maximum
-    over pairs) starts from the mixture. The values are the accountant's, for all pairs; that
-    no other distribution is better is not claimed.
+    A local search (L-BFGS on the logarithms of nu, with exact derivatives of a smooth maximum over pairs) starts
+    from the mixture. The values are the accountant's, for all pairs. Another distribution may be better.
 
     Args:
         family: The pairs, and the mechanism with its number of dummies; its nu does not matter.
-        epsilon: Where delta is to be small, from 0 to 700; or else
-        delta: where epsilon is to be small, above 0, below 1.
-        floor: The share of the uniform distribution that is kept, above 0, at most 1.
+        epsilon: The epsilon at which delta is minimised, from 0 to 700; or else
+        delta: the delta at which epsilon is minimised, above 0, below 1.
+        floor: The least share of the uniform distribution, above 0, at most 1.
 
     Raises:
         InputError: If not exactly one of epsilon and delta is given, or a value is out of range.
@@ -140,7 +131,7 @@ def optimised_dummies(
 
 
 def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
-    """Return the distribution that a local search for the least delta(epsilon) ends at."""
+    """Return the distribution at which a local search for the least delta(epsilon) ends."""
     tupling = family.tupling
     m = tupling.inner.shape[1]
     worst = family.pairs[np.argsort(-family.cheap_delta(epsilon), kind="stable")[:_PAIRS]]
@@ -172,25 +163,13 @@ def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
 def delta_and_gradient(
     first: Floats, second: Floats, nu: Floats, dummies: int, epsilon: float
 ) -> tuple[float, Floats]:
-    """Return delta(epsilon) and its derivatives by the entries of nu, up to the lattice's fineness.
+    """Return delta(epsilon) and its derivatives by the entries of nu, array (m,), up to the lattice's fineness.
 
-    The search uses it; no claim rests on it.
-
-    With S = sum of g over k draws and X one of its terms,
+    Only the search uses it, no proof. With S = sum of g over k draws and X one of its terms,
 
         d delta / d nu(y) = k E[X; g(y) + S > 0]
 
     because the best test may be held fixed (docs/proofs/tupling.md).
-
-    Args:
-        first: p, array (m,).
-        second: q, array (m,).
-        nu: Array (m,), positive.
-        dummies: k, at least 1.
-        epsilon: From 0 to 700.
-
-    Returns:
-        delta, and an array (m,).
     """
     values = (first - math.exp(epsilon) * second) / nu
     kept = atoms(values, nu, dummies + 1)

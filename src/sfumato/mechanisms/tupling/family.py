@@ -1,4 +1,4 @@
-"""The accountant of a family of distributions: what a tuple reveals about the worst pair."""
+"""Accountants of families of distributions, and the guarantee of a tupled mechanism with its proof."""
 
 from __future__ import annotations
 
@@ -14,21 +14,16 @@ from ...core import Bracket, Prior
 from ...core.arrays import Floats, floats, readonly
 from ...core.immutable import CompactRepr, assign
 from ...errors import InputError
-from ...rounding import UNIT
+from ...rounding import UNIT, at_most, exactly
 from .accountant import PairAccountant, check_delta, check_epsilon
-from .mechanism import Tupling
+from .mechanism import FARTHEST, Tupling
 
 Pairs = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Worst(CompactRepr):
-    """The largest value over the pairs of a family.
-
-    Attributes:
-        bounds: Proved bounds of it, for all pairs together.
-        pair: Positions of the two distributions whose upper bound is largest.
-    """
+    """Proved bounds of the largest value over all pairs, and the pair whose upper bound is largest."""
 
     bounds: Bracket
     pair: tuple[int, int]
@@ -38,9 +33,9 @@ class Worst(CompactRepr):
 class FamilyAccountant:
     """The privacy of a tupling mechanism over ordered pairs of distributions.
 
-    A pair whose cheap bound shows that it cannot be the worst one is not looked at more
-    closely. The cheap bound of delta is (sqrt(V / (k+1) + c**2) + c) / 2 with c = 1 - e**epsilon
-    and V the variance of g(y) = (p(y) - e**epsilon q(y)) / nu(y) under nu.
+    Pairs that a cheap bound excludes from being the worst one are skipped. The cheap bound of delta is (sqrt(V /
+    (k+1) + c**2) + c) / 2 with c = 1 - e**epsilon and V the variance of g(y) = (p(y) - e**epsilon q(y)) / nu(y)
+    under nu.
 
     Args:
         tupling: The mechanism.
@@ -48,9 +43,7 @@ class FamilyAccountant:
         pairs: Ordered pairs of positions in the family, array (count, 2); all by default.
 
     Attributes:
-        tupling: The mechanism.
         lifted: The distributions of the true report, array (r, observables).
-        pairs: The pairs.
 
     Raises:
         InputError: If a row is not a distribution of secrets, or a pair is not valid.
@@ -76,12 +69,7 @@ class FamilyAccountant:
 
     @classmethod
     def of_points(cls, tupling: Tupling, pairs: ArrayLike | None = None) -> Self:
-        """Return the accountant for secrets that are known exactly: point privacy.
-
-        Args:
-            tupling: The mechanism.
-            pairs: Ordered pairs of positions of secrets, array (count, 2); all by default.
-        """
+        """Return the accountant for secrets that are known exactly (point privacy), by default for all pairs."""
         accountant = object.__new__(cls)
         accountant._set(tupling, tupling.inner.matrix, pairs)
         return accountant
@@ -113,11 +101,7 @@ class FamilyAccountant:
         return max(self._accountant(first, second).pure_epsilon for first, second in self._listed())
 
     def with_dummies(self, dummies: int, distribution: Prior | None = None) -> FamilyAccountant:
-        """Return the accountant of the same pairs for other dummies.
-
-        Args:
-            dummies: k, at least 0.
-            distribution: nu; by default as it is.
+        """Return the accountant of the same pairs for other dummies, by default with the same distribution.
 
         Raises:
             InputError: As for `Tupling`.
@@ -129,15 +113,7 @@ class FamilyAccountant:
         return accountant
 
     def delta(self, epsilon: float, tolerance: float = 1e-4) -> Worst:
-        """Return bounds of the least delta that is enough for all pairs.
-
-        Args:
-            epsilon: From 0 to 700.
-            tolerance: As for `PairAccountant.delta`.
-
-        Raises:
-            InputError: If epsilon or the tolerance is out of range.
-        """
+        """Return bounds of the least delta that is enough for all pairs; see `PairAccountant.delta`."""
         return self._worst(
             epsilon,
             lambda pair: pair.delta(epsilon, tolerance),
@@ -147,12 +123,8 @@ class FamilyAccountant:
     def exceeds(self, epsilon: float, delta: float) -> bool:
         """Return whether some pair's delta(epsilon) cannot be proved to be at most a given delta.
 
-        Args:
-            epsilon: From 0 to 700.
-            delta: From 0 to 1.
-
         Raises:
-            InputError: If epsilon or delta is out of range.
+            InputError: If epsilon is not from 0 to 700, or delta not from 0 to 1.
         """
         check_epsilon(epsilon)
         check_delta(delta)
@@ -164,15 +136,7 @@ class FamilyAccountant:
         )
 
     def epsilon(self, delta: float, tolerance: float = 1e-6) -> Worst:
-        """Return bounds of the least epsilon that is enough for all pairs.
-
-        Args:
-            delta: From 0 to 1.
-            tolerance: As for `PairAccountant.epsilon`.
-
-        Raises:
-            InputError: If delta or the tolerance is out of range.
-        """
+        """Return bounds of the least epsilon that is enough for all pairs; see `PairAccountant.epsilon`."""
         check_delta(delta)
         return self._worst(
             0.0,
@@ -205,11 +169,7 @@ class FamilyAccountant:
         return Worst(Bracket.between(lower, upper), (int(worst[0]), int(worst[1])))
 
     def cheap_delta(self, epsilon: float) -> Floats:
-        """Return cheap upper bounds of delta(epsilon), one per pair, array (count,).
-
-        Args:
-            epsilon: Any number of at least 0.
-        """
+        """Return cheap upper bounds of delta(epsilon >= 0), one per pair, array (count,)."""
         nu = self.tupling.distribution
         seen = nu > 0
         scaled = self.lifted[:, seen] / np.sqrt(nu[seen])
@@ -240,3 +200,71 @@ class FamilyAccountant:
             tupling.dummies,
             rounding=(tupling.inner.shape[0] + 4) * UNIT,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TuplePrivacy:
+    """Every two secrets are (epsilon, delta)-indistinguishable from a tuple.
+
+    P(tuple in R | s) <= exp(epsilon) P(tuple in R | s') + delta for all s, s' and sets R of tuples
+
+    Args:
+        epsilon: From 0 to 700.
+        delta: From 0 to 1.
+
+    Raises:
+        InputError: If a parameter is out of range.
+
+    Source:
+        Kawamoto and Murakami, ESORICS 2019; docs/proofs/tupling.md.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.epsilon <= FARTHEST and 0 <= self.delta <= 1):
+            raise InputError(
+                f"a promise of epsilon {self.epsilon} with delta {self.delta} was given.",
+                f"use an epsilon from 0 to {FARTHEST:g} and a delta from 0 to 1, such as 1e-3.",
+            )
+
+    def __str__(self) -> str:
+        numbers = f"epsilon {exactly(self.epsilon)} with delta {exactly(self.delta)}"
+        return f"{numbers} between every two secrets, from a tuple"
+
+    def prove(self, tupling: Tupling) -> TupleProof:
+        """Return the proof or refutation of this guarantee for a mechanism, from its integers."""
+        if tupling.inner.shape[0] < 2:
+            raise InputError(
+                "there is only one secret, so there is no pair to protect.", "use two secrets or more."
+            )
+        return TupleProof(self, FamilyAccountant.of_points(tupling).delta(self.epsilon))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TupleProof(CompactRepr):
+    """The accountant's proof of a guarantee.
+
+    Attributes:
+        found: Bounds of the least delta at the guaranteed epsilon, and the pair of secrets whose upper bound is
+            largest.
+    """
+
+    promise: TuplePrivacy
+    found: Worst
+
+    @property
+    def holds(self) -> bool:
+        """Whether the guarantee is proved: the upper bound of delta is at most the guaranteed one."""
+        return self.found.bounds.upper <= self.promise.delta
+
+    @property
+    def sentence(self) -> str:
+        """The proved statement as a sentence."""
+        upper = at_most(self.found.bounds.upper)
+        if self.holds:
+            return f"Proved: {self.promise} (the least delta is at most {upper})."
+        if self.found.bounds.lower > self.promise.delta:
+            return f"False: {self.promise}. The least delta there is more than that, at most {upper}."
+        return f"Not proved: {self.promise}. The least delta there is at most {upper}."

@@ -1,9 +1,8 @@
-"""The law of what one report adds to a tuple's sum, tilted and split onto a lattice; rare reports apart.
+"""The law of one report's term in a tuple's sum, tilted and split onto a lattice; rare reports are separate.
 
-Reports that dummies hardly ever imitate have values g = (p - e**epsilon q) / nu so large that a
-lattice wide enough for them would be too coarse for all others. The positive parts of sums of
-such laws come from the fast Fourier transform, with bounds of all errors, which
-docs/proofs/tupling.md derives.
+Reports that dummies rarely imitate have values g = (p - e**epsilon q) / nu so large that a lattice wide enough for
+them would be too coarse for all others. The positive parts of sums of such laws come from the fast Fourier
+transform, with bounds of all errors: docs/proofs/tupling.md.
 """
 
 from __future__ import annotations
@@ -37,11 +36,8 @@ _TAIL: Final = 2 * math.exp(-LOG_TAIL)
 class Atoms(NamedTuple):
     """The values g(y) of one draw, without those that no other draws could outweigh.
 
-    Attributes:
-        values: Array (a,), (p - e**epsilon q) / nu.
-        masses: Array (a,), nu.
-        tilt: theta of at least 0, where the mean under masses * exp(theta * values) is near 0.
-        log_scale: ln of the sum of masses * exp(theta * values).
+    ``values`` are (p - e**epsilon q) / nu and ``masses`` nu, arrays (a,). ``tilt`` is the theta >= 0 where the
+    mean under masses * exp(theta * values) is near 0, and ``log_scale`` is ln of the sum of these products.
     """
 
     values: Floats
@@ -56,9 +52,9 @@ class Law(NamedTuple):
     Attributes:
         points: Array (2a,), whole numbers: values in units of the spacing.
         masses: Array (2a,), the law times exp(theta * value - log_scale); they sum to one.
-        moves: Array (2a,), by how much splitting moved mass there, times the same factor.
+        moves: Array (2a,), the mass that splitting moved there times its distance, times the same factor.
         tilt: theta.
-        log_scale: The logarithm of what the masses were divided by.
+        log_scale: The logarithm of the divisor of the masses.
         spacing: A power of two.
         rounding: A bound of the relative error of masses and moves.
     """
@@ -78,13 +74,7 @@ class Law(NamedTuple):
 
 
 def atoms(values: Floats, masses: Floats, copies: int) -> Atoms | None:
-    """Return the atoms that matter for the positive part of a sum, or None if none is positive.
-
-    Args:
-        values: Array (m,).
-        masses: Array (m,), positive.
-        copies: How many draws are added, at least 2.
-    """
+    """Return the atoms that matter for the positive part of a sum of draws, or None if none is positive."""
     top = float(values.max())
     if top <= 0:
         return None
@@ -95,12 +85,7 @@ def atoms(values: Floats, masses: Floats, copies: int) -> Atoms | None:
 
 
 def split(given: Atoms, spacing: float) -> Law:
-    """Return the tilted law with every value split over its two neighbours so that its mean is kept.
-
-    Args:
-        given: The atoms.
-        spacing: A power of two.
-    """
+    """Return the tilted law with every value split over its two neighbours, which preserves its mean."""
     scaled = given.values / spacing  # exact: a power of two
     below = np.floor(scaled)
     share = scaled - below
@@ -166,25 +151,14 @@ def tilted(given: Atoms) -> Floats:
 
 
 class Rare(NamedTuple):
-    """Rare observables, and what tuples that hold one add to delta.
-
-    Attributes:
-        others: Which observables are not rare, array (m,) of truth values.
-        added: What they add, between bounds.
-    """
+    """The observables that are not rare, array (m,) of bool, and what tuples with a rare one add to delta."""
 
     others: NDArray[np.bool_]
     added: Bracket
 
 
 def rare(values: Floats, masses: Floats, copies: int) -> Rare:
-    """Return the rarest observables of large values, as many as leave the bounds close; often none.
-
-    Args:
-        values: g, array (m,).
-        masses: nu, array (m,), positive.
-        copies: n, at least 2.
-    """
+    """Return the rarest observables of large values, as many as leave the bounds close; often none."""
     order = np.argsort(-values, kind="stable")
     few = np.cumsum(masses[order]) * copies <= _SHARE
     few &= values[order] > 0
@@ -216,7 +190,7 @@ def _added(values: Floats, masses: Floats, others: NDArray[np.bool_], n: int) ->
 
 
 def _saddle(values: Floats, masses: Floats) -> float:
-    """Return about the least theta of at least 0 at which the tilted mean is not negative.
+    """Return about the least theta >= 0 at which the tilted mean is not negative.
 
     Any theta gives valid bounds; this one makes them tight where delta is small.
     """
@@ -241,9 +215,9 @@ class Part(NamedTuple):
     Attributes:
         value: (1/n) E[(S')_+] of the split law, as computed.
         error: A bound of its error.
-        moved: E[D_1; S' > 0], what splitting adds at most, as computed.
+        moved: E[D_1; S' > 0], the most that splitting adds, as computed.
         moved_error: A bound of its error.
-        points: How many points the lattice took.
+        points: The size of the lattice.
     """
 
     value: float
@@ -254,12 +228,7 @@ class Part(NamedTuple):
 
 
 def positive_part(law: Law, copies: int) -> Part | None:
-    """Return the mean positive part of a sum of independent draws, or None if the lattice were too large.
-
-    Args:
-        law: The law of one draw.
-        copies: n, at least 2.
-    """
+    """Return the mean positive part of a sum of independent draws, or None if the lattice were too large."""
     h, n = law.spacing, copies
     low, high = window(law.values, law.masses, n)
     last = max(1, math.ceil(high / h))

@@ -32,24 +32,22 @@ class Tupling(Immutable, Randomizer):
 
     Q(y_1, ..., y_{k+1} | lam) = prod_j nu(y_j) * 1/(k+1) * sum_i A(y_i | lam) / nu(y_i)
 
-    Only the multiset of the reports carries information. The least pure epsilon is that of the
-    inner mechanism, for every k; with a delta above 0 dummies lower epsilon, and
-    `PairAccountant` and `FamilyAccountant` say by how much.
+    Only the multiset of the reports carries information. The least pure epsilon is that of the inner mechanism,
+    for every k. With a delta above 0 dummies lower epsilon; `PairAccountant` and `FamilyAccountant` compute by how
+    much.
 
     Args:
         inner: The mechanism A that draws the true report.
         dummies: k, at least 0.
-        distribution: nu, from which dummies are drawn: a `Prior` on the inner mechanism's
-            observables or an array (observables,).
+        distribution: nu, from which dummies are drawn: a `Prior` on the inner mechanism's observables or an array
+            (observables,).
 
     Attributes:
-        inner: The inner mechanism.
-        dummies: k.
         source: nu in integers: a mechanism of one secret, from which dummies are sampled.
 
     Raises:
-        InputError: If k is not an integer of at least 0, nu is not on the observables, or nu is
-            0 at an observable that some secret may report: it would give the secret away.
+        InputError: If k is not an integer of at least 0, nu is not on the observables, or nu is 0 at an observable
+            that some secret may report, which would reveal the secret.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -58,8 +56,8 @@ class Tupling(Immutable, Randomizer):
         Tupling with 10 dummies over a Mechanism of 2 secrets and 2 observables in 62-bit integers
 
     Source:
-        Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability
-        distributions", ESORICS 2019, algorithm 1. Proofs: docs/proofs/tupling.md.
+        Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability distributions", ESORICS 2019,
+        algorithm 1. Proofs: docs/proofs/tupling.md.
     """
 
     inner: Mechanism
@@ -82,12 +80,7 @@ class Tupling(Immutable, Randomizer):
 
     @classmethod
     def of_source(cls, inner: Mechanism, dummies: int, source: Mechanism) -> Tupling:
-        """Return the mechanism whose dummies have the integers of another one, as a file keeps them.
-
-        Args:
-            inner: The inner mechanism.
-            dummies: k, at least 0.
-            source: A mechanism of one secret with the inner mechanism's observables.
+        """Return the mechanism whose dummies have the integers of a mechanism of one secret, as files store them.
 
         Raises:
             InputError: As for the constructor, or if the source has other observables or several secrets.
@@ -120,7 +113,7 @@ class Tupling(Immutable, Randomizer):
 
     @property
     def queries(self) -> int:
-        """Number of reports that a user sends: k + 1."""
+        """The number of reports that a user sends: k + 1."""
         return self.dummies + 1
 
     @property
@@ -139,17 +132,16 @@ class Tupling(Immutable, Randomizer):
         return self.inner.guarantees
 
     def supports(self, capability: Capability) -> bool:
-        """Return whether it has a capability: tuples, whose matrix can be listed if they are few."""
+        """Return whether the capability is tuples, or a matrix, which can be listed if the tuples are few."""
         return capability in (Capability.TUPLES, Capability.MATRIX)
 
     def channel(self) -> Mechanism:
-        """Return the matrix from secrets to multisets of reports, which are all that a tuple tells.
+        """Return the matrix from secrets to multisets of reports, as the order of a tuple reveals nothing.
 
         Q(multiset t | s) = (k + 1)! / prod_y t_y! * prod_y nu(y)^t_y * 1/(k+1) sum_y t_y A(y | s) / nu(y)
 
-        The probabilities are computed in floats and rounded to integers, so they are near those of `recipe`, and
-        nothing is promised of them. The observables are tuples of labels, each in the order of the inner
-        mechanism's.
+        Probabilities are computed in floats and rounded to integers, so they are near those of `recipe`, and
+        nothing is guaranteed of them. The observables are tuples of labels in the order of the inner mechanism's.
 
         Raises:
             InputError: If there are more than 170 reports in a tuple, or the matrix is too large to list.
@@ -173,7 +165,7 @@ class Tupling(Immutable, Randomizer):
         return Mechanism(rows / rows.sum(axis=1, keepdims=True), self.secrets, listed)
 
     def recipe(self) -> AmongDummies:
-        """Return how a tuple is drawn exactly."""
+        """Return the recipe that draws a tuple exactly."""
         return AmongDummies(Row(self.inner), Row(self.source), self.queries)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -216,15 +208,9 @@ class Tupling(Immutable, Randomizer):
 class AmongDummies(Recipe):
     """Draw a dummy for every place, then put the true report at a uniformly random one.
 
-    Report and dummies have the probabilities of their integers exactly, and the true
-    report's place is exactly uniform. Dummies being independent and alike, a tuple and any
-    permutation of it are then equally likely: the order tells nothing. Whatever the
-    secret is, equally much is drawn and done.
-
-    Attributes:
-        report: How the true report is drawn.
-        dummy: How a dummy is drawn: a mechanism of one secret.
-        places: The number k + 1 of places.
+    Report and dummies have the probabilities of their integers exactly, and the true report's place is exactly
+    uniform. Dummies are independent and identically distributed, so all orders of a tuple are equally likely. The
+    work is the same for all secrets.
 
     Source:
         Kawamoto and Murakami, ESORICS 2019, algorithm 1; docs/proofs/tupling.md.
@@ -236,12 +222,12 @@ class AmongDummies(Recipe):
 
     @property
     def secrets(self) -> int:
-        """As many as the inner mechanism has."""
+        """The number of secrets of the inner mechanism."""
         return self.report.secrets
 
     @property
     def row(self) -> Row:
-        """That of the true report."""
+        """The row of the true report."""
         return self.report
 
     @property
@@ -260,11 +246,7 @@ class AmongDummies(Recipe):
 
 
 def check_dummies(dummies: object) -> None:
-    """Raise an error unless a value is a number of dummies.
-
-    Raises:
-        InputError: If it is not an integer from 0 to 2**31.
-    """
+    """Refuse a number of dummies that is not an integer from 0 to 2**31 (`InputError`)."""
     found = integer(dummies)
     if found is None or not 0 <= found <= 1 << 31:
         raise InputError(f"the number of dummies is {dummies!r}.", "use an integer from 0, such as 10.")

@@ -1,4 +1,4 @@
-"""The fewest dummies that give a wanted privacy, the loss of their user and the success of an attacker."""
+"""The fewest dummies for a wanted privacy, their user's loss and an attacker's success."""
 
 from __future__ import annotations
 
@@ -31,14 +31,13 @@ class DummyPlan:
     """A number of dummies, with the proof that it is enough.
 
     Attributes:
-        tupling: The mechanism with that number of dummies.
-        epsilon: What was asked for.
-        delta: What was asked for.
+        epsilon: The requested epsilon.
+        delta: The requested delta.
         found_delta: Proved bounds of the least delta at that epsilon; the upper one is at most ``delta``.
         found_epsilon: Proved bounds of the least epsilon at that delta.
         fewest: Whether one dummy less from the same distribution is proved not to be enough. It is always true
             unless the two deltas differ by less than the accountant's rounding.
-        loss: The expected loss of a user who keeps the best answer; None without a prior and a loss.
+        loss: The expected loss of a user who uses the best answer; None without a prior and a loss.
     """
 
     tupling: Tupling
@@ -59,7 +58,7 @@ class DummyPlan:
 
     @property
     def sentence(self) -> str:
-        """The plan in plain words."""
+        """The plan as a sentence."""
         worth = "" if self.loss is None else f" The expected loss is then at most {at_most(self.loss, 6)}."
         return (
             f"{counted(self.dummies, 'dummy', 'dummies')} ({counted(self.tupling.queries, 'query', 'queries')}) "
@@ -80,23 +79,23 @@ def plan_dummies(
 ) -> DummyPlan:
     """Return the fewest dummies for which all pairs of a family are (epsilon, delta)-indistinguishable.
 
-    One more dummy never raises delta(epsilon), as it can be added afterwards. So the search
-    doubles the number and then halves the interval, on proved upper bounds throughout.
+    One more dummy never raises delta(epsilon), as it can be added afterwards. So the search doubles the number and
+    then halves the interval, on proved upper bounds throughout.
 
     Args:
         family: The pairs, and the mechanism; its own number of dummies does not matter.
         epsilon: From 0 to 700.
         delta: From 0 to 1.
-        most: The largest number of dummies that the user would pay for.
+        most: The largest number of dummies.
         prior: With ``loss``: the distribution of secrets.
         loss: l(s, o), for the quality loss.
-        optimise: Whether to look, with `optimised_dummies`, for a distribution of which fewer dummies are enough;
-            otherwise, and where none is found, it is that of the family's mechanism.
+        optimise: Whether to search, with `optimised_dummies`, for a distribution of which fewer dummies are
+            enough; otherwise, and where none is better, it is that of the family's mechanism.
 
     Raises:
         InputError: If a parameter is out of range, or only one of prior and loss is given.
-        InfeasibleError: If no number of dummies is enough (delta 0 below the pure epsilon,
-            which dummies never lower), or none up to ``most``.
+        InfeasibleError: If no number of dummies is enough (delta 0 below the pure epsilon, which dummies never
+            lower), or none up to ``most``.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -130,7 +129,7 @@ def plan_dummies(
 
 
 def _fewest_optimised(family: FamilyAccountant, epsilon: float, delta: float, most: int) -> FamilyAccountant:
-    """Return the accountant of the fewest dummies, by turns with searches for their distribution."""
+    """Return the accountant of the fewest dummies, alternating with searches for their distribution."""
     try:
         best = _fewest(family, epsilon, delta, most)
     except InfeasibleError:
@@ -155,7 +154,7 @@ def _with_optimised(family: FamilyAccountant, epsilon: float) -> FamilyAccountan
 def _fewest(
     family: FamilyAccountant, epsilon: float, delta: float, most: int, *, looked: bool = False
 ) -> FamilyAccountant:
-    """Return the accountant of the fewest dummies of the family's own distribution, perhaps one looked for."""
+    """Return the accountant of the fewest dummies from the family's distribution, ``looked`` for or not."""
     pure = family.pure_epsilon
     if pure <= epsilon or not family.with_dummies(0).exceeds(epsilon, delta):
         return family.with_dummies(0)
@@ -186,18 +185,11 @@ def _fewest(
 
 
 def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:
-    """Return the expected loss of each secret when its user keeps the best of the k + 1 answers.
+    """Return the expected loss of each secret with the best of the k + 1 answers, array (secrets,).
 
     E[min_i l(s, y_i)] = v_1 + sum over j of (v_{j+1} - v_j) P(l(s, A(s)) > v_j) P(l(s, R) > v_j)**k
 
-    over the sorted losses v_1 < v_2 < ... of s, for a dummy R. Computed in floating point.
-
-    Args:
-        tupling: The mechanism.
-        loss: l(s, o), array (secrets, observables), a `Loss` or a `Metric`.
-
-    Returns:
-        Array (secrets,), in the loss's unit.
+    over the sorted losses v_1 < v_2 < ... of s, for a dummy R. Computed in floating point, in the loss's unit.
 
     Raises:
         InputError: If the loss does not fit the mechanism.
@@ -216,14 +208,9 @@ def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:
 
 
 def quality_loss(tupling: Tupling, prior: Prior, loss: AnyLoss) -> float:
-    """Return the expected loss of a user who keeps the best of the k + 1 answers, in the loss's unit.
+    """Return the expected loss of a user of the best of the k + 1 answers, in the loss's unit.
 
     It falls with k, at the price of `Tupling.queries` requests.
-
-    Args:
-        tupling: The mechanism.
-        prior: The distribution of secrets.
-        loss: l(s, o), array (secrets, observables), a `Loss` or a `Metric`.
 
     Raises:
         InputError: If the prior or the loss does not fit the mechanism.
@@ -247,18 +234,11 @@ def quality_loss(tupling: Tupling, prior: Prior, loss: AnyLoss) -> float:
 def attack_success(
     tupling: Tupling, first: ArrayLike, second: ArrayLike, prior: float = 0.5, tolerance: float = 1e-4
 ) -> Bracket:
-    """Return bounds of how often the best attacker names the right one of two groups from a tuple.
+    """Return bounds of the best attacker's success in naming the right one of two groups from a tuple.
 
-    For prior a <= 1/2 of the first group it is 1 - a + a delta(ln((1 - a) / a)), with the
-    accountant's delta of the first against the second distribution; for a > 1/2 both change places.
-    At a = 1/2 it is (1 + total variation) / 2.
-
-    Args:
-        tupling: The mechanism.
-        first: The secrets' distribution in the first group, array (secrets,).
-        second: The one in the second group.
-        prior: The first group's share, from 0 to 1.
-        tolerance: As for `PairAccountant.delta`.
+    For prior a <= 1/2 of the first group it is 1 - a + a delta(ln((1 - a) / a)), with the accountant's delta of
+    the first against the second distribution, arrays (secrets,); for a > 1/2 both change places. At a = 1/2 it is
+    (1 + total variation) / 2. The tolerance is that of `PairAccountant.delta`.
 
     Raises:
         InputError: If the prior is not a probability, or a distribution is not valid.
