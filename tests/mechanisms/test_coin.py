@@ -40,7 +40,7 @@ def test_bad_coins():
         coin(space, 1.5, "a")
     with pytest.raises(InputError, match="not in the space"):
         coin(space, 0.5, "z")
-    with pytest.raises(InfeasibleError, match="sees no report"):
+    with pytest.raises(InfeasibleError, match="without a report"):
         coin_of_distortion(prior, hamming(space), 0.9)
     with pytest.raises(InputError, match="negative"):
         coin_of_distortion(prior, hamming(space), -0.1)

@@ -232,6 +232,8 @@ def chance_of_points(
 ) -> Bracket:
     """Return how often the best attacker's guess is within a radius of weighted points; see `chance_within`.
 
+    Raises `InputError` if the radius is too large for a plane.
+
     Args:
         points: The true points, and the secrets for which they are taken.
         channel: p(o|s), array (secrets, observables).
@@ -240,9 +242,6 @@ def chance_of_points(
         off: A bound of the sum of the errors of one secret's probabilities.
         tolerance: The search ends where the answer is known up to this share of it,
         squares: or after so many squares.
-
-    Raises:
-        InputError: If the radius is too large for a plane.
     """
     farthest = points.reach * (1 + _RELATIVE) + reach
     if not farthest <= 1000 * LIMIT_KM:

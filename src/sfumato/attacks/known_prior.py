@@ -104,15 +104,14 @@ def evaluate(
 
     error = sum over s, o, g of prior(s) p(o|s) q(g|o) d(g, s)
 
+    Raises `InputError` if shapes do not fit, or a row of the strategy is not a distribution.
+
     Args:
         mechanism: The mechanism that is attacked.
         prior: The true prior, by which the error is averaged.
         distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
         strategy: q(guess|o), array (observables, guesses); rows sum to one.
         name: The name of the attack in texts.
-
-    Raises:
-        InputError: If shapes do not fit, or a row of the strategy is not a distribution.
 
     Source:
         Shokri, "Privacy Games", equations 5 to 7.
@@ -136,9 +135,8 @@ def evaluate(
 def fitting(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> Loss:
     """Return the distance, array (guesses, secrets), as a `Loss`, if it and the prior fit the mechanism.
 
-    Raises:
-        InputError: If the prior has another length, or the distance is not finite, has no guess, or is for other
-            secrets.
+    Raises `InputError` if the prior has another length, or the distance is not finite, has no guess, or is for
+    other secrets.
     """
     loss = as_distance(distance)
     guesses, columns = loss.array.shape
@@ -178,7 +176,8 @@ def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
     Each report has one guess. Guesses whose errors differ by less than rounding are tied, and the first in order
     is taken. For a report that is impossible under the prior it is the best guess without any report. With the
-    Hamming distance it is the guess of maximum a posteriori probability, and its error the Bayes error.
+    Hamming distance it is the guess of maximum a posteriori probability, and its error the Bayes error. Raises
+    `InputError` if the prior or the distance does not fit the mechanism.
 
     Args:
         mechanism: The mechanism that is attacked.
@@ -187,9 +186,6 @@ def optimal(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
     Returns:
         The attack; its error is the mechanism's distortion privacy.
-
-    Raises:
-        InputError: If the prior or the distance does not fit the mechanism.
 
     Source:
         Shokri, "Privacy Games", equations 19 and 33 to 35.
@@ -244,9 +240,8 @@ def bayes(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack:
 
     Its error is never below that of the optimal attack. For a report that is impossible under the prior, the guess
     is drawn from the prior. Arguments are those of `optimal`, with the secrets, in the same order, as guesses.
-
-    Raises:
-        InputError: If the prior or the distance does not fit the mechanism, or the guesses are not the secrets.
+    Raises `InputError` if the prior or the distance does not fit the mechanism, or the guesses are not the
+    secrets.
 
     Source:
         Shokri, "Privacy Games", equation 25.
@@ -273,10 +268,7 @@ def blind(prior: Prior, distance: AnyLoss) -> Attack:
     error = min over g of sum over s of prior(s) d(g, s)
 
     It is the baseline of every attack: the largest distortion privacy that any mechanism can give. Arguments are
-    those of `optimal`.
-
-    Raises:
-        InputError: If the distance does not fit the prior.
+    those of `optimal`. Raises `InputError` if the distance does not fit the prior.
     """
     return replace(optimal(silence(prior), prior, distance), name="blind")
 
@@ -314,8 +306,7 @@ class Goals:
 def goals(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Goals:
     """Return the best attacks for both goals, with and without the report; arguments are those of `optimal`.
 
-    Raises:
-        InputError: If the prior or the distance does not fit the mechanism.
+    Raises `InputError` if the prior or the distance does not fit the mechanism.
 
     Source:
         Shokri, "Privacy Games", equation 19, with the distance and with the Hamming distance.
@@ -359,10 +350,8 @@ def informed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, told: Array
 
     Where the person's habits are sharper than the prior of the design, and the attacker knows them, use them as
     the truth: ``optimal(mechanism, habits, distance)``, and ``misinformed(mechanism, habits, distance, prior)``
-    for the attacker whom the design expected (Privacy Games, section 9.2).
-
-    Raises:
-        InputError: If the prior or the distance does not fit the mechanism, or a row of r is not a distribution.
+    for the attacker whom the design expected (Privacy Games, section 9.2). Raises `InputError` if the prior or the
+    distance does not fit the mechanism, or a row of r is not a distribution.
     """
     mechanism = matrix_of(mechanism)
     channel = _distributions(told, "the side information", "secret", (len(prior), None))
@@ -391,10 +380,8 @@ def misinformed(mechanism: Randomizer, prior: Prior, distance: AnyLoss, belief: 
     The belief may know less than the truth (a population's prior against one user) or claim more than is true
     (`Prior.sharpened`: overconfident of home and work). A false belief never lowers the error below that of the
     optimal attack. For a report that is impossible under the belief, the guess is the belief's best one without
-    any report. An attacker who knows more is `informed`. The other arguments are those of `optimal`.
-
-    Raises:
-        InputError: If a prior or the distance does not fit the mechanism.
+    any report. An attacker who knows more is `informed`. The other arguments are those of `optimal`. Raises
+    `InputError` if a prior or the distance does not fit the mechanism.
 
     Source:
         Shokri, "Privacy Games", section 9.2, with the true prior as the sharper one and the design's as the
@@ -409,13 +396,11 @@ def main_place_information(prior: Prior, share: float, *, places: int = 2) -> Fl
     """Return the side information of an attacker who may see whether someone is at a main place.
 
     With probability ``share`` it is whether the secret is among the ``places`` most probable ones (home and work,
-    say), but not which; otherwise it is nothing.
+    say), but not which; otherwise it is nothing. Raises `InputError` if the share is not a probability, or there
+    are fewer secrets than that.
 
     Returns:
         Array (secrets, 3) with columns for "nothing", "a main place" and "another place".
-
-    Raises:
-        InputError: If the share is not a probability, or there are fewer secrets than that.
     """
     if not 0 <= share <= 1:
         raise InputError(f"the share {share} is not between 0 and 1.", "use 0.5 for half of the time.")
@@ -438,16 +423,14 @@ def track_beliefs(
 
     Without ``near`` the secret is always the same (k(s|r) = 1 where s = r), and k reports multiply their
     likelihoods. With it the person moves between reports: from r to s with a probability proportional to prior(s),
-    among those that are near r. This is the attacker's model of movement.
+    among those that are near r. This is the attacker's model of movement. Raises `InputError` if sizes do not fit,
+    or a report is impossible for all secrets of positive belief.
 
     Args:
         channel: p(o|s), array (secrets, observables).
         prior: The belief before the first report.
         reports: Positions of the reported observables, in order.
         near: Array (secrets, secrets): whether s can follow r, at ``near[r, s]``. Staying is always possible.
-
-    Raises:
-        InputError: If sizes do not fit, or a report is impossible for all secrets of positive belief.
 
     Source:
         Bayes' rule; with moves the forward filter of a hidden Markov model (Shokri et al., S&P 2011).
@@ -488,5 +471,4 @@ def _moves(near: NDArray[np.bool_], prior: Prior) -> Floats:
     allowed = np.asarray(near, dtype=bool) | np.eye(n, dtype=bool)
     weights = allowed * prior.probabilities
     totals = weights.sum(axis=1, keepdims=True)
-    moves: Floats = np.divide(weights, totals, out=np.eye(n), where=totals > 0)
-    return moves
+    return np.asarray(np.divide(weights, totals, out=np.eye(n), where=totals > 0))

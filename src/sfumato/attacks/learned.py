@@ -36,13 +36,12 @@ _CHUNK: Final = 4096  # outputs looked up at a time
 class Examples:
     """Pairs of a secret and a report, the report as numbers.
 
+    Raises `InputError` if sizes differ, or a position is outside the space.
+
     Args:
         secrets: Array (k,) of positions in the space.
         points: Array (k, features), the reports; (k,) becomes (k, 1).
         space: The secrets.
-
-    Raises:
-        InputError: If sizes differ, or a position is outside the space.
     """
 
     secrets: NDArray[np.intp]
@@ -77,10 +76,8 @@ class Examples:
         """Return simulated examples of a mechanism: secrets drawn from the prior, and their reports.
 
         A report becomes the coordinates of its observable, where there are coordinates; else a unit vector, so
-        that different observables are equally far apart. A seed, for studies, makes the draws reproducible.
-
-        Raises:
-            InputError: If the prior does not fit, or the size is below two.
+        that different observables are equally far apart. A seed, for studies, makes the draws reproducible. Raises
+        `InputError` if the prior does not fit, or the size is below two.
         """
         joint = mechanism.joint(prior)
         rng = np.random.default_rng(seed)
@@ -118,14 +115,12 @@ class Examples:
     @property
     def shares(self) -> Floats:
         """The share of each secret, array (secrets,)."""
-        shares: Floats = np.bincount(self.secrets, minlength=len(self.space)) / len(self)
-        return shares
+        return np.asarray(np.bincount(self.secrets, minlength=len(self.space)) / len(self))
 
     def split(self, share: float, *, seed: int | None = None) -> tuple[Examples, Examples]:
         """Return a random part, with a share between 0 and 1 of the examples, and the rest.
 
-        Raises:
-            InputError: If a part would have fewer than two examples.
+        Raises `InputError` if a part would have fewer than two examples.
         """
         first = round(share * len(self)) if 0 < share < 1 else 0
         if not 2 <= first <= len(self) - 2:
@@ -157,8 +152,7 @@ class Fitted(ABC):
 
     def guesses(self, points: Floats) -> NDArray[np.intp]:
         """Return the position of the most probable secret of each report, array (k,)."""
-        best: NDArray[np.intp] = self.probabilities(points).argmax(axis=1)
-        return best
+        return np.asarray(self.probabilities(points).argmax(axis=1))
 
 
 class Classifier(ABC):
@@ -304,11 +298,10 @@ def _fit(model: Any, examples: Examples) -> Fitted:
 class Confusion:
     """The number of guesses of each secret for each true one.
 
+    Raises `InputError` if the array is not square, empty of counts, or has an entry that is negative or not whole.
+
     Args:
         counts: Array (secrets, guesses) of whole numbers: the guesses y where x was true in row x, column y.
-
-    Raises:
-        InputError: If the array is not square, empty of counts, or has an entry that is negative or not whole.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 18 to 22.
@@ -396,8 +389,7 @@ class Confusion:
 
 
 def _shares(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> Floats:
-    shares: Floats = np.divide(hits, trials, out=np.zeros(len(hits)), where=trials > 0)
-    return shares
+    return np.asarray(np.divide(hits, trials, out=np.zeros(len(hits)), where=trials > 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -167,10 +167,8 @@ def unweighted(mechanism: Randomizer, prior: Prior, distance: AnyLoss) -> Attack
     """Return the attack of least summed error, in which every secret counts the same.
 
     The strategy minimises the sum over s, o, g of p(o|s) q(g|o) d(g, s), which is to believe in the uniform prior.
-    It ignores the true prior, which averages the error. Arguments are those of `optimal`.
-
-    Raises:
-        InputError: If the prior or the distance does not fit the mechanism.
+    It ignores the true prior, which averages the error. Arguments are those of `optimal`. Raises `InputError` if
+    the prior or the distance does not fit the mechanism.
 
     Source:
         Shokri, "Privacy Games", equation 27.
@@ -292,5 +290,4 @@ def _probabilities(answer: Floats) -> Floats:
             f"the solver's answer is off by {off:.2g} from being probabilities.",
             _MILDER,
         )
-    probabilities: Floats = positive / sums
-    return probabilities
+    return np.asarray(positive / sums)

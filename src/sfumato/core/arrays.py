@@ -104,8 +104,7 @@ def round_degrees(latlon: Floats) -> Floats:
     Places move by at most 8 mm. Rounding is post-processing of the report, so it reveals nothing more about the
     true place. Each number is the float nearest to its decimal, so that texts of it have no further digits.
     """
-    degrees: Floats = np.rint(np.asarray(latlon, dtype=np.float64) * _UNITS) / _UNITS + 0.0  # no negative zero
-    return degrees
+    return np.asarray(np.rint(np.asarray(latlon) * _UNITS) / _UNITS + 0.0, dtype=np.float64)  # no negative zero
 
 
 def round_point(lat: float, lon: float) -> tuple[float, float]:

@@ -69,8 +69,7 @@ def great_circle_m(a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """Return great-circle distances in metres between points (n, 2) and (m, 2) in degrees, on a sphere."""
     (lat1, lon1), (lat2, lon2) = np.radians(a).T[:, :, None], np.radians(b).T[:, None, :]
     h = np.sin((lat2 - lat1) / 2) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2) ** 2
-    distances: Floats = 2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(h, 1.0)))
-    return distances
+    return np.asarray(2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.minimum(h, 1.0))))
 
 
 def _coordinates(rows: Values, columns: Values, kind: str) -> tuple[Floats, Floats, str]:

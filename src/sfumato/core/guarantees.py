@@ -293,8 +293,7 @@ def as_distance(given: AnyLoss) -> Loss:
 def as_errors(given: AnyLoss) -> Loss:
     """Return the distances of guesses from secrets, array (guesses, secrets), as a `Loss`.
 
-    Raises:
-        InputError: If there is no guess, or a distance is negative: no least error could then be guaranteed.
+    Raises `InputError` if there is no guess, or a distance is negative: no least error could then be guaranteed.
     """
     distance = as_distance(given)
     if not len(distance.array):

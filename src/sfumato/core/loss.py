@@ -157,10 +157,7 @@ def as_named(given: Metric | Loss, rows: Space, columns: Space) -> bool:
     """Return whether distances are those of their name and unit; False where nothing can be compared.
 
     That is where the name, in any case, is no distance of the package (`Space.metric`, ``member``), or the spaces
-    lack what it needs.
-
-    Raises:
-        InputError: If the name determines other distances, or distances in another unit.
+    lack what it needs. Raises `InputError` if the name determines other distances, or distances in another unit.
     """
     expected = _rebuilt(given.name, given.unit, rows, columns)
     if expected is None:

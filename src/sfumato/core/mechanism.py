@@ -74,8 +74,7 @@ class Randomizer(ABC):
     def channel(self) -> Mechanism:
         """Return the mechanism from secrets to reports, its matrix in integers.
 
-        Raises:
-            InputError: If there is none, or it is too large to list.
+        Raises `InputError` if there is none, or it is too large to list.
         """
         raise InputError(
             f"{self!r} has no matrix of finitely many secrets and reports.",
@@ -89,7 +88,7 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
 
     The rows are rounded once, at construction, to integer `weights` that sum to exactly 2**`bits`; `matrix` is
     their float view. Proofs, attacks, files and samplers use these integers. No positive probability is rounded to
-    zero.
+    zero. Raises `InputError` if an entry is negative, NaN or infinite, or a row does not sum to one within 1e-9.
 
     Args:
         matrix: Array (secrets, observables): row s is the distribution p(.|s).
@@ -102,9 +101,6 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         matrix: Float array (secrets, observables), weights / 2**bits.
         guarantees: The metric privacy that its maker states, for files and audits; not proved, and not part of
             equality.
-
-    Raises:
-        InputError: If an entry is negative, NaN or infinite, or a row does not sum to one within 1e-9.
 
     Example:
         >>> import sfumato as sf
@@ -229,12 +225,11 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     def promising(self, guarantees: Guarantees) -> Mechanism:
         """Return the same mechanism with stated guarantees, which a file stores and an audit proves.
 
+        Raises `InputError` if a guarantee is not of metric privacy, or for other secrets.
+
         Args:
             guarantees: Metric privacy, one or several. Distortion privacy needs a prior: pass it to a
                 `MechanismFile` with one.
-
-        Raises:
-            InputError: If a guarantee is not of metric privacy, or for other secrets.
 
         Example:
             >>> import sfumato as sf
@@ -294,13 +289,11 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         """Return p(s|o), array (observables, secrets); all zeros for an observable of probability zero."""
         joint = self.joint(prior).T
         total = joint.sum(axis=1, keepdims=True)
-        posterior: Floats = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
-        return posterior
+        return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
 
     def loss_of_secrets(self, loss: AnyLoss) -> Floats:
         """Return the expected loss of each secret, sum over o of p(o|s) l(s, o), array (secrets,)."""
-        losses: Floats = (self.matrix * as_loss(loss, *self.shape).array).sum(axis=1)
-        return losses
+        return np.asarray((self.matrix * as_loss(loss, *self.shape).array).sum(axis=1))
 
     def expected_loss(self, prior: Prior, loss: AnyLoss) -> float:
         """Return the expected loss, in the loss's unit (Privacy Games, equation 3)."""
@@ -316,11 +309,10 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     def __rmatmul__(self, distributions: Prior | ArrayLike) -> Floats:
         """Return ``distributions @ matrix``, the probability of each report: array (..., observables).
 
+        Raises `InputError` if the sizes, or the labels of the prior, do not fit.
+
         Args:
             distributions: A prior, or an array (secrets,) or (k, secrets); rows need not sum to one.
-
-        Raises:
-            InputError: If the sizes, or the labels of the prior, do not fit.
         """
         if isinstance(distributions, Prior):
             self.secrets.check_order(distributions.space, "the prior")
@@ -333,8 +325,7 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
                 f"mechanism has {len(self.secrets)} secrets.",
                 "pass one number per secret, or rows of that length.",
             )
-        likelihoods: Floats = np.asarray(array, dtype=np.float64) @ self.matrix
-        return likelihoods
+        return np.asarray(np.asarray(array, dtype=np.float64) @ self.matrix)
 
     def then(self, following: Mechanism) -> Mechanism:
         """Return the cascade: this mechanism's report passes through one whose secrets are its observables.
@@ -434,5 +425,4 @@ def _deterministic_target(mechanism: Mechanism) -> NDArray[np.intp] | None:
     """Return where each row sends all its mass, or None if a row is random."""
     if (np.count_nonzero(mechanism.weights, axis=1) != 1).any():
         return None
-    target: NDArray[np.intp] = np.argmax(mechanism.weights != 0, axis=1)
-    return target
+    return np.asarray(np.argmax(mechanism.weights != 0, axis=1))

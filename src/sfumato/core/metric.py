@@ -32,7 +32,8 @@ class Metric(Immutable):
     Distances must be non-negative, symmetric, and zero from a value to itself. A broken triangle inequality is a
     warning: privacy for such distances holds pair by pair, but the shortest paths then imply more (see `closure`).
     Distinct values may be at distance zero (a pseudometric), and ``inf`` marks pairs that need no protection from
-    each other.
+    each other. Raises `InputError` if the array is not square, or an axiom other than the triangle inequality
+    fails.
 
     Args:
         array: Array (n, n) of distances in ``unit``.
@@ -42,9 +43,6 @@ class Metric(Immutable):
             steps.
         stated: Whether a file states the distances and its secrets do not confirm them. A guarantee by such
             distances is refused where reports are drawn or charged.
-
-    Raises:
-        InputError: If the array is not square, or an axiom other than the triangle inequality fails.
 
     Example:
         >>> import sfumato as sf
@@ -97,14 +95,12 @@ class Metric(Immutable):
 
     def at(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
         """Return the distances of the pairs at ``rows`` and ``columns``, arrays (k,) of positions."""
-        distances: Floats = self.array[rows, columns]
-        return distances
+        return np.asarray(self.array[rows, columns])
 
     def scaled(self, factor: float, unit: str | None = None) -> Metric:
         """Return the metric with all distances multiplied by a positive factor, with a new unit if one is given.
 
-        Raises:
-            InputError: If the factor is not positive, or a distance would overflow or vanish.
+        Raises `InputError` if the factor is not positive, or a distance would overflow or vanish.
         """
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"a metric cannot be scaled by {factor}.", "use a positive number.")

@@ -25,15 +25,13 @@ class Prior(Immutable, NotebookRepr):
     """A probability distribution on a space.
 
     ``Prior(space, probabilities)`` is on the space; ``Prior(probabilities)`` is on the numbers 0 to n - 1, which
-    are also the secrets of ``Mechanism(matrix)``.
+    are also the secrets of ``Mechanism(matrix)``. Raises `InputError` if an entry is negative or NaN, or the sum
+    is not one.
 
     Attributes:
         space: The secrets.
         probabilities: Array (n,), non-negative, with sum one (within 1e-9). Nothing is renormalised; use
             `from_counts` for weights.
-
-    Raises:
-        InputError: If an entry is negative or NaN, or the sum is not one.
     """
 
     space: Space

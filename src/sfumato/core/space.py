@@ -34,6 +34,8 @@ _LARGEST: Final = 2**53  # whole numbers up to here are floats, too
 class Space(Immutable):
     """A finite, ordered set of labelled values.
 
+    Raises `InputError` if there is no label, a label occurs twice, or the coordinates or the period do not fit.
+
     Attributes:
         labels: The n values: strings, numbers, tuples, or frozensets of other labels (a generalised value, such as
             a larger cell, or a set-valued secret).
@@ -42,9 +44,6 @@ class Space(Immutable):
         crs: The coordinate reference system, in any form that PROJ reads.
         period: The length of the circle that the numbers are on, such as 24 hours; None for a line. Distances on a
             circle go the shorter way around.
-
-    Raises:
-        InputError: If there is no label, a label occurs twice, or the coordinates or the period do not fit.
 
     Source:
         Shokri, "Privacy Games", section 3.1: observables may be secrets or sets of secrets.
@@ -263,11 +262,10 @@ class Space(Immutable):
 class JointSpace(Space):
     """All combinations of the values of two or more columns; the last column changes fastest.
 
+    Raises `InputError` if there are fewer than two columns, or more than 10,000 combinations.
+
     Args:
         parts: The possible values of each column, by its name.
-
-    Raises:
-        InputError: If there are fewer than two columns, or more than 10,000 combinations.
 
     Example:
         >>> import sfumato as sf
@@ -342,7 +340,7 @@ class NumberBins(Space):
     """Bins of ``count`` times ``width`` whole numbers, side by side: first <= value < first + width, and so on.
 
     A label names the first and the last whole number in the bin, such as ``18-22``; the coordinate is the middle
-    of these two.
+    of these two. Raises `InputError` if there are no bins, too many, or they go more than once around the circle.
 
     Args:
         first: The smallest whole number of the first bin.
@@ -350,9 +348,6 @@ class NumberBins(Space):
         count: The number of bins, at most 10,000.
         unit: The unit of the numbers.
         period: The length of the circle that they are on, a whole number such as 24 for hours; None for a line.
-
-    Raises:
-        InputError: If there are no bins, too many, or they go more than once around the circle.
 
     Example:
         >>> import sfumato as sf

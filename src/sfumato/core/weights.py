@@ -119,8 +119,7 @@ def _sound(weights: Integers) -> bool:
 
 def as_matrix(weights: Integers, bits: int) -> Floats:
     """Return the probabilities of the weights, each rounded to the nearest float."""
-    matrix: Floats = np.ldexp(weights.astype(np.float64), -bits)
-    return matrix
+    return np.asarray(np.ldexp(weights.astype(np.float64), -bits))
 
 
 def as_words(integers: NDArray[Any], low_bits: int = 64) -> tuple[Uints, Uints]:

@@ -34,11 +34,10 @@ Window = Callable[[int, int], Floats]
 class LatticeBasis(CompactRepr):
     """The two steps that span a lattice: the points i a + j b of the plane, for integers i and j.
 
+    Raises `InputError` if the vectors are (nearly) parallel.
+
     Args:
         steps: The vectors a and b as rows, array (2, 2), in the unit of the coordinates.
-
-    Raises:
-        InputError: If the vectors are (nearly) parallel.
 
     Example:
         >>> import sfumato as sf
@@ -68,8 +67,7 @@ class LatticeBasis(CompactRepr):
     def of(cls, space: Space) -> LatticeBasis:
         """Return the basis of a grid, or the one that the neighbours in a space of places suggest.
 
-        Raises:
-            InputError: If the places are on a line, or have no two coordinates.
+        Raises `InputError` if the places are on a line, or have no two coordinates.
         """
         from scipy.spatial import cKDTree
 
@@ -109,8 +107,7 @@ class LatticeBasis(CompactRepr):
     def positions(self, space: Space) -> Integers:
         """Return i and j of each place, relative to the first one, array (n, 2).
 
-        Raises:
-            InputError: If a place is not on the lattice.
+        Raises `InputError` if a place is not on the lattice.
         """
         points = plane(space)
         coordinates = np.linalg.solve(self.steps.T, (points - points[0]).T).T

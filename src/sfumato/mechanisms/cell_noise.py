@@ -126,8 +126,7 @@ class PlanarGeometric(MechanismFamily):
     def pmf(self, offsets: ArrayLike) -> Floats:
         """Return the probability of noise i a + j b, array (..., 2) of i, j, before reports move into the region.
 
-        Raises:
-            InputError: If they are not pairs of integers.
+        Raises `InputError` if they are not pairs of integers.
         """
         steps = numbers(offsets, "the offsets")
         if steps.shape[-1:] != (2,) or (steps % 1 != 0).any():
@@ -139,8 +138,7 @@ class PlanarGeometric(MechanismFamily):
     def mechanism(self) -> Mechanism:
         """Return the mechanism in integers.
 
-        Raises:
-            InputError: If the cells are too small for the noise, or two are at the same point.
+        Raises `InputError` if the cells are too small for the noise, or two are at the same point.
         """
         region = ClampingWindow.of(self.space, self.basis, self.norm, _REACH / self._epsilon)
         points, steps = plane(self.space), region.positions
@@ -156,8 +154,7 @@ class PlanarGeometric(MechanismFamily):
             rate = self._epsilon * fit * scale
 
             def kernel(offsets: NDArray[np.int64]) -> Floats:
-                weights: Floats = np.exp(-rate * region.basis.lengths(offsets, self.norm))
-                return weights
+                return np.asarray(np.exp(-rate * region.basis.lengths(offsets, self.norm)))
 
             row, total = region.clamped(kernel, radius)
             return region.matrix(row) / total
@@ -308,8 +305,7 @@ class PlanarGaussian(MechanismFamily):
     def mechanism(self) -> Mechanism:
         """Return the mechanism in integers.
 
-        Raises:
-            InputError: If two cells are at the same point, or the noise reaches too far.
+        Raises `InputError` if two cells are at the same point, or the noise reaches too far.
         """
         region = ClampingWindow.of(self.space, self.basis, "euclidean", _GAUSSIAN_REACH * self.sigma)
         across, up = (float(side) for side in np.abs(region.basis.steps).sum(axis=1))

@@ -31,15 +31,13 @@ class DiscreteGaussian(Noise):
     """Noise k with probability proportional to exp(-k**2 / (2 v)), for integer answers.
 
     It has no pure epsilon, but (epsilon, delta) for every epsilon (`delta`), and `rho` of zero-concentrated
-    privacy. The variance of the noise is at most v, and nearly v from v = 1 on.
+    privacy. The variance of the noise is at most v, and nearly v from v = 1 on. Raises `InputError` if an argument
+    is not positive, or v is above 2**40.
 
     Args:
         squared_sigma: v, a positive rational: an integer, a `Fraction`, text such as ``"7/2"``, or a float, which
             stands for the binary fraction it is.
         sensitivity: A positive integer.
-
-    Raises:
-        InputError: If an argument is not positive, or v is above 2**40.
 
     Source:
         Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020, theorems 4 and 7.
@@ -64,9 +62,8 @@ class DiscreteGaussian(Noise):
     def calibrated(cls, epsilon: float, delta: float, sensitivity: int = 1) -> DiscreteGaussian:
         """Return the noise of least variance, to 16 bits, that is (epsilon, delta)-private.
 
-        Raises:
-            InputError: If epsilon is not positive, delta not from 1e-250 to below 1, the sensitivity no positive
-                integer, or the variance would be above 2**40.
+        Raises `InputError` if epsilon is not positive, delta not from 1e-250 to below 1, the sensitivity no
+        positive integer, or the variance would be above 2**40.
         """
         sigma = gaussian_sigma(epsilon, delta, float(whole(sensitivity, "the sensitivity")))
         grain = Fraction(2) ** (math.floor(2 * math.log2(sigma)) - _GRAIN)
@@ -91,10 +88,8 @@ class DiscreteGaussian(Noise):
         """Return the least delta for which (epsilon, delta)-privacy holds, rounded up.
 
         The sum of max(pmf(k) - e^epsilon pmf(k + sensitivity), 0), whose terms are positive exactly for k >
-        epsilon v / sensitivity - sensitivity / 2. Omitted terms and rounding are covered.
-
-        Raises:
-            InputError: If epsilon is negative or not a number.
+        epsilon v / sensitivity - sensitivity / 2. Omitted terms and rounding are covered. Raises `InputError` if
+        epsilon is negative or not a number.
         """
         if not 0 <= epsilon < math.inf:
             raise InputError(f"epsilon is {epsilon}.", "use a number of at least 0.")

@@ -26,14 +26,12 @@ class DiscreteLaplace(Noise):
 
     The untruncated geometric mechanism: epsilon-private for integer answers that differ by at most the
     sensitivity, which every report but those between two answers attains. Clamped to a range it is `geometric`.
+    Raises `InputError` if an argument is not positive, or the noise's scale is above 2**40.
 
     Args:
         epsilon: A positive rational: an integer, a `Fraction`, text such as ``"1/10"``, or a float, which stands
             for the binary fraction it is.
         sensitivity: A positive integer.
-
-    Raises:
-        InputError: If an argument is not positive, or the noise's scale is above 2**40.
 
     Source:
         Ghosh, Roughgarden and Sundararajan, STOC 2009; Canonne, Kamath and Steinke, 2020.

@@ -76,8 +76,7 @@ def _on_a_line(exponents: Floats) -> Floats:
     t = np.concatenate([[1.0], np.tanh(gaps / 2), [1.0]])
     w = np.empty(len(order))
     w[order] = (t[:-1] + t[1:]) / 2
-    matrix: Floats = np.exp(-exponents) * w
-    return matrix
+    return np.asarray(np.exp(-exponents) * w)
 
 
 @checked
@@ -190,13 +189,12 @@ def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
     secret. For a distance with zeros on its diagonal, and a centre of least expected distance D, its distortion
     and its expected loss both are (1 - truth) D, the most for any mechanism of this loss.
 
+    Raises `InputError` if ``truth`` is not a probability or the centre not in the space.
+
     Args:
         space: The n secrets, which are also the observables.
         truth: A probability.
         centre: The label reported otherwise.
-
-    Raises:
-        InputError: If ``truth`` is not a probability or the centre not in the space.
 
     Source:
         Oya, Troncoso and Pérez-González, "Back to the drawing board", CCS 2017.
@@ -253,15 +251,13 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
 def constant(space: Space, distribution: Prior | ArrayLike, observables: Space | None = None) -> Mechanism:
     """Return the mechanism whose report has one distribution for all secrets: p(o|s) = q(o).
 
-    It reveals nothing: every epsilon holds, and the adversary's error is that without the report.
+    It reveals nothing: every epsilon holds, and the adversary's error is that without the report. Raises
+    `InputError` if q is not a distribution or has the wrong size.
 
     Args:
         space: The n secrets.
         distribution: q, array (m,) of probabilities, or a `Prior` on the observables.
         observables: The m observables; by default the secrets, or the prior's space.
-
-    Raises:
-        InputError: If q is not a distribution or has the wrong size.
     """
     prior = distribution if isinstance(distribution, Prior) else None
     if prior is not None:
@@ -311,7 +307,8 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
     included) than the other is, for the smaller of both directions; the metric is the shortest path of such steps.
     The requirement then holds for every r up to the one at which all the mass is required: docs/proofs/places.md.
     Steps between neighbours weigh most: on a square lattice of even mass m it is, away from its border, radius
-    sqrt(m / required) times the number of steps along the axes.
+    sqrt(m / required) times the number of steps along the axes. Raises `InputError` if sizes differ, or a mass,
+    the requirement or the radius is not positive.
 
     Args:
         distance: The distance on the ground, on n places.
@@ -321,9 +318,6 @@ def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius
 
     Returns:
         A metric without unit.
-
-    Raises:
-        InputError: If sizes differ, or a mass, the requirement or the radius is not positive.
 
     Source:
         Chatzikokolakis, Palamidessi and Stronati, "Constructing elastic distinguishability metrics for location
@@ -358,10 +352,7 @@ def elastic_surplus(metric: Metric, mass: ArrayLike, *, required: float, radius:
 
     The ratio is of the mass within r to required (r / radius)**2, over all r up to where all the mass is required.
     The requirement holds where it is at least 1 (but for its own rounding). See `elastic_metric` for the
-    arguments.
-
-    Raises:
-        InputError: If sizes differ or a number is not positive.
+    arguments. Raises `InputError` if sizes differ or a number is not positive.
     """
     masses = floats(mass, "the mass", shape=(len(metric),))
     positive(required, "the required mass")

@@ -93,10 +93,8 @@ class FrequencyOracle(MechanismFamily):
     def estimate_variance(self, frequency: float, reports: int) -> float:
         """Return the variance of a category's estimated frequency, exactly.
 
-        (f p (1 - p) + (1 - f) q (1 - q)) / (reports (p - q)**2) for a fixed population with share f.
-
-        Raises:
-            InputError: If the frequency is not a share, or there are no reports.
+        (f p (1 - p) + (1 - f) q (1 - q)) / (reports (p - q)**2) for a fixed population with share f. Raises
+        `InputError` if the frequency is not a share, or there are no reports.
 
         Example:
             >>> import sfumato as sf
@@ -118,15 +116,13 @@ class UnaryEncoding(FrequencyOracle):
 
     ``symmetric`` (basic RAPPOR, one time): p = e^(epsilon/2) / (e^(epsilon/2) + 1), q = 1 - p. ``optimised``: p =
     1/2, q = 1 / (e^epsilon + 1), the least variance for rare categories. Two secrets change two bits, so the
-    likelihood ratio is at most p (1 - q) / (q (1 - p)) = e^epsilon, and attains it.
+    likelihood ratio is at most p (1 - q) / (q (1 - p)) = e^epsilon, and attains it. Raises `InputError` if epsilon
+    is not positive, there is one category only, or the kind is unknown.
 
     Args:
         space: The k categories, at least 2.
         epsilon: A pure number.
         kind: ``"symmetric"`` or ``"optimised"``.
-
-    Raises:
-        InputError: If epsilon is not positive, there is one category only, or the kind is unknown.
 
     Source:
         Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014; Wang, Blocki, Li and Jha, USENIX Security 2017, section
@@ -241,15 +237,13 @@ class SubsetSelection(FrequencyOracle):
     """Reports a set of d categories; sets with the secret are e^epsilon times as likely as others.
 
     The secret's category is in it with probability p = d e^epsilon / (d e^epsilon + k - d); given that, the set is
-    uniform. For d = 1 it is randomised response.
+    uniform. For d = 1 it is randomised response. Raises `InputError` if epsilon is not positive, there is one
+    category only, or d is out of range.
 
     Args:
         space: The k categories, at least 2.
         epsilon: A pure number.
         size: d, 1 to k - 1; by default the one of least variance for a rare category.
-
-    Raises:
-        InputError: If epsilon is not positive, there is one category only, or d is out of range.
 
     Source:
         Ye and Barg, "Optimal schemes for discrete distribution estimation under locally differential privacy",
@@ -292,8 +286,7 @@ class SubsetSelection(FrequencyOracle):
 
         def build(scale: float) -> Floats:
             odds = math.exp(-self._epsilon * scale)
-            rows: Floats = np.where(inside, 1.0, odds) / (math.comb(k - 1, d - 1) + math.comb(k - 1, d) * odds)
-            return rows
+            return np.asarray(np.where(inside, 1.0, odds) / (math.comb(k - 1, d - 1) + math.comb(k - 1, d) * odds))
 
         return self._matrix(build, reports)
 
@@ -382,12 +375,11 @@ def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
     epsilon-locally differentially private: metric privacy for `hamming`. No value has a probability below 2**-71,
     so beyond an epsilon of about 49 it is more private than requested.
 
+    Raises `InputError` if epsilon is not positive.
+
     Args:
         space: The k secrets, which are also the observables.
         epsilon: A pure number.
-
-    Raises:
-        InputError: If epsilon is not positive.
 
     Source:
         Warner, "Randomized response", 1965; for k values: Kairouz, Oh and Viswanath, "Extremal mechanisms for
@@ -399,16 +391,14 @@ def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
 
 def _responses(exponents: Floats) -> Floats:
     matrix = np.exp(-exponents)
-    rows: Floats = matrix / matrix.sum(axis=1, keepdims=True)
-    return rows
+    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomisedResponse(FrequencyOracle):
     """k-ary randomised response of at least 2 categories as a family; see `randomised_response`.
 
-    Raises:
-        InputError: If epsilon is not positive, or there is one category only.
+    Raises `InputError` if epsilon is not positive, or there is one category only.
     """
 
     name: ClassVar[str] = "randomised response"

@@ -35,15 +35,13 @@ class LocalHashing(FrequencyOracle):
 
     The seed is independent of the secret, and some seeds separate any two secrets, so epsilon is exact for every
     g. Any two secrets collide with the same probability, slightly below 1/g (`collision`). The estimate is
-    unbiased for exactly this p; the literature assumes 1/g.
+    unbiased for exactly this p; the literature assumes 1/g. Raises `InputError` if epsilon is not positive, there
+    is one category only, or g is below 2.
 
     Args:
         space: The k categories, at least 2.
         epsilon: A pure number.
         buckets: g, at least 2; by default the integer nearest to e^epsilon + 1, but at most k.
-
-    Raises:
-        InputError: If epsilon is not positive, there is one category only, or g is below 2.
 
     Source:
         Wang, Blocki, Li and Jha, USENIX Security 2017, section 4.4 (optimal local hashing); Carter and Wegman,
@@ -93,10 +91,8 @@ class LocalHashing(FrequencyOracle):
         """The loss of the decoder that picks a category in the reported bucket, or any if it is empty.
 
         1 - (N p + (g - N) p exp(-epsilon)) / k, where N is the mean number of buckets that hold a category; no
-        decoder does better.
-
-        Raises:
-            InputError: If buckets may be empty and there are more than about four thousand categories.
+        decoder does better. Raises `InputError` if buckets may be empty and there are more than about four
+        thousand categories.
         """
         own, other = self._response
         full = self.buckets - float(self._empty())
@@ -113,8 +109,7 @@ class LocalHashing(FrequencyOracle):
         def build(scale: float) -> Floats:
             odds = math.exp(-self._epsilon * scale)
             chosen = np.where(hashed[:, :, None] == np.arange(g), 1.0, odds)
-            rows: Floats = chosen.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a))
-            return rows
+            return np.asarray(chosen.reshape(k, -1) / ((1 + (g - 1) * odds) * len(a)))
 
         return self._matrix(build, reports)
 

@@ -108,8 +108,7 @@ class Noise(AdditiveNoise):
     def clamped(self, low: int, high: int) -> Clamped:
         """Return the family on the secrets low, ..., high that moves reports into this range.
 
-        Raises:
-            InputError: If the range is empty or too large to list.
+        Raises `InputError` if the range is empty or too large to list.
         """
         return Clamped(self, low, high)
 

@@ -84,15 +84,14 @@ def noise_accuracy(
 
     For discrete Laplace noise with r = epsilon / sensitivity, P(|noise| > k) = 2 exp(-r (k + 1)) / (1 + exp(-r)).
 
+    Raises `InputError` if not one of the three is given, or an argument is out of range.
+
     Args:
         noise: Such as `DiscreteLaplace`, `DiscreteGaussian` or `Staircase`.
         epsilon: Of discrete Laplace noise; see there.
         off_by: The largest error k of a report, a whole number.
         sensitivity: Without noise: the largest difference of two true numbers that are protected from each other.
         failure: The probability of a larger error, taken as the decimal number that it prints as.
-
-    Raises:
-        InputError: If not one of the three is given, or an argument is out of range.
 
     Source:
         OpenDP's ``accuracy_to_discrete_laplacian_scale``, whose accuracy is the real number a such that noise is a

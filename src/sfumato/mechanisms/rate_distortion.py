@@ -270,8 +270,7 @@ def _tilt(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]
     unseen = ~np.isfinite(logs).any(axis=1)
     logs[unseen] = np.where(allowed[unseen], -slope * loss[unseen], -np.inf)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-    rows: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return rows
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _metric_of(loss: AnyLoss, found: Loss) -> Floats:

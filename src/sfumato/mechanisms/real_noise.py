@@ -113,12 +113,11 @@ class Laplace(RealNoise):
 class Gaussian(RealNoise):
     """Normal noise: (epsilon, delta)-private in real numbers for every epsilon and its `delta`.
 
+    Raises `InputError` if an argument is not positive.
+
     Args:
         sigma: The standard deviation, positive.
         sensitivity: The largest Euclidean distance of two answers, positive.
-
-    Raises:
-        InputError: If an argument is not positive.
 
     Source:
         Balle and Wang, "Improving the Gaussian mechanism for differential privacy: analytical calibration and
@@ -141,8 +140,7 @@ class Gaussian(RealNoise):
     def calibrated(cls, epsilon: float, delta: float, sensitivity: float = 1.0) -> Gaussian:
         """Return the noise of least sigma that is (epsilon, delta)-private.
 
-        Raises:
-            InputError: If epsilon or the sensitivity is not positive, or delta not from 1e-250 to below 1.
+        Raises `InputError` if epsilon or the sensitivity is not positive, or delta not from 1e-250 to below 1.
         """
         return cls(gaussian_sigma(epsilon, delta, sensitivity), sensitivity)
 
@@ -166,8 +164,7 @@ class Gaussian(RealNoise):
 
         Computed in floating point and rounded up by a part in 1e10.
 
-        Raises:
-            InputError: If epsilon is negative or not a number.
+        Raises `InputError` if epsilon is negative or not a number.
         """
         if not 0 <= epsilon < math.inf:
             raise InputError(f"epsilon is {epsilon}.", "use a number of at least 0.")
@@ -390,13 +387,12 @@ def _points(value: ArrayLike, what: str) -> Floats:
 class ContinuousStaircase(RealNoise):
     """Staircase noise in real numbers: the least expected absolute value of all epsilon-private noise.
 
+    Raises `InputError` if an argument is out of range.
+
     Args:
         epsilon: Positive.
         sensitivity: Positive.
         share: The share of a stair before its fall, from 0 to 1; by default 1 / (1 + exp(epsilon / 2)), the best.
-
-    Raises:
-        InputError: If an argument is out of range.
 
     Source:
         Geng and Viswanath, 2016, theorem 3 and equation 54.

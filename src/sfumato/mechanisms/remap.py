@@ -19,16 +19,14 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
 
     z -> argmin over o of sum over s of prior(s) p(z|s) l(s, o). A report keeps its label where none is better. The
     guarantees of the mechanism still hold, exactly and on its integers, and the expected loss never grows. If the
-    loss is the adversary's distance, their error then equals the expected loss.
+    loss is the adversary's distance, their error then equals the expected loss. Raises `InputError` if sizes
+    differ.
 
     Args:
         mechanism: The mechanism, on n secrets.
         prior: The prior on its secrets.
         loss: The loss l(s, o), array (n, m).
         observables: The m observables to choose from; by default those of the mechanism.
-
-    Raises:
-        InputError: If sizes differ.
 
     Source:
         Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for location privacy", PETS

@@ -26,6 +26,9 @@ CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1
 class UtilityTable:
     """The utility of each answer for each secret, and the pairs of secrets that are protected.
 
+    Raises `InputError` if sizes differ, the neighbours are not symmetric, or no answer's utility differs between
+    neighbours.
+
     Args:
         values: u(s, y), array (secrets, answers); more is better.
         secrets: The n secrets (or data sets); numbered from 0 if left out.
@@ -35,10 +38,6 @@ class UtilityTable:
     Attributes:
         sensitivity: Delta, the largest |u(s, y) - u(s', y)| of neighbours s and s'.
         witness: Positions (s, s', y) that attain it.
-
-    Raises:
-        InputError: If sizes differ, the neighbours are not symmetric, or no answer's utility differs between
-            neighbours.
 
     Source:
         Kawamoto and Murakami, definitions 4 and 5 (utility distance and sensitivity).
@@ -113,8 +112,7 @@ class UtilityTable:
     def differences(self) -> Floats:
         """u(s, y) - u(s', y) of all ordered pairs of neighbours, array (pairs, answers)."""
         s, t = np.nonzero(self.neighbours)
-        rows: Floats = self.values[s] - self.values[t]
-        return rows
+        return np.asarray(self.values[s] - self.values[t])
 
     @property
     def monotone(self) -> bool:
@@ -125,8 +123,7 @@ class UtilityTable:
     @property
     def below_best(self) -> Floats:
         """u(s, y) minus the best of the row, array (secrets, answers)."""
-        rows: Floats = self.values - self.values.max(axis=1, keepdims=True)
-        return rows
+        return np.asarray(self.values - self.values.max(axis=1, keepdims=True))
 
 
 class _Selection(MechanismFamily):
@@ -179,6 +176,8 @@ class PermuteAndFlip(_Selection):
 
         p(y|s) = a(y) * integral over t from 0 to 1 of the product over z != y of (1 - t a(z)).
 
+    Raises `InputError` if epsilon is not positive.
+
     Args:
         table: The utilities.
         epsilon: A pure number.
@@ -186,9 +185,6 @@ class PermuteAndFlip(_Selection):
     Attributes:
         promised: The epsilon that was given.
         rate: The factor of the utility.
-
-    Raises:
-        InputError: If epsilon is not positive.
 
     Source:
         McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private selection", 2020. Proof:
@@ -231,8 +227,7 @@ class PermuteAndFlip(_Selection):
         t, w = (nodes + 1) / 2, weights / 2
         rejected = np.log1p(-t[:, None, None] * np.exp(exponents))  # (nodes, secrets, answers)
         others = rejected.sum(axis=2, keepdims=True) - rejected
-        logs: Floats = exponents + np.log((w[:, None, None] * np.exp(others)).sum(axis=0))
-        return logs
+        return np.asarray(exponents + np.log((w[:, None, None] * np.exp(others)).sum(axis=0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -247,6 +242,7 @@ class ExponentialMechanism(_Selection):
     Texts that use the second and call it epsilon-private are wrong by a factor of two. The log likelihood ratios
     of two neighbours range over an interval of length `bounded_range`: at most 2 rate Delta, and at most rate
     Delta for monotone utilities or a normaliser that is the same for all secrets. `epsilon` is that of this table.
+    Raises `InputError` if epsilon is not positive or the convention is unknown.
 
     Args:
         table: The utilities.
@@ -257,9 +253,6 @@ class ExponentialMechanism(_Selection):
         parameter: The epsilon that was given.
         rate: The factor of the utility.
         promised: The epsilon guaranteed for every table of this sensitivity.
-
-    Raises:
-        InputError: If epsilon is not positive or the convention is unknown.
 
     Source:
         McSherry and Talwar, FOCS 2007; Dong, Durfee and Rogers, "Optimal differential privacy composition for
@@ -316,10 +309,8 @@ class ExponentialMechanism(_Selection):
     @property
     def _log_normaliser(self) -> Floats:
         best = self.table.values.max(axis=1)
-        normal: Floats = self.rate * best + np.log(np.exp(self.rate * self.table.below_best).sum(axis=1))
-        return normal
+        return np.asarray(self.rate * best + np.log(np.exp(self.rate * self.table.below_best).sum(axis=1)))
 
     def _rows(self, scale: float) -> Floats:
         rows = np.exp(self.rate * scale * self.table.below_best)
-        normalised: Floats = rows / rows.sum(axis=1, keepdims=True)
-        return normalised
+        return np.asarray(rows / rows.sum(axis=1, keepdims=True))

@@ -72,15 +72,14 @@ def sensitivity(
 
     It holds for these data sets only.
 
+    Raises `InputError` if there is no data set, an answer is not a finite number or the relation or the norm is
+    unknown.
+
     Args:
         query: From a data set (a tuple of records) to a number or a vector.
         among: The data sets; those that differ in the order of records only are one.
         relation: ``"add-remove"``: neighbours differ by one record more; ``"replace-one"``: by one record's value.
         norm: 1 or 2, for queries that return vectors.
-
-    Raises:
-        InputError: If there is no data set, an answer is not a finite number or the relation or the norm is
-            unknown.
 
     Example:
         >>> from sfumato.mechanisms import datasets, sensitivity
@@ -143,16 +142,14 @@ def sum_sensitivity(
 ) -> Sensitivity:
     """Return the sensitivity of the sum of records that are clamped to [low, high], rounded up.
 
-    Per coordinate max(|low|, |high|) for add-remove, high - low for replace-one.
+    Per coordinate max(|low|, |high|) for add-remove, high - low for replace-one. Raises `InputError` if low is
+    above high, or an argument is unknown or not finite.
 
     Args:
         low: The least value, a number or an array (coordinates,).
         high: The largest value, likewise.
         relation: Which data sets are neighbours.
         norm: 1 or 2, for several coordinates.
-
-    Raises:
-        InputError: If low is above high, or an argument is unknown or not finite.
 
     Example:
         >>> from sfumato.mechanisms import sum_sensitivity
@@ -175,9 +172,7 @@ def mean_sensitivity(
     (high - low) / least for replace-one, (high - low) / (least + 1) for add-remove, as one more record in a data
     set of n moves the mean by (record - mean) / n. No data set has fewer than ``least`` records, at least 1; for
     replace-one the number may be public and the same for all. The other arguments are those of `sum_sensitivity`.
-
-    Raises:
-        InputError: If low is above high, ``least`` is below 1, or an argument is unknown or not finite.
+    Raises `InputError` if low is above high, ``least`` is below 1, or an argument is unknown or not finite.
     """
     if integer(least) is None or least < 1:
         raise InputError(f"data sets of {least!r} records have no mean.", "use a least number of 1 or more.")
@@ -229,14 +224,12 @@ class JointQueries(CompactRepr):
     """Queries with Laplace noise of scale Delta_i / epsilon_i each, released together.
 
     They are jointly private with the sum of the epsilon_i. It is exact if some two neighbouring data sets move all
-    answers by their sensitivities at once; otherwise `sensitivity` of the vector of queries gives less.
+    answers by their sensitivities at once; otherwise `sensitivity` of the vector of queries gives less. Raises
+    `InputError` if there is no query, the numbers differ, or one is not positive.
 
     Attributes:
         sensitivities: Delta_i.
         epsilons: epsilon_i.
-
-    Raises:
-        InputError: If there is no query, the numbers differ, or one is not positive.
 
     Source:
         Dwork and Roth, "The algorithmic foundations of differential privacy", theorem 3.14.
@@ -268,16 +261,14 @@ class JointQueries(CompactRepr):
 
         The shares are proportional to Delta_i (``equal-noise``: the scale (sum of Delta_i) / epsilon on each), the
         same (``equal-epsilon``), to (w_i Delta_i^2)^(1/3) (``least-variance``: of the weighted sum of variances)
-        or to (w_i Delta_i)^(1/2) (``least-error``: of the weighted sum of expected errors).
+        or to (w_i Delta_i)^(1/2) (``least-error``: of the weighted sum of expected errors). Raises `InputError` if
+        a number is not positive, or the rule is unknown or takes no weights.
 
         Args:
             sensitivities: Delta_i.
             epsilon: The total.
             rule: How to divide it.
             weights: w_i, the importance of each query; by default 1; for the last two rules only.
-
-        Raises:
-            InputError: If a number is not positive, or the rule is unknown or takes no weights.
         """
         if rule not in get_args(Rule):
             raise InputError(f"the rule {rule!r} is unknown.", f"use one of {', '.join(get_args(Rule))}.")

@@ -29,13 +29,12 @@ class Staircase(Noise):
     sensitivity climbs at most one stair, so it is epsilon-private, and attains it. For sensitivity 1 it is
     `DiscreteLaplace`.
 
+    Raises `InputError` if an argument is out of range.
+
     Args:
         epsilon: A positive rational; see `DiscreteLaplace`.
         sensitivity: A positive integer.
         step: 1 to ``sensitivity``; by default the one of least expected absolute noise.
-
-    Raises:
-        InputError: If an argument is out of range.
 
     Source:
         Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy", 2016, section V

@@ -40,8 +40,7 @@ SAME = 1e-10  # rows whose exponent is smaller become equal: floats cannot keep 
 def exponents_of(space: Space, guarantee: MetricPrivacy) -> Floats:
     """Return the shortest paths of epsilon d(s, s'), array (n, n)."""
     guarantee.check_secrets(space)
-    exponents: Floats = guarantee.epsilon * guarantee.metric.closure().array
-    return exponents
+    return np.asarray(guarantee.epsilon * guarantee.metric.closure().array)
 
 
 def strictly_private(build: Callable[[Floats], Floats], exponents: Floats, space: Space) -> Mechanism:
@@ -100,16 +99,14 @@ def lower_exponents(
 
 def equal_rows(matrix: Floats, exponents: Floats) -> Floats:
     """Return the matrix with exactly equal rows for secrets of exponent 0."""
-    equal: Floats = matrix[np.argmax(exponents == 0, axis=1)]
-    return equal
+    return np.asarray(matrix[np.argmax(exponents == 0, axis=1)])
 
 
 def _lift(matrix: Floats, needed: NDArray[np.bool_]) -> Floats:
     """Return the matrix, mixed with a tiny uniform share where integers need it: no ratio above one grows."""
     if not ((matrix < _TINY) & needed).any():
         return matrix
-    lifted: Floats = (1 - _MIXED) * matrix + _MIXED / matrix.shape[1]
-    return lifted
+    return np.asarray((1 - _MIXED) * matrix + _MIXED / matrix.shape[1])
 
 
 def repair_to_private(
@@ -123,6 +120,8 @@ def repair_to_private(
 ) -> tuple[Floats, float]:
     """Return a row-stochastic matrix that satisfies the guarantees, and the constant's share.
 
+    Raises `InputError` if a row has no positive entry, or an array does not fit.
+
     Args:
         matrix: Array (n, m), nearly row-stochastic.
         exponents: Array (n, n) of e with p(o|s) <= exp(e[s, s']) p(o|s') and the triangle inequality, ``inf`` for
@@ -132,9 +131,6 @@ def repair_to_private(
         minimum: The least distortion.
         margin: The relative part of every exponent, and of the distortion, left for rounding; of exponents at
             least the most by which rounding the matrix to integers can move them.
-
-    Raises:
-        InputError: If a row has no positive entry, or an array does not fit.
     """
     columns = np.maximum(floats(matrix, "the matrix", shape=(None, None)), 0.0)
     columns[:, columns.max(axis=0) < _NEVER] = 0.0

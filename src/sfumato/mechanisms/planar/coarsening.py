@@ -66,8 +66,7 @@ class Coarsening(CompactRepr):
     def positions(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
         """Return the position of the cell that each report, in degrees, counts for, array (n,).
 
-        Raises:
-            InputError: If one is not on the Earth.
+        Raises `InputError` if one is not on the Earth.
         """
         plane = _plane(self.noise)
         xy = plane.forward(lat, lon)
@@ -86,15 +85,14 @@ class Coarsening(CompactRepr):
 def coarsened(noise: CoordinateNoise, cells: Cells | None = None, *, spread: bool = False) -> Coarsening:
     """Return noise for coordinates seen on cells.
 
+    Raises `InputError` if the noise has no projection, a cell is beyond its reach, there are too many cells, or
+    none were given and there is no table.
+
     Args:
         noise: The noise, with a projection.
         cells: The cells, at most 1,000; by default about 100 over the places of the noise's table.
         spread: Whether people in a cell are equally often at each of the points halfway from its middle to its
             corners, instead of at its middle.
-
-    Raises:
-        InputError: If the noise has no projection, a cell is beyond its reach, there are too many cells, or none
-            were given and there is no table.
     """
     plane = _plane(noise)
     chosen = _usual_cells(noise, plane) if cells is None else cells
@@ -174,13 +172,12 @@ class TableShares(CompactRepr):
 def table_shares(noise: CoordinateNoise, points_m: Floats, most: int) -> TableShares | None:
     """Return the probabilities of the reports of noise with a table for people at some points.
 
+    Raises `InputError` if the noise has no projection or no table.
+
     Args:
         noise: The noise, with a projection and a table.
         points_m: Where people are, within the reach, metres east and north, array (n, 2).
         most: The largest number of probabilities; None is returned where there are more.
-
-    Raises:
-        InputError: If the noise has no projection or no table.
 
     Source:
         docs/proofs/planar-noise.md.

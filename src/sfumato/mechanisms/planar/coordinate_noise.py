@@ -146,17 +146,15 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         """Return noise for the places of visits, with the remap that is best for them.
 
         The table is computed from these visits and may reveal where they were. If they are those of the protected
-        person, it is a second release, which the guarantee does not cover.
+        person, it is a second release, which the guarantee does not cover. Raises `InputError` if epsilon or the
+        step is not positive, the table would have too many cells, or a visit is farther than 1,500 km from the
+        centre.
 
         Args:
             visits: The visits; the plane is centred on their region, and its reach is at least 100 km.
             epsilon: A number per kilometre, or text such as ``"1/km"``.
             step: The step of the lattice; by default a round length near 1 / (500 epsilon).
             fineness: The width of the table's cells in units of 1 / epsilon.
-
-        Raises:
-            InputError: If epsilon or the step is not positive, the table would have too many cells, or a visit is
-                farther than 1,500 km from the centre.
         """
         rate = positive(units.parse(epsilon, per=True, unit="km", what="epsilon"), "epsilon")
         plane = Projection(*visits.region().centre)
@@ -169,13 +167,12 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     def for_places(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> CoordinateNoise:
         """Return the same noise with the remap that is best for weighted places.
 
+        Raises `InputError` if an array is not as described, or the table would have too many cells.
+
         Args:
             points_m: Where people are, metres east and north, array (n, 2).
             weights: How often, array (n,), at least 0 and not all 0.
             fineness: The width of the table's cells in units of 1 / epsilon.
-
-        Raises:
-            InputError: If an array is not as described, or the table would have too many cells.
         """
         table = PlaneRemap.of(self._inside(points_m), weights, self._plane_epsilon, self.step_m, fineness)
         reach = REACH_M if self.projection is None else self.reach_m
@@ -187,22 +184,18 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
     def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
         """Return which points, in degrees, are on the Earth and within the reach, array (n,)."""
-        served: NDArray[np.bool_] = self.beyond_m(lat, lon) <= 0
-        return served
+        return np.asarray(self.beyond_m(lat, lon) <= 0)
 
     def beyond_m(self, lat: Floats, lon: Floats) -> Floats:
         """Return each point's distance beyond the reach, metres, array (n,); NaN if not on the Earth."""
-        excess: Floats = np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m
-        return excess
+        return np.asarray(np.hypot(*self._plane.forward(lat, lon).T) - self.reach_m)
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool = False) -> Floats:
         """Return a report for each point on the ground: latitudes and longitudes in degrees, array (n, 2).
 
         ``nearest`` moves points beyond the reach straight to it, instead of refusing them. This brings no two
-        points farther apart, so the guarantee holds for all of them.
-
-        Raises:
-            InputError: If there is no projection, or a point is not on the Earth, or beyond the reach.
+        points farther apart, so the guarantee holds for all of them. Raises `InputError` if there is no
+        projection, or a point is not on the Earth, or beyond the reach.
         """
         plane = self._plane
         points = plane.forward(lat, lon)
@@ -256,16 +249,14 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     def draw(self, points_m: ArrayLike) -> Floats:
         """Return one report for each place, both in metres (n, 2), with the operating system's randomness.
 
-        Raises:
-            InputError: If a coordinate is NaN or infinite, or too far away to be counted in steps.
+        Raises `InputError` if a coordinate is NaN or infinite, or too far away to be counted in steps.
         """
         return self._reports(points_m, SystemWords())
 
     def simulate(self, points_m: ArrayLike, seed: int) -> Floats:
         """Return reproducible reports, for studies and tests, never for release; see `draw`.
 
-        Raises:
-            InputError: If a coordinate is NaN or infinite, or the seed is not a non-negative integer.
+        Raises `InputError` if a coordinate is NaN or infinite, or the seed is not a non-negative integer.
         """
         return self._reports(points_m, SeededWords(seed))
 
@@ -274,15 +265,12 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
         With a projection distances are on the ground, which are shorter than on the plane by at most its stretch.
         The attacker knows the places and their weights. If the table in use is that of other places, the lower
-        bound of their error is poor.
+        bound of their error is poor. Raises `InputError` if an array is not as described.
 
         Args:
             points_m: True places, metres east and north, array (n, 2).
             weights: How often, array (n,), at least 0 and not all 0.
             fineness: Of the table where none is in use.
-
-        Raises:
-            InputError: If an array is not as described.
         """
         x = self._inside(points_m)
         table = self.remap or PlaneRemap.of(x, weights, self._plane_epsilon, self.step_m, fineness)
@@ -293,12 +281,11 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
         """Return the mean distance of the best guess without a report from the truth, between bounds.
 
+        Raises `InputError` if an array is not as described.
+
         Args:
             points_m: True places, metres east and north, array (n, 2).
             weights: How often, array (n,), at least 0 and not all 0.
-
-        Raises:
-            InputError: If an array is not as described.
         """
         from scipy.sparse import csr_array
 
@@ -384,8 +371,7 @@ def slack(step_m: Fraction, *, projected: bool) -> float:
 def stretch(reach_m: float) -> float:
     """Return the factor by which the azimuthal equidistant plane stretches distances within a reach, rounded up.
 
-    Raises:
-        InputError: If the reach is not positive, or beyond the limit of projections.
+    Raises `InputError` if the reach is not positive, or beyond the limit of projections.
     """
     if not 0 < reach_m <= 1000 * LIMIT_KM:
         raise InputError(

@@ -56,15 +56,13 @@ class LatticeNoise(Immutable):
     Both coordinates are discrete Laplace noise of a rational slope just below rate / sqrt(2). The pair is accepted
     with probability exp(-(rate |z| - slope (|i| + |j|))), whose exponent is never negative, as |i| + |j| <=
     sqrt(2) |z|. About pi / 4 of all pairs are accepted where the rate is small. No float decides about a draw,
-    whose time depends on the noise alone.
+    whose time depends on the noise alone. Raises `InputError` if the rate is not positive, or too small for the
+    words that samplers use.
 
     Attributes:
         rate: Per step, a positive rational number.
         exponent: The exponent of the acceptance.
         proposal: The noise of each coordinate.
-
-    Raises:
-        InputError: If the rate is not positive, or too small for the words that samplers use.
 
     Source:
         docs/proofs/planar-noise.md; the coins are those of Canonne, Kamath and Steinke, "The discrete Gaussian for
@@ -107,8 +105,7 @@ class LatticeNoise(Immutable):
 
     def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
         proposed = self.proposal.noise(2 * tries, words).reshape(tries, 2)
-        accepted: NDArray[np.int64] = proposed[self.exponent.accepted(proposed, words)]
-        return accepted
+        return np.asarray(proposed[self.exponent.accepted(proposed, words)])
 
     @property
     def acceptance(self) -> Bracket:

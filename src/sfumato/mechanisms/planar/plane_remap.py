@@ -37,13 +37,12 @@ _PAIRS: Final = 1 << 20  # of cells and places at a time
 class RemapWindow(Immutable, CompactRepr):
     """Square cells of lattice points that fill a rectangle, and the place that each stands for.
 
+    Raises `InputError` if a width is not positive, or an array has another shape or a number that is none.
+
     Attributes:
         corner: The least column and row of the rectangle in steps, array (2,).
         width: The width of a cell in steps.
         targets: Metres east and north, array (columns, rows, 2).
-
-    Raises:
-        InputError: If a width is not positive, or an array has another shape or a number that is none.
     """
 
     corner: NDArray[np.int64]
@@ -84,8 +83,7 @@ class RemapWindow(Immutable, CompactRepr):
     def places(self, reports: Integers) -> Floats:
         """Return the place of each lattice point, array (n, 2); for one outside, of the nearest inside."""
         cells = np.clip(reports - self.corner, 0, self.size - 1) // self.width
-        targets: Floats = self.targets[cells[:, 0], cells[:, 1]]
-        return targets
+        return np.asarray(self.targets[cells[:, 0], cells[:, 1]])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -93,13 +91,11 @@ class PlaneRemap(Immutable):
     """A table from reports to places: windows in each other, the finest first.
 
     A report takes the place of the finest window's cell that it is in; beyond the last window, of that window's
-    nearest lattice point. The table uses the report only, so every guarantee before it holds after it.
+    nearest lattice point. The table uses the report only, so every guarantee before it holds after it. Raises
+    `InputError` if there is no window, or one is not inside the next or cuts a cell of it.
 
     Attributes:
         windows: The windows. Each is inside the next, and fills whole cells of it.
-
-    Raises:
-        InputError: If there is no window, or one is not inside the next or cuts a cell of it.
 
     Source:
         Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for location privacy", PETS
@@ -126,6 +122,9 @@ class PlaneRemap(Immutable):
     ) -> PlaneRemap:
         """Return the table for weighted places: the geometric median of the posterior at each cell's middle.
 
+        Raises `InputError` if an array is not as described, or the cells of a table that is not too large would be
+        wider than 1 / epsilon.
+
         Args:
             points_m: Metres east and north, array (n, 2).
             weights: Of the places, array (n,), at least 0 and not all 0.
@@ -133,10 +132,6 @@ class PlaneRemap(Immutable):
             step_m: The step of the lattice.
             fineness: The width of the finest cells in units of 1 / epsilon, wider where the table would exceed
                 `CELLS`.
-
-        Raises:
-            InputError: If an array is not as described, or the cells of a table that is not too large would be
-                wider than 1 / epsilon.
         """
         x, w = weighted(points_m, weights)
         frames, width = _fit(x, epsilon, step_m, fineness)

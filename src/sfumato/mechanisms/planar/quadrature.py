@@ -81,10 +81,8 @@ def plane_error(
 def raw_error(points_m: ArrayLike, weights: ArrayLike, rate: Fraction, step_m: Fraction) -> Bracket:
     """Return the mean distance in metres from true place to report without a remap.
 
-    The noise is symmetric, so snapping by d makes it no shorter than the noise, and longer by at most d.
-
-    Raises:
-        InputError: If the points are not an array (n, 2), or the weights not (n,), at least 0 and not all 0.
+    The noise is symmetric, so snapping by d makes it no shorter than the noise, and longer by at most d. Raises
+    `InputError` if the points are not an array (n, 2), or the weights not (n,), at least 0 and not all 0.
     """
     x, w = weighted(points_m, weights)
     away = x - snap(x, step_m) * float(step_m)
@@ -199,8 +197,7 @@ def distances(x: Floats, y: Floats) -> Floats:
     dx *= dx
     dy *= dy
     dx += dy
-    lengths: Floats = np.sqrt(dx, out=dx)
-    return lengths
+    return np.asarray(np.sqrt(dx, out=dx))
 
 
 def gains(block: Block) -> Floats:
@@ -268,5 +265,4 @@ def _curvature(block: Block, w: Floats, reach: Floats) -> Floats:
     dx, dy = x[:, 0] - y[:, :1], x[:, 1] - y[:, 1:]
     xx, xy, yy = (np.einsum("ij,ij,ij->i", part, a, b) for a, b in ((dx, dx), (dx, dy), (dy, dy)))
     least = mass - (xx + yy + np.hypot(xx - yy, 2 * xy)) / 2
-    curvature: Floats = np.maximum(least - _ROUNDING * mass, 0.0) / block.cell.grown
-    return curvature
+    return np.asarray(np.maximum(least - _ROUNDING * mass, 0.0) / block.cell.grown)

@@ -41,7 +41,7 @@ class PairAccountant:
     with R_i drawn independently from nu. The values of g are split over a lattice with the same mean, which can
     only add to delta; the most that it adds is computed, too. Bounds also cover the lattice's ends, the Fourier
     transform and floating point: some 1e-14, and 1e-15 more for each dummy, so that smaller deltas have no lower
-    bound.
+    bound. Raises `InputError` if an argument is not a distribution, or nu is 0 where p or q is not.
 
     Args:
         first: p, the observable's distribution under the first hypothesis, array (observables,).
@@ -52,9 +52,6 @@ class PairAccountant:
 
     Attributes:
         slack: A bound of the error in delta that the arguments' own rounding causes.
-
-    Raises:
-        InputError: If an argument is not a distribution, or nu is 0 where p or q is not.
 
     Example:
         >>> down, up, even = [0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.25] * 4
@@ -121,10 +118,7 @@ class PairAccountant:
         """Return bounds of the least delta for an epsilon from 0 to 700.
 
         The tolerance is the wanted distance of the bounds, as a part of the upper one. Where the largest lattice
-        does not reach it, they are farther apart.
-
-        Raises:
-            InputError: If epsilon or the tolerance is out of range.
+        does not reach it, they are farther apart. Raises `InputError` if epsilon or the tolerance is out of range.
         """
         check_epsilon(epsilon)
         _check_tolerance(tolerance)
@@ -133,8 +127,7 @@ class PairAccountant:
     def exceeds(self, epsilon: float, delta: float) -> bool:
         """Return whether delta(epsilon) cannot be proved to be at most a given delta.
 
-        Raises:
-            InputError: If epsilon is not from 0 to 700, or delta not from 0 to 1.
+        Raises `InputError` if epsilon is not from 0 to 700, or delta not from 0 to 1.
         """
         check_epsilon(epsilon)
         check_delta(delta)
@@ -143,12 +136,11 @@ class PairAccountant:
     def epsilon(self, delta: float, tolerance: float = 1e-6) -> Bracket:
         """Return bounds of the least epsilon of at least 0 for a delta.
 
+        Raises `InputError` if delta or the tolerance is out of range.
+
         Args:
             delta: From 0 to 1; at 0 it is the pure epsilon, which dummies never lower.
             tolerance: The wanted distance of the bounds, in nats.
-
-        Raises:
-            InputError: If delta or the tolerance is out of range.
         """
         check_delta(delta)
         _check_tolerance(tolerance)

@@ -29,7 +29,7 @@ class PublishedBound:
     observables* whose probability is above beta, not the *probability of a report* there. In that form it is
     false: where the reports of two distributions are two different observables out of m > 2, beta may be
     arbitrarily near 0, eta is 1/m, and the theorem claims delta 1/m near epsilon 0; with one dummy it is 1 - 1/m.
-    With eta = kappa = 0 both statements are the same.
+    With eta = kappa = 0 both statements are the same. Raises `InputError` if a parameter is out of range.
 
     Attributes:
         dummies: k.
@@ -38,9 +38,6 @@ class PublishedBound:
         alpha: Between 0 and k (1 - kappa) / m.
         kappa: The largest probability, over all distributions of the family, of a report of probability above
             beta.
-
-    Raises:
-        InputError: If a parameter is out of range.
 
     Example:
         >>> bound = PublishedBound(20, 4, 0.4, 1.5)
@@ -85,10 +82,8 @@ def mass_above(inner: Mechanism, distributions: ArrayLike, beta: float) -> float
     """Return the largest probability, over a family, of a report whose probability is above beta; rounded up.
 
     It is the kappa of `PublishedBound`: max over lam of the sum of A#lam(y) over all y with A#lam(y) > beta, for
-    distributions (r, secrets) and beta from 0 to 1.
-
-    Raises:
-        InputError: If a row is not a distribution of secrets, or beta is out of range.
+    distributions (r, secrets) and beta from 0 to 1. Raises `InputError` if a row is not a distribution of secrets,
+    or beta is out of range.
 
     Example:
         >>> mass_above(Mechanism([[0.5, 0.25, 0.25]]), [[1.0]], 0.3)
@@ -107,10 +102,8 @@ def published_for_delta(
 ) -> PublishedBound | None:
     """Return the published bound of least epsilon for a delta between 0 and 1, or None if no alpha gives any.
 
-    Epsilon rises and delta falls with alpha: the best alpha is the least one that gives delta.
-
-    Raises:
-        InputError: If a parameter is out of range.
+    Epsilon rises and delta falls with alpha: the best alpha is the least one that gives delta. Raises `InputError`
+    if a parameter is out of range.
 
     Example:
         >>> published_for_delta(1000, 400, 0.054, 1e-3) is None
@@ -136,8 +129,7 @@ def published_for_epsilon(
 ) -> PublishedBound | None:
     """Return the published bound of least delta for an epsilon up to 700, or None if no alpha gives any.
 
-    Raises:
-        InputError: If a parameter is out of range.
+    Raises `InputError` if a parameter is out of range.
 
     Example:
         >>> bound = published_for_epsilon(20, 4, 0.4, 1.0)

@@ -38,10 +38,8 @@ def mixture_dummies(inner: Mechanism, distributions: ArrayLike | None = None, fl
     nu = (1 - floor) mean over lam of A#lam + floor / observables
 
     Dummies then look like true reports. The floor, above 0 and at most 1, makes every observable possible. The
-    family is an array (r, secrets); by default every single secret.
-
-    Raises:
-        InputError: If a row is not a distribution of secrets, or the floor is not a share.
+    family is an array (r, secrets); by default every single secret. Raises `InputError` if a row is not a
+    distribution of secrets, or the floor is not a share.
     """
     _check_floor(floor)
     lifted = inner.matrix if distributions is None else inner.lift(np.atleast_2d(distributions))
@@ -79,16 +77,14 @@ def optimised_dummies(
     """Return a distribution of dummies with a small delta at an epsilon, or a small epsilon at a delta.
 
     A local search (L-BFGS on the logarithms of nu, with exact derivatives of a smooth maximum over pairs) starts
-    from the mixture. The values are the accountant's, for all pairs. Another distribution may be better.
+    from the mixture. The values are the accountant's, for all pairs. Another distribution may be better. Raises
+    `InputError` if not exactly one of epsilon and delta is given, or a value is out of range.
 
     Args:
         family: The pairs, and the mechanism with its number of dummies; its nu does not matter.
         epsilon: The epsilon at which delta is minimised, from 0 to 700; or else
         delta: the delta at which epsilon is minimised, above 0, below 1.
         floor: The least share of the uniform distribution, above 0, at most 1.
-
-    Raises:
-        InputError: If not exactly one of epsilon and delta is given, or a value is out of range.
 
     Example:
         >>> from sfumato.mechanisms.tupling import Tupling
@@ -197,8 +193,7 @@ def _pivots(law: Law, kept: Atoms, values: Floats, copies: int) -> Floats:
     terms = sums * np.exp(copies * law.log_scale - law.tilt * h * w)
     above = np.append(np.cumsum(terms[::-1])[::-1], 0.0)
     at = np.floor(-values / h) + 1 - first
-    answer: Floats = above[np.clip(at, 0, len(terms)).astype(np.intp)]
-    return answer
+    return np.asarray(above[np.clip(at, 0, len(terms)).astype(np.intp)])
 
 
 def _floored(inner: Mechanism, weights: Floats, floor: float) -> Prior:

@@ -35,7 +35,7 @@ class FamilyAccountant:
 
     Pairs that a cheap bound excludes from being the worst one are skipped. The cheap bound of delta is (sqrt(V /
     (k+1) + c**2) + c) / 2 with c = 1 - e**epsilon and V the variance of g(y) = (p(y) - e**epsilon q(y)) / nu(y)
-    under nu.
+    under nu. Raises `InputError` if a row is not a distribution of secrets, or a pair is not valid.
 
     Args:
         tupling: The mechanism.
@@ -44,9 +44,6 @@ class FamilyAccountant:
 
     Attributes:
         lifted: The distributions of the true report, array (r, observables).
-
-    Raises:
-        InputError: If a row is not a distribution of secrets, or a pair is not valid.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -103,8 +100,7 @@ class FamilyAccountant:
     def with_dummies(self, dummies: int, distribution: Prior | None = None) -> FamilyAccountant:
         """Return the accountant of the same pairs for other dummies, by default with the same distribution.
 
-        Raises:
-            InputError: As for `Tupling`.
+        Raises `InputError` as for `Tupling`.
         """
         accountant = object.__new__(FamilyAccountant)
         nu = self.tupling.distribution if distribution is None else distribution
@@ -123,8 +119,7 @@ class FamilyAccountant:
     def exceeds(self, epsilon: float, delta: float) -> bool:
         """Return whether some pair's delta(epsilon) cannot be proved to be at most a given delta.
 
-        Raises:
-            InputError: If epsilon is not from 0 to 700, or delta not from 0 to 1.
+        Raises `InputError` if epsilon is not from 0 to 700, or delta not from 0 to 1.
         """
         check_epsilon(epsilon)
         check_delta(delta)
@@ -208,12 +203,11 @@ class TuplePrivacy:
 
     P(tuple in R | s) <= exp(epsilon) P(tuple in R | s') + delta for all s, s' and sets R of tuples
 
+    Raises `InputError` if a parameter is out of range.
+
     Args:
         epsilon: From 0 to 700.
         delta: From 0 to 1.
-
-    Raises:
-        InputError: If a parameter is out of range.
 
     Source:
         Kawamoto and Murakami, ESORICS 2019; docs/proofs/tupling.md.

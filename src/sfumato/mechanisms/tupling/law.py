@@ -146,8 +146,7 @@ def tilted(given: Atoms) -> Floats:
     """Return the tilted masses of atoms, which sum to one."""
     exponents = given.tilt * given.values
     weights = given.masses * np.exp(exponents - exponents.max())
-    answer: Floats = weights / weights.sum()
-    return answer
+    return np.asarray(weights / weights.sum())
 
 
 class Rare(NamedTuple):

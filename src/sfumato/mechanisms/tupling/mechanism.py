@@ -34,7 +34,8 @@ class Tupling(Immutable, Randomizer):
 
     Only the multiset of the reports carries information. The least pure epsilon is that of the inner mechanism,
     for every k. With a delta above 0 dummies lower epsilon; `PairAccountant` and `FamilyAccountant` compute by how
-    much.
+    much. Raises `InputError` if k is not an integer of at least 0, nu is not on the observables, or nu is 0 at an
+    observable that some secret may report, which would reveal the secret.
 
     Args:
         inner: The mechanism A that draws the true report.
@@ -44,10 +45,6 @@ class Tupling(Immutable, Randomizer):
 
     Attributes:
         source: nu in integers: a mechanism of one secret, from which dummies are sampled.
-
-    Raises:
-        InputError: If k is not an integer of at least 0, nu is not on the observables, or nu is 0 at an observable
-            that some secret may report, which would reveal the secret.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -82,8 +79,7 @@ class Tupling(Immutable, Randomizer):
     def of_source(cls, inner: Mechanism, dummies: int, source: Mechanism) -> Tupling:
         """Return the mechanism whose dummies have the integers of a mechanism of one secret, as files store them.
 
-        Raises:
-            InputError: As for the constructor, or if the source has other observables or several secrets.
+        Raises `InputError` as for the constructor, or if the source has other observables or several secrets.
         """
         check_dummies(dummies)
         if source.shape[0] != 1 or source.observables != inner.observables:
@@ -108,8 +104,7 @@ class Tupling(Immutable, Randomizer):
     @property
     def distribution(self) -> Floats:
         """The probabilities nu of a dummy, array (observables,)."""
-        row: Floats = self.source.matrix[0]
-        return row
+        return np.asarray(self.source.matrix[0])
 
     @property
     def queries(self) -> int:
@@ -142,9 +137,7 @@ class Tupling(Immutable, Randomizer):
 
         Probabilities are computed in floats and rounded to integers, so they are near those of `recipe`, and
         nothing is guaranteed of them. The observables are tuples of labels in the order of the inner mechanism's.
-
-        Raises:
-            InputError: If there are more than 170 reports in a tuple, or the matrix is too large to list.
+        Raises `InputError` if there are more than 170 reports in a tuple, or the matrix is too large to list.
         """
         nu, n = self.distribution, self.inner.shape[0]
         used = np.flatnonzero(nu)
@@ -177,15 +170,14 @@ class Tupling(Immutable, Randomizer):
     def log_likelihood(self, tuples: ArrayLike, distribution: ArrayLike) -> Floats:
         """Return ln Q(tuple) for secrets of a given distribution; the order of a tuple does not matter.
 
+        Raises `InputError` if the tuples have another length, or hold no positions of observables.
+
         Args:
             tuples: Positions of observables, array (..., k + 1).
             distribution: lam, array (secrets,).
 
         Returns:
             Array of the leading shape; ``-inf`` where a tuple is impossible.
-
-        Raises:
-            InputError: If the tuples have another length, or hold no positions of observables.
         """
         array = np.asarray(tuples)
         m = self.inner.shape[1]

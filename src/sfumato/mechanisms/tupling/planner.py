@@ -190,9 +190,7 @@ def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:
     E[min_i l(s, y_i)] = v_1 + sum over j of (v_{j+1} - v_j) P(l(s, A(s)) > v_j) P(l(s, R) > v_j)**k
 
     over the sorted losses v_1 < v_2 < ... of s, for a dummy R. Computed in floating point, in the loss's unit.
-
-    Raises:
-        InputError: If the loss does not fit the mechanism.
+    Raises `InputError` if the loss does not fit the mechanism.
 
     Source:
         Kawamoto and Murakami, expected service quality loss; derived in docs/proofs/tupling.md.
@@ -203,8 +201,7 @@ def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:
     own = np.take_along_axis(tupling.inner.matrix, order, axis=1)
     others = tupling.distribution[order]
     survivals = _beyond(own) * _beyond(others) ** tupling.dummies
-    losses: Floats = values[:, 0] + (np.diff(values, axis=1) * survivals).sum(axis=1)
-    return losses
+    return np.asarray(values[:, 0] + (np.diff(values, axis=1) * survivals).sum(axis=1))
 
 
 def quality_loss(tupling: Tupling, prior: Prior, loss: AnyLoss) -> float:
@@ -212,8 +209,7 @@ def quality_loss(tupling: Tupling, prior: Prior, loss: AnyLoss) -> float:
 
     It falls with k, at the price of `Tupling.queries` requests.
 
-    Raises:
-        InputError: If the prior or the loss does not fit the mechanism.
+    Raises `InputError` if the prior or the loss does not fit the mechanism.
 
     Example:
         >>> from sfumato.core import Mechanism, Prior
@@ -240,8 +236,7 @@ def attack_success(
     the first against the second distribution, arrays (secrets,); for a > 1/2 both change places. At a = 1/2 it is
     (1 + total variation) / 2. The tolerance is that of `PairAccountant.delta`.
 
-    Raises:
-        InputError: If the prior is not a probability, or a distribution is not valid.
+    Raises `InputError` if the prior is not a probability, or a distribution is not valid.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -267,5 +262,4 @@ def attack_success(
 
 def _beyond(masses: Floats) -> Floats:
     """Return the mass right of each position but the last, array (n, m - 1), summed from the far end."""
-    tails: Floats = np.cumsum(masses[:, :0:-1], axis=1)[:, ::-1]
-    return tails
+    return np.asarray(np.cumsum(masses[:, :0:-1], axis=1)[:, ::-1])
