@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.geo import Lattice, Projection
-from sfumato.geo.convex import ConvexPart
+from sfumato.geo.vertices import ConvexPart
 from tests.geo.test_lattice import KINDS, REGION, lattices
 
 GEOD = pyproj.Geod(ellps="WGS84")

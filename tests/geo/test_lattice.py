@@ -307,7 +307,7 @@ def test_a_release_moves_points_outside_where_that_keeps_the_promise(tmp_path):
     assert xy[1, 1] >= 500  # within a step of the north side
     assert np.abs(xy[2]).max() <= 1000  # from beyond the antipode's side: as if at the centre
     bay = Lattice(lattice.vertices[:-1], 500, lattice.origin, str(lattice.crs))
-    with pytest.raises(InputError, match=r"not convex.*break the promise"):
+    with pytest.raises(InputError, match=r"not convex.*break the guarantee"):
         sf.release(
             sf.Mechanism(np.eye(len(bay)), bay), Visits([48.85], [2.35]), tmp_path / "o.csv", outside="nearest"
         )

@@ -1,4 +1,3 @@
-from .convex import pulled_in as pulled_in
 from .covering import MOST_CELLS as MOST_CELLS
 from .formats import IN_DEGREES as IN_DEGREES
 from .formats import PEOPLE as PEOPLE
@@ -47,4 +46,5 @@ from .true_points import TruePoints as TruePoints
 from .vertices import KINDS as KINDS
 from .vertices import Kind as Kind
 from .vertices import implying_pairs as implying_pairs
+from .vertices import pulled_in as pulled_in
 from .visits import Visits as Visits

@@ -1,4 +1,4 @@
-"""Sizes of grids and lattices, and the block of vertices that serves a region or lies near visits."""
+"""Sizes of grids and lattices, and the vertices that serve a region or lie near visits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Length = float | str
 
 
 def area_of(places: Visits | Region | str, region: Region | str | None) -> Region:
-    """Return the region to cover: the one named, or that of the places."""
+    """Return the named region, or that of the places."""
     chosen = places if region is None else region
     if isinstance(chosen, Visits):
         return chosen.region()
@@ -32,16 +32,9 @@ def area_of(places: Visits | Region | str, region: Region | str | None) -> Regio
 
 
 def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> None:
-    """Refuse one cell, and more cells than a mechanism can have.
+    """Refuse one cell, or more than 10,000; the `InputError` says what to choose instead.
 
-    Args:
-        cells: How many there would be.
-        region: What they cover.
-        visits: The visits, where the region is theirs or they are to be inside.
-        by: The argument that decides how many there are, with its function.
-
-    Raises:
-        InputError: With the size of the region and what to choose instead.
+    ``by`` is the argument that decides the number, with its function; ``visits`` lie inside the region.
     """
     if cells <= 1:
         raise InputError(
@@ -66,7 +59,7 @@ def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> 
 
 
 def _fewer(width: float, height: float, by: str) -> object:
-    """Return what to ask for to have some hundred cells over a rectangle in metres."""
+    """Return a value of the argument ``by`` that gives some hundred cells over a rectangle in metres."""
     if by == "resolution":
         return ""
     side = max(width, height, (width * height) ** 0.5) / 30
@@ -88,7 +81,7 @@ def _least(width: float, height: float, by: str) -> str:
 
 
 def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
-    """Return where most of the visits are, if the cells over it are few enough."""
+    """Return the region of most of the visits, if the cells over it are few enough."""
     if visits is None or not (inside := region.contains(visits.lat, visits.lon)).any():
         return None
     core = visits.select(inside).region(trim=0.05)
@@ -99,10 +92,10 @@ def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covering:
-    """A block of vertices, array (n, 2) of whole coordinates, and what of it is wanted; lengths are in metres.
+    """A block of vertices, array (n, 2) of integers; lengths are in metres.
 
-    ``origin`` is where vertex (0, 0) lies on the plane, and ``crs`` the PROJ string of a `Projection`. Only what
-    is within ``near_m`` of a visit on the plane, array (k, 2), is wanted; all of it without visits.
+    ``origin`` is the position of vertex (0, 0) on the plane, and ``crs`` the PROJ string of a `Projection`. Only
+    pieces within ``near_m`` of a visit on the plane, array (k, 2), are wanted; without visits all are.
     """
 
     vertices: Integers
@@ -158,7 +151,7 @@ class Covering:
         return cls(vertices, step, origin, projection.crs, kind, visits_m, near_m)
 
     def wants(self, middles: Floats) -> NDArray[np.bool_]:
-        """Return which pieces may hold what is near a visit; ``middles`` are on the plane, metres."""
+        """Return which pieces may hold points near a visit; ``middles`` are on the plane, metres."""
         if self.visits_m is None:
             return np.ones(len(middles), dtype=np.bool_)
         from scipy.spatial import cKDTree

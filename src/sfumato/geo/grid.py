@@ -1,4 +1,4 @@
-"""A grid: equal rectangular cells on a local plane."""
+"""Grid of equal rectangular cells on a local plane."""
 
 from __future__ import annotations
 
@@ -39,12 +39,6 @@ class Grid(Cells):
         cell_m: Width and height of a cell, metres.
         origin: The south-west corner on the plane, metres.
         crs: The PROJ string of a `Projection`.
-
-    Attributes:
-        columns: How many columns.
-        rows: How many rows.
-        cell_m: Width and height of a cell, metres.
-        origin: The south-west corner on the plane, metres.
 
     Raises:
         InputError: If there are fewer than two cells or more than 10,000, a cell has no
@@ -96,15 +90,14 @@ class Grid(Cells):
     ) -> Grid:
         """Return a grid over visits or a region, by the size of its cells or by their number.
 
-        With ``cell`` the grid has as many cells as are needed, and its margins are alike on
-        opposite sides; with ``shape`` it fits exactly. The plane is centred on the region.
+        With ``cell`` the grid has the cells needed, and equal margins on opposite sides; with ``shape`` it fits
+        exactly. The plane is centred on the region.
 
         Args:
             places: What to cover: visits, a region, or a region as text.
-            cell: The side of a cell, such as ``"500 m"`` (a number of Python's own is metres), or its
-                width and height.
+            cell: The side of a cell, such as ``"500 m"`` (a plain number is metres), or its width and height.
             shape: The number of columns and rows, such as (20, 15), instead of ``cell``.
-            region: The region to cover, where it is not all that the visits cover.
+            region: The region to cover; by default that of the visits.
 
         Raises:
             InputError: If neither or both of cell and shape are given, there would be only
@@ -152,7 +145,7 @@ class Grid(Cells):
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Grid:
-        """Return the grid that `describe` described."""
+        """Return the grid of a description by `describe`."""
         try:
             width, height = description["cell_m"]
             west, south = description["origin_m"]
@@ -165,7 +158,7 @@ class Grid(Cells):
         return cls(columns, rows, (width, height), (west, south), crs)
 
     def describe(self) -> dict[str, Any]:
-        """Return all that is needed to build the grid again, in terms that JSON knows."""
+        """Return a description of the grid as JSON values."""
         return {
             "kind": "grid",
             "columns": self.columns,
@@ -185,8 +178,8 @@ class Grid(Cells):
     def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
         """Return the position of the cell of each point, array (n,); -1 outside the grid.
 
-        A point on a border belongs to the cell east or north of it, on the grid's own
-        east or north border to the last cell.
+        A point on a border belongs to the cell east or north of it; on the grid's own east or north border, to the
+        last cell.
         """
         with np.errstate(over="ignore"):  # infinitely many cells away is outside
             xy = (self.projection.forward(lat, lon) - self.origin) / self.cell_m

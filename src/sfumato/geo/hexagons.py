@@ -1,4 +1,4 @@
-"""Hexagons: the cells of Uber's H3, shared by many data sets (extra ``hex``)."""
+"""Hexagonal cells of Uber's H3 (extra ``hex``)."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ class Hexagons(Cells):
 
         Args:
             places: What to cover: visits, a region, or a region as text.
-            cell: The width of a hexagon, between opposite sides; the resolution whose mean
-                width is nearest (in proportion) is used.
+            cell: The width of a hexagon between opposite sides. The resolution with the nearest mean width, in
+                proportion, is used.
             resolution: The H3 resolution, 0 to 15, instead of ``cell``.
-            region: The region to cover, where it is not all that the visits cover.
+            region: The region to cover; by default that of the visits.
 
         Raises:
             InputError: If neither or both of cell and resolution are given, there would be
@@ -115,7 +115,7 @@ class Hexagons(Cells):
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Hexagons:
-        """Return the hexagons that `describe` described."""
+        """Return the hexagons of a description by `describe`."""
         try:
             cells, crs = list(description["cells"]), str(description["crs"])
         except (KeyError, TypeError) as error:
@@ -126,7 +126,7 @@ class Hexagons(Cells):
         return cls(cells, crs)
 
     def describe(self) -> dict[str, Any]:
-        """Return all that is needed to build the hexagons again, in terms that JSON knows."""
+        """Return a description of the hexagons as JSON values."""
         return {"kind": "hexagons", "resolution": self.resolution, "cells": list(self.labels), "crs": self.crs}
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -148,7 +148,7 @@ class Hexagons(Cells):
     def outlines_latlon(self) -> Floats:
         """Return the corners of each hexagon, counter-clockwise: array (n, corners, 2), degrees.
 
-        The rare cells with fewer corners than others (pentagons) repeat their last one.
+        The rare cells with fewer corners (pentagons) repeat their last one.
         """
         rings = [_h3().cell_to_boundary(label) for label in self.labels]
         most = max(map(len, rings))

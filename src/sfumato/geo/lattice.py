@@ -1,4 +1,4 @@
-"""Lattices: points are rounded at random to vertices around them, so that a promise can hold per metre."""
+"""Lattices: points are rounded at random to vertices around them, so that a guarantee can hold per metre."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
 from ..core.units import show
 from ..errors import InputError, argument
-from .convex import ConvexPart, convex_triangles, served_polygon, served_rectangle, well_inside
 from .covering import MOST_CELLS, Covering, Length
 from .grid import Grid
 from .hexagons import Hexagons
@@ -27,17 +26,22 @@ from .vertices import (
     KINDS,
     SNAP_BITS,
     TRIANGLE,
+    ConvexPart,
     Draw,
     Integers,
     Kind,
     LatticeSteps,
     Rounding,
     VertexTable,
+    convex_triangles,
     lattice_steps,
     nearest_vertices,
+    served_polygon,
+    served_rectangle,
     snapped,
     vertices_drawn,
     weights_of,
+    well_inside,
     whole,
 )
 from .visits import Visits
@@ -53,26 +57,21 @@ Vertex = tuple[int, int]
 class Lattice(Places):
     """Vertices of a square or triangular lattice, as the secrets of a mechanism for points.
 
-    A point is first rounded to a vertex near it, at random: on a square lattice to one of nine, with quadratic
-    B-spline weights; on a triangular one to the corners of its triangle, with barycentric weights. What is
-    reported then depends smoothly on the point, and `CoordinatePrivacy` can promise for any two points what
-    metric privacy promises for two vertices. Points are served wherever all vertices that they may be rounded
-    to are in the lattice.
+    A point is first rounded at random to a vertex near it. A square lattice uses nine vertices with quadratic
+    B-spline weights, a triangular one the corners of a triangle with barycentric weights. The report then depends
+    smoothly on the point, and `CoordinatePrivacy` gives any two points the guarantee that metric privacy gives two
+    vertices. A point is served if all vertices that it may be rounded to are in the lattice.
 
     Args:
-        vertices: Whole-numbered coordinates of the vertices, array (n, 2).
+        vertices: Integer coordinates of the vertices, array (n, 2).
         spacing_m: The distance of neighbours, metres.
-        origin: Where vertex (0, 0) lies on the plane, metres.
+        origin: The position of vertex (0, 0) on the plane, metres.
         crs: The PROJ string of a `Projection`.
         kind: ``square`` or ``triangular``. A triangular lattice steps by (1, 0) and (1/2, sqrt(3)/2).
 
     Attributes:
-        vertices: Whole-numbered coordinates of the vertices, array (n, 2).
-        spacing_m: The distance of neighbours, metres.
-        origin: Where vertex (0, 0) lies on the plane, metres.
-        kind: ``square`` or ``triangular``.
-        convex_part: A convex part of what is served, on the plane: all but some millimetres, where that is convex.
-            Where rows of triangles end a step apart at most it is the rectangle between; elsewhere it is None.
+        convex_part: A convex part of the served area, on the plane: all of it but some millimetres, if it is
+            convex. Of triangles whose rows end at most one step apart it is the rectangle between; otherwise None.
 
     Raises:
         InputError: If a vertex occurs twice, no point is served, there are more than 10,000 vertices, or distances
@@ -107,7 +106,7 @@ class Lattice(Places):
             raise InputError(f"a spacing of {spacing_m:g} m is not positive.", "use a length such as 500.")
         if spacing_m < _FINEST_M:
             raise InputError(
-                f"vertices {spacing_m:g} m apart cannot be told apart on a plane.", "use a length such as 500."
+                f"vertices {spacing_m:g} m apart cannot be distinguished on a plane.", "use a length such as 500."
             )
         if len(found) > MOST_CELLS:
             raise InputError(f"{len(found):,} vertices cannot be used.", f"use at most {MOST_CELLS:,}.")
@@ -150,11 +149,11 @@ class Lattice(Places):
 
         Args:
             places: What to cover: visits, a region, or a region as text.
-            spacing: The distance of neighbours, such as ``"500 m"`` (a number of Python's own is metres).
+            spacing: The distance of neighbours, such as ``"500 m"`` (a plain number is metres).
             kind: ``square`` or ``triangular``.
-            region: The region to cover, where it is not all that the visits cover.
-            near: Serve only what is within this distance of a visit, which leaves out waters and woods. The
-                outline may then have bays and islands: the promise still holds.
+            region: The region to cover; by default that of the visits.
+            near: Serve only points within this distance of a visit, which leaves out water and forest. The outline
+                may then have bays and islands; the guarantee still holds.
 
         Raises:
             InputError: If there would be more than 10,000 vertices, the region is too wide for a flat map, or
@@ -170,7 +169,7 @@ class Lattice(Places):
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Lattice:
-        """Return the lattice that `describe` described."""
+        """Return the lattice of a description by `describe`."""
         try:
             runs = [tuple(map(operator.index, run)) for run in description["runs"]]
             west, south = (float(end) for end in description["origin_m"])
@@ -189,7 +188,7 @@ class Lattice(Places):
         return cls(vertices, spacing, (west, south), crs, kind)
 
     def describe(self) -> dict[str, Any]:
-        """Return all that is needed to build the lattice again, in terms that JSON knows.
+        """Return a description of the lattice as JSON values.
 
         Its ``runs`` are rows of neighbouring vertices: second coordinate, least and greatest first one.
         """
@@ -225,7 +224,7 @@ class Lattice(Places):
 
     @property
     def convex(self) -> bool:
-        """Whether all points on the straight line between two points served, on the plane, are served."""
+        """Whether the served area is convex on the plane."""
         pieces = self.pieces
         if self.kind == "square":
             return served_rectangle(self.vertices[pieces[:, 4]]) is not None
@@ -238,14 +237,14 @@ class Lattice(Places):
 
     @property
     def stretch(self) -> float:
-        """Bound of the factor by which distances of points served are longer on the plane than on the ground."""
+        """Upper bound on the ratio of a distance on the plane to that on the ground, for points served."""
         return self.projection.stretch(self.reach_m)
 
     def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
-        """Return points, those outside moved to the nearest point of a convex part of what is served.
+        """Return points, those outside moved to the nearest point of a convex part of the served area.
 
-        What is promised of points served then holds for any two points on Earth: moving them so makes no distance
-        longer than the plane does. Points that are served, but outside of the part, are moved as well.
+        The guarantee for points served then holds for any two points on Earth: the move makes no distance longer
+        than the plane does. Served points outside the convex part are moved as well.
 
         Args:
             lat: Latitudes, array (n,) in degrees.
@@ -258,7 +257,7 @@ class Lattice(Places):
         if part is None:
             raise InputError(
                 f"points outside of {self!r} cannot be moved to its border: what it serves is not convex, and two "
-                "near points could be moved far apart, which would break the promise.",
+                "near points could be moved far apart, which would break the guarantee.",
                 f"use {argument('outside', 'error')} or {argument('outside', 'drop')}",
                 "use a lattice that serves a whole rectangle.",
             )
@@ -271,29 +270,19 @@ class Lattice(Places):
 
     @property
     def slack_m(self) -> float:
-        """The most that snapping to the fine lattice changes the distance of two points, metres.
+        """The largest change of the distance of two points by snapping to the fine lattice, metres.
 
-        Positions are multiples of the spacing over 2**20 before anything is drawn. With float arithmetic of the
-        projection included, which is off by less than a micrometre.
+        Positions become multiples of the spacing over 2**20 before anything is drawn. The error of the projection
+        in float arithmetic, below a micrometre, is included.
         """
         return math.sqrt(3) * self.spacing_m / 2**SNAP_BITS + 2e-6
 
     def snapped(self, lat: ArrayLike, lon: ArrayLike) -> Integers:
-        """Return points in lattice coordinates, in units of the spacing over 2**20, array (n, 2).
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-        """
+        """Return points in degrees as integers (n, 2): lattice coordinates times 2**20."""
         return snapped(self.kind, (self.projection.forward(lat, lon) - self.origin) / self.spacing_m)
 
     def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
-        """Return the vertices that points are rounded to, with their probabilities.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-        """
+        """Return the vertices that points in degrees, arrays (n,), are rounded to, with their probabilities."""
         return self._rounding(self.snapped(lat, lon))
 
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
@@ -304,14 +293,14 @@ class Lattice(Places):
         Args:
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
-            words: From a number to as many fresh, uniform 64-bit words.
+            words: Returns a given number of fresh, uniform 64-bit words.
         """
         places = self.snapped(lat, lon)
         vertices = vertices_drawn(self.kind, places, words)
         return np.where(self._serves(places), self._table.of_vertices(vertices), -1)
 
     def singly(self) -> SinglePoint:
-        """Return a function that draws as `drawn` does for single points, prepared for many of them."""
+        """Return a sampler that draws as `drawn` does, prepared for many single points."""
         vertices = [(a, b) for a, b in self.vertices.tolist()]
         middles = {vertices[piece[4]] for piece in self.pieces.tolist()} if self.kind == "square" else ()
         positions = {vertex: position for position, vertex in enumerate(vertices)}
@@ -320,21 +309,18 @@ class Lattice(Places):
 
     @checked
     def steps(self) -> Metric:
-        """Return the distances of the vertices in steps of the whole lattice, whether it has the vertices between.
+        """Return the distances of the vertices in steps of the whole lattice; vertices between may be missing.
 
-        On a triangular lattice steps lead to six neighbours. On a square one they lead to four, or along
-        diagonals, which count sqrt(2) (octile distance); such numbers are rounded down.
+        A triangular lattice has steps to six neighbours. A square one has steps to four, and diagonals of sqrt(2)
+        (octile distance); these lengths are rounded down.
         """
         return LatticeSteps(self.kind, self.vertices)
 
     @checked
     def sublattice(self, step: int = 2) -> ChosenPlaces:
-        """Return the vertices at every so many steps, for coarser reports of finer places.
+        """Return every ``step``-th vertex in both directions, for coarser reports of finer places.
 
         A design with these as ``observables`` has a smaller program. Its loss and its bound are for these reports.
-
-        Args:
-            step: How many steps apart.
 
         Raises:
             InputError: If the step is not at least 1, or no vertex is left.
@@ -351,7 +337,7 @@ class Lattice(Places):
         return ChosenPlaces(self, chosen)
 
     def outlines_latlon(self) -> Floats:
-        """Return the outline of what is nearest to each vertex, counter-clockwise: (n, corners, 2), degrees."""
+        """Return the outline of the points nearest to each vertex, counter-clockwise: (n, corners, 2), degrees."""
         if self.kind == "square":
             corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) / 2
         else:
@@ -365,7 +351,7 @@ class Lattice(Places):
         return Rounding(self._table.of_vertices(vertices), shares)
 
     def _serves(self, places: Integers) -> NDArray[np.bool_]:
-        """Return which places are served, array (n,): at once where all nine vertices around are there."""
+        """Return which places are served, array (n,): immediately where all nine vertices around are present."""
         if self.kind == "triangular":
             return self._rounding(places).inside
         inside = self._table.surrounds(nearest_vertices(places))
@@ -380,13 +366,13 @@ class Lattice(Places):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class SinglePoint:
-    """Draws the vertex of one point, from the same words as `Lattice.drawn` and with the same outcome.
+    """Sampler of the vertex of one point, from the same words and with the same result as `Lattice.drawn`.
 
-    Positions are the same integers: a position that lies so close to the border of two of them that other
-    arithmetic could round it otherwise is left to arrays, and so is a point that is not well inside.
+    Positions are the same integers. Points well inside are drawn here. A position so close to a rounding border
+    that other arithmetic could decide otherwise is left to arrays, and so are the other points.
 
-    Vertex (0, 0) lies at ``origin``, in metres on the plane. ``middles`` are, on a square lattice, the vertices
-    whose eight neighbours are there, too; ``part`` is where points stay that are to be moved if they are outside.
+    Vertex (0, 0) lies at ``origin``, in metres on the plane. ``middles`` are the vertices of a square lattice
+    whose eight neighbours are present. ``part`` contains the points that are not moved where points outside are.
     """
 
     projection: Projection
@@ -400,10 +386,10 @@ class SinglePoint:
     def drawn(
         self, lat: float, lon: float, words: Callable[[int], NDArray[Any]], *, nearest: bool = False
     ) -> int | None:
-        """Return the position of the vertex that a point is taken for; None where arrays have to say it.
+        """Return the position of the vertex that a point is taken for; None where arrays have to decide.
 
-        ``words`` gives as many fresh, uniform 64-bit words as a number says; it is not called where None is
-        returned. ``nearest`` is whether a point outside would be moved.
+        ``words`` returns a number of fresh, uniform 64-bit words; it is not called where None is returned.
+        ``nearest`` is whether a point outside would be moved.
         """
         x, y = self.projection.forward_one(lat, lon)
         if nearest and (self.part is None or not self.part.contains(x, y)):
@@ -453,7 +439,7 @@ def _spline(offset: int, word: int) -> int:
 
 
 def places_from(description: Mapping[str, Any]) -> Places:
-    """Return the grid, hexagons or lattice that `Places.describe` described.
+    """Return the grid, hexagons or lattice of a description by `Places.describe`.
 
     Raises:
         InputError: If the description is of another kind, damaged, or contradicts itself.

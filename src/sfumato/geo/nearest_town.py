@@ -1,4 +1,4 @@
-"""Whereabouts in words, with the nearest large town, so that a wrong file is noticed."""
+"""Positions in words, with the nearest large town."""
 
 from __future__ import annotations
 
@@ -77,11 +77,7 @@ Suva -18.14 178.44; Port Moresby -9.44 147.18; Noumea -22.27 166.46
 
 
 def whereabouts(lat: ArrayLike, lon: ArrayLike) -> str:
-    """Return the box of places, and the large town that is near, if one is.
-
-    Args:
-        lat: Latitudes in degrees, array (n,).
-        lon: Longitudes in degrees, array (n,).
+    """Return in words the bounding box of points in degrees, arrays (n,), and a large town nearby.
 
     Example:
         >>> whereabouts([48.85, 48.87], [2.29, 2.36])
@@ -112,7 +108,7 @@ def _angle(degrees: float, letters: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """A large town, with its name in English and its centre in degrees."""
+    """A large town, with its English name and its centre in degrees."""
 
     name: str
     lat: float
@@ -127,7 +123,7 @@ def towns() -> tuple[Town, ...]:
 
 
 def nearest_town(lat: float, lon: float) -> tuple[Town, float]:
-    """Return the town nearest to a point, and how many metres its centre is away."""
+    """Return the town nearest to a point, and the metres to its centre."""
     known = towns()
     away = great_circle_m(np.array([[lat, lon]]), np.array([(town.lat, town.lon) for town in known]))[0]
     first = int(np.argmin(away))

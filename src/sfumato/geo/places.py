@@ -1,4 +1,4 @@
-"""Places on the ground: what grids, hexagons and lattices share, cells of the first two, and choices of places."""
+"""Places on the ground: common interface of grids, hexagons and lattices, cells, and subsets of places."""
 
 from __future__ import annotations
 
@@ -31,60 +31,51 @@ TRUE_POINT: Final = naming.TRUE_POINT
 
 
 class OnePoint(Protocol):
-    """Draws the secret that one point is taken for."""
+    """Sampler of the secret that one point is taken for."""
 
     def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:
-        """Return the position of the secret; None where `Places.drawn` has to say it."""
+        """Return the position of the secret; None where `Places.drawn` has to decide."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Places(Space, ABC):
     """Places on the ground: cells, or vertices of a lattice.
 
-    The labels name the places, the coordinates are their centres in metres on the plane
-    of a local projection, whose PROJ string is the CRS.
+    The labels name the places. The coordinates are their centres in metres on the plane of a local projection,
+    whose PROJ string is the CRS.
     """
 
     def confirms_coordinates(self, _secrets: Space) -> bool:
-        """Whether coordinates follow: always, as rows are matched with places by where they are."""
+        """Return True: rows are matched with places by position, so the coordinates follow."""
         return True
 
     @abstractmethod
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return the position of the secret that each point is taken for, array (n,); -1 for points not served.
 
-        A mechanism on the places and this step together are what a promise for points is about. Cells take a
-        point for its cell, a lattice takes it for a vertex near it, at random.
+        A guarantee for points is about this step and a mechanism on the places together. Cells take a point for
+        its cell; a lattice draws a vertex near it at random.
 
         Args:
             lat: Latitudes, array (n,) in degrees.
             lon: Longitudes, array (n,) in degrees.
-            words: From a number to as many fresh, uniform 64-bit words.
+            words: Returns a given number of fresh, uniform 64-bit words.
         """
 
     @abstractmethod
     def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
-        """Return the secrets that points may be taken for, with their probabilities; see `drawn`.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-        """
+        """Return the secrets that points in degrees, arrays (n,), may be taken for, with their probabilities."""
 
     @abstractmethod
     def nearest(self, lat: ArrayLike, lon: ArrayLike) -> tuple[Floats, Floats]:
-        """Return points, those outside moved to the nearest place: latitudes and longitudes, arrays (n,), degrees.
+        """Return points in degrees, arrays (n,), those outside moved to the nearest place.
 
-        Points that are not on Earth stay what they are.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
+        Points that are not on Earth are unchanged.
         """
 
     @abstractmethod
     def singly(self) -> OnePoint:
-        """Return a function that draws as `drawn` does for single points, prepared for many of them."""
+        """Return a sampler that draws as `drawn` does, prepared for many single points."""
 
     @abstractmethod
     def outlines_latlon(self) -> Floats:
@@ -92,7 +83,7 @@ class Places(Space, ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return all that is needed to build the cells again, in terms that JSON knows."""
+        """Return a description of the places as JSON values, from which `places_from` builds them again."""
 
     @property
     def projection(self) -> Projection:
@@ -109,9 +100,9 @@ class Places(Space, ABC):
         return self.rounding(lat, lon).inside
 
     def counts(self, values: Visits | Iterable[Hashable], user: Hashable | None = None) -> NDArray[Any]:
-        """Add up the probabilities with which visits are taken for each secret, array (n,).
+        """Return the sum of the probabilities with which visits are taken for each secret, array (n,).
 
-        Each visit in a cell counts one there. Visits outside are not counted.
+        A visit in a cell counts one there. Visits outside are not counted.
 
         Args:
             values: Visits, or a sequence of labels.
@@ -119,7 +110,7 @@ class Places(Space, ABC):
 
         Raises:
             DataError: If no visit is inside.
-            InputError: For what is neither visits nor labels of places.
+            InputError: If the values are neither visits nor labels of places.
         """
         if not isinstance(values, Visits):
             hint = python("pass visits, from sf.read_visits or sf.Visits(lat, lon).")
@@ -142,16 +133,16 @@ class Places(Space, ABC):
         observables: Space | None = None,
         user: Hashable | None = None,
     ) -> Loss:
-        """Return what a report costs the true point, on average over the visits that are taken for a secret.
+        """Return the mean distance from the true point to a report over the visits taken for each secret.
 
-        With the prior of the same visits, the expected loss of a mechanism on these places is the expected
-        distance from the true point to the report, exactly. It is an average: nothing follows for the worst point.
-        A place without visits counts from its centre.
+        With the prior of the same visits, the expected loss of a mechanism on these places is exactly the expected
+        distance from the true point to the report. It is an average: nothing follows for the worst point. A place
+        without visits counts from its centre.
 
         Args:
             visits: The visits; those outside are left out.
             kind: ``euclidean`` or ``manhattan``, on the plane.
-            unit: The unit of the answer.
+            unit: The unit of the loss.
             observables: The reports: on the same plane, or in degrees (WGS84); by default the places themselves.
             user: Only this user's visits.
 
@@ -175,7 +166,7 @@ class Places(Space, ABC):
     def true_points(
         self, visits: Visits, user: Hashable | None = None, *, times: NDArray[np.int64] | None = None
     ) -> TruePoints:
-        """Return where visits were on the plane, and for which secrets they are taken.
+        """Return the positions of visits on the plane, and the secrets they are taken for.
 
         Args:
             visits: The visits; those outside are left out.
@@ -189,13 +180,10 @@ class Places(Space, ABC):
         return TruePoints.of(self.projection.forward(*degrees.T), shares, times)
 
     def on_plane(self, reports: Space) -> Floats:
-        """Return where reports are on this plane, array (m, 2), metres.
-
-        Args:
-            reports: Places on the same plane, or in degrees (WGS84).
+        """Return the positions of reports on this plane, array (m, 2), metres.
 
         Raises:
-            InputError: If they have no such coordinates.
+            InputError: If the reports are neither places on the same plane nor in degrees (WGS84).
         """
         if reports.coordinates is not None and reports.crs == WGS84:
             return self.projection.forward(*reports.coordinates.T)
@@ -247,12 +235,7 @@ class Cells(Places):
 
     @abstractmethod
     def locate(self, lat: ArrayLike, lon: ArrayLike) -> NDArray[np.intp]:
-        """Return the position of the cell of each point, array (n,); -1 outside all cells.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-        """
+        """Return the position of the cell of each point in degrees, array (n,); -1 outside all cells."""
 
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:  # noqa: ARG002
         """Return the position of the cell of each point, array (n,); -1 outside all cells. Nothing is drawn."""
@@ -270,17 +253,17 @@ class Cells(Places):
         return north, east
 
     def singly(self) -> OnePoint:
-        """Return what leaves single points to `locate`."""
+        """Return a sampler that leaves single points to `locate`."""
         return _Located()
 
     def rounding(self, lat: ArrayLike, lon: ArrayLike) -> Rounding:
-        """Return the cell of each point, for certain."""
+        """Return the cell of each point, with probability one."""
         positions = self.locate(lat, lon)[:, None]
         return Rounding(positions, np.ones(positions.shape))
 
 
 class _Located:
-    """Single points of cells: nothing is faster than to look them up."""
+    """Sampler of single points of cells, which leaves them to `Cells.drawn`."""
 
     def drawn(self, lat: float, lon: float, words: Draw, *, nearest: bool = False) -> int | None:  # noqa: ARG002
         return None
@@ -288,15 +271,11 @@ class _Located:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ChosenPlaces(Space):
-    """Some places of a grid, hexagons or a lattice, as reports. They keep their labels and coordinates.
+    """A subset of the places of a grid, hexagons or a lattice, as reports, with their labels and coordinates.
 
     Args:
         places: All places.
-        chosen: Positions of the chosen ones, ascending, array (k,).
-
-    Attributes:
-        places: All places.
-        chosen: Positions of the chosen ones, array (k,).
+        chosen: Positions of the subset, ascending, array (k,).
 
     Raises:
         InputError: If the positions are not those of places, or not ascending.
@@ -324,7 +303,7 @@ class ChosenPlaces(Space):
         object.__setattr__(self, "chosen", readonly(positions))
 
     def confirms_coordinates(self, secrets: Space) -> bool:
-        """Whether coordinates follow: those of reports do from the places that rows are matched with."""
+        """Return whether the secrets are all places, so that the coordinates of reports follow from them."""
         return secrets == self.places
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -340,12 +319,7 @@ class ChosenPlaces(Space):
 
 
 def among(space: Space, chosen: NDArray[np.intp]) -> Space | None:
-    """Return some members of a space as one of their own; None where its kind has no such parts.
-
-    Args:
-        space: The space.
-        chosen: Positions, ascending.
-    """
+    """Return the members of a space at ascending positions as a space; None where its kind has no such parts."""
     if isinstance(space, Places):
         return ChosenPlaces(space, chosen)
     if isinstance(space, ChosenPlaces):

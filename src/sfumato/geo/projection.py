@@ -1,9 +1,9 @@
-"""From degrees to metres: a local projection around one point, by polynomials near it and by geodesics elsewhere.
+"""Local projection from degrees to metres, by polynomials near its centre and by geodesics elsewhere.
 
-Geodesics of the WGS84 ellipsoid are great circles of an auxiliary sphere of reduced latitudes, with the length and
-the longitude corrected by trigonometric series in a small number epsilon, here to order four: what is left out is
-below ten nanometres. Their functions take the module whose sines and roots they use: ``numpy`` for arrays, and
-``math`` for single numbers, for which it is much faster.
+Geodesics of the WGS84 ellipsoid are great circles of an auxiliary sphere of reduced latitudes. Length and
+longitude are corrected by trigonometric series in a small number epsilon, here to order four: the error is below
+ten nanometres. The functions take the module of sines and roots: ``numpy`` for arrays, or the faster ``math`` for
+numbers.
 
 Source:
     Karney, "Algorithms for geodesics", Journal of Geodesy 87 (2013), equations 7 to 25.
@@ -75,9 +75,9 @@ class NearCentre:
     """Metres east and north of points in a box around the centre, by two polynomials.
 
     With u the latitude and v the longitude from the centre, in units of the box's halves, x = v P(u, v**2) and y =
-    Q(u, v**2). They are interpolated from the series of `geodesic` and checked against it when they are made.
-    ``centre`` and ``halves`` are latitude and longitude, degrees. ``east`` is P and ``north`` Q: coefficients of
-    powers of u for each power of v**2, the highest first.
+    Q(u, v**2). Both are interpolated from the geodesic series, and checked against it. ``centre`` and ``halves``
+    are latitude and longitude, degrees. ``east`` is P and ``north`` Q: coefficients of powers of u for each power
+    of v**2, the highest first.
     """
 
     centre: tuple[float, float]
@@ -112,7 +112,7 @@ def _series(centre: tuple[float, float], lat: Floats, lon: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def near_centre(lat: float, lon: float) -> NearCentre | None:
-    """Return the polynomials around a centre in degrees; None where they would not be as good as the series."""
+    """Return the polynomials around a centre in degrees; None where they are not as accurate as the series."""
     if abs(lat) > _STEEPEST:
         return None
     halves = (_HALF, _HALF / math.cos(math.radians(lat)))
@@ -133,7 +133,7 @@ def near_centre(lat: float, lon: float) -> NearCentre | None:
 
 
 def _powers(values: Floats, nodes_u: Floats) -> Terms:
-    """Return the coefficients of powers of u and of v**2 of what is interpolated, the highest first."""
+    """Return the coefficients of powers of u and of v**2 of interpolated values, the highest first."""
     chebyshev = np.polynomial.chebyshev
     nodes_w = chebyshev.chebpts1(values.shape[1])
     waves = np.linalg.solve(chebyshev.chebvander(nodes_u, values.shape[0] - 1), values)
@@ -178,7 +178,7 @@ class Projection:
 
     Distances from the centre are exact. A distance between two other points is never
     shortened, and stretched by at most c / sin c, where c is their angle from the centre:
-    by 1e-7 in a town, 1 % at 1,560 km. Farther than `LIMIT_KM` it is not used.
+    by 1e-7 in a town, 1 % at 1,560 km. Beyond `LIMIT_KM` it is not used.
 
     Attributes:
         lat: Latitude of the centre, degrees.
@@ -200,7 +200,7 @@ class Projection:
 
     @classmethod
     def from_crs(cls, crs: str) -> Projection:
-        """Return the projection whose `crs` this is."""
+        """Return the projection of a PROJ string."""
         match = _PATTERN.fullmatch(crs)
         if match is None:
             raise InputError(
@@ -219,9 +219,9 @@ class Projection:
         return _FORM.format(float(self.lat), float(self.lon))
 
     def forward(self, lat: ArrayLike, lon: ArrayLike) -> Floats:
-        """Return metres east and north of the centre, array (n, 2); NaN for what is not on the Earth.
+        """Return metres east and north of the centre, array (n, 2); NaN for points that are not on the Earth.
 
-        Many points near the centre are brought there by polynomials, which agree with the series to 20 nanometres.
+        Many points near the centre are projected by polynomials, which agree with the series to 20 nanometres.
 
         Args:
             lat: Latitudes, array (n,) in degrees.
@@ -243,16 +243,13 @@ class Projection:
         return np.where(known[:, None], np.column_stack([x, y]), np.nan)
 
     def forward_one(self, lat: float, lon: float) -> tuple[float, float]:
-        """Return metres east and north of the centre of one point; see `forward`.
-
-        It is fast, and within `CLOSE_M` of what `forward` returns.
-        """
+        """Return metres east and north of the centre for one point, within `CLOSE_M` of `forward`, but faster."""
         if not (abs(lat) <= 90 and math.isfinite(lon)):
             return math.nan, math.nan
         return from_centre(math, (self.lat, self.lon), lat, lon)
 
     def check_reach(self, xy: Floats) -> None:
-        """Refuse places on the plane that are so far from its centre that distances are more than 1 % off.
+        """Refuse places so far from the centre that distances on the plane are more than 1 % off.
 
         Args:
             xy: Array (n, 2), metres east and north of the centre.
@@ -270,17 +267,14 @@ class Projection:
             )
 
     def stretch(self, reach_m: float) -> float:
-        """Return how much longer than on the ground a distance on the plane can be, at most.
+        """Return an upper bound on the ratio of a distance on the plane to that on the ground, rounded up.
 
         With s the distance from the centre, lengths around it are stretched by s over the reduced length of the
         geodesic, which is at least b sin(s / b) for the ellipsoid's smaller half-axis b: its curvature is nowhere
         above 1 / b**2 (Sturm). Lengths towards the centre are exact.
 
         Args:
-            reach_m: How far from the centre the points are at most, metres.
-
-        Returns:
-            A factor of at least 1, rounded up.
+            reach_m: The largest distance of the points from the centre, metres.
         """
         angle = reach_m / _HALF_AXIS_M
         if reach_m == 0:
@@ -293,7 +287,7 @@ class Projection:
         return np.column_stack(to_degrees(np, (self.lat, self.lon), x, y))
 
     def inverse_one(self, x: float, y: float) -> tuple[float, float]:
-        """Return latitude and longitude of one point, metres east and north; see `inverse`."""
+        """Return latitude and longitude of one point in metres east and north; see `inverse`."""
         return to_degrees(math, (self.lat, self.lon), x, y)
 
 
@@ -306,11 +300,10 @@ class _Line(NamedTuple):
 
 
 def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Number) -> tuple[Number, Number]:
-    """Return how far east and north points are, along geodesics from a centre, metres; angles are in degrees.
+    """Return metres east and north of points, along geodesics from a centre; angles are in degrees.
 
-    Distance and direction of each point from the centre, as plane polar coordinates. Within 1,000 km of the
-    antipode what comes out is far away, but not the right point. ``m`` is ``numpy`` for arrays, or ``math`` for
-    numbers.
+    Distance and direction from the centre are plane polar coordinates. Within 1,000 km of the antipode the result
+    is far away, but not the right point. ``m`` is ``numpy`` for arrays, or ``math`` for numbers.
     """
     (sin1, cos1), (sin2, cos2) = _reduced(m, centre[0]), _reduced(m, lat)
     along = m.radians((lon - centre[1] + 180) % 360 - 180)
@@ -332,7 +325,7 @@ def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Nu
 
 
 def to_degrees(m: ModuleType, centre: tuple[float, float], x: Number, y: Number) -> tuple[Number, Number]:
-    """Return latitudes and longitudes of points from metres east and north of a centre, as of `from_centre`."""
+    """Return latitudes and longitudes of metres east and north of a centre: the inverse of `from_centre`."""
     sin1, cos1 = _reduced(m, centre[0])
     sine, cosine = _direction(m, x, y)
     line = _line(m, sine, cosine, sin1, cos1)
@@ -358,7 +351,7 @@ def _settled(step: Any) -> bool:
 
 
 def _direction(m: ModuleType, east: Any, north: Any) -> tuple[Any, Any]:
-    """Return sine and cosine of the angle from north to vectors; of no length: north."""
+    """Return sine and cosine of the angle from north to vectors; a vector of length zero points north."""
     angle = m.atan2(east, north)
     return m.sin(angle), m.cos(angle)
 

@@ -1,4 +1,4 @@
-"""Reading visits from files as they occur."""
+"""Reading of visits from files, folders and tables."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from .formats import (
     Wanted,
     check_people,
     cleaned,
+    each_file,
     person_at,
     read_frame,
     with_people,
@@ -48,29 +49,28 @@ def read_visits(
 ) -> Visits:
     """Read visits from a file, a folder, or a table in memory.
 
-    The formats are those of `sfumato.geo.FORMATS`, such as CSV and TSV (also compressed by
-    gzip), Parquet, GeoParquet, Arrow, GPX, GeoJSON, OziExplorer, Google's location history and published
-    collections of check-ins. Folders of GeoLife, OziExplorer or GPX files are read as a whole; `Visits.notes`
-    names files of other kinds. The content shows which format it is. Columns are found by the names that are in
-    common use (``lat``, ``Latitude``, ``lng``, ``user_id``, ``timestamp``, ...), or by the names given. Rows
-    without a position, at (0, 0), and exact repetitions are dropped; `Visits.notes` says how many. A table in
-    memory is anything that speaks Arrow's PyCapsule interface: a data frame of pandas or
-    Polars, a pyarrow Table, a DuckDB relation, ...
+    The formats are those of `sfumato.geo.FORMATS`, such as CSV and TSV (also compressed by gzip), Parquet,
+    GeoParquet, Arrow, GPX, GeoJSON, OziExplorer, Google's location history and published collections of check-ins.
+    Folders of GeoLife, OziExplorer or GPX files are read as a whole; `Visits.notes` names files of other kinds.
+    The format is recognised by content. Columns are found by names in common use (``lat``, ``Latitude``, ``lng``,
+    ``user_id``, ``timestamp``, ...), or by the names given. Rows without a position, at (0, 0), and exact
+    repetitions are dropped; `Visits.notes` counts them. A table in memory is any object with Arrow's PyCapsule
+    interface: a data frame of pandas or Polars, a pyarrow Table, a DuckDB relation, ...
 
-    Files without columns, such as GPX, do not say whose they are. Without a statement, and without a column of
-    users, the visits have no `Visits.user`, and count as one person's.
+    Formats without columns, such as GPX, do not name a user. Unless ``people`` is stated, their visits have no
+    `Visits.user`, and count as one person's.
 
-    Positions are brought to WGS84 from the coordinate system that is stated: by Parquet's types,
-    GeoParquet, GeoArrow, EWKB, EWKT, a column ``geodeticDatum`` or ``srid``, or GeoJSON's ``crs``. Without a
-    statement they are taken for WGS84.
+    Positions are converted to WGS84 from the coordinate system that is stated: by Parquet's types, GeoParquet,
+    GeoArrow, EWKB, EWKT, a column ``geodeticDatum`` or ``srid``, or GeoJSON's ``crs``. Without a statement WGS84
+    is assumed.
 
     Args:
-        path: The file or folder, or the table; ``-`` for what is piped in.
+        path: The file or folder, or the table; ``-`` for standard input.
         lat: The column of latitudes, degrees WGS84; ``f0`` is the first of a table whose
             first line is data.
         lon: The column of longitudes.
         user: The column of users.
-        time: The column of times; without a zone they are taken for UTC.
+        time: The column of times; without a zone they are UTC.
         attributes: The other columns to keep; by default all.
         format: One of `sfumato.geo.FORMATS`, where the content misleads.
         polar: Whether places in Antarctica are meant.
@@ -81,10 +81,10 @@ def read_visits(
             `Visits.notes` counts and names them. By default one such file is an error.
 
     Raises:
-        DataError: If the file does not exist, is in no known format, holds no visit, or
-            its columns or positions cannot be what they should.
-        InputError: If it is neither a path nor a table, the format is unknown, or columns are
-            named where there are none, or people are stated in a way that the source does not have.
+        DataError: If the file does not exist, has no known format, holds no visit, or
+            its columns or positions are invalid.
+        InputError: If it is neither a path nor a table, the format is unknown, columns are
+            named where there are none, or ``people`` does not fit the source.
     """
     check_people(people, user, "read_visits.user")
     wanted = Wanted({"lat": lat, "lon": lon, "user": user, "time": time}, attributes, people)
@@ -107,14 +107,10 @@ def read_visits(
 
 
 def check_skip(source: str, *, skip_damaged: bool) -> None:
-    """Refuse that damaged files are left out where there is one file or table.
-
-    Args:
-        source: What messages call it.
-        skip_damaged: Whether they are.
+    """Refuse ``skip_damaged`` for one file or table, named ``source`` in the message.
 
     Raises:
-        InputError: If so.
+        InputError: If it is set.
     """
     if skip_damaged:
         raise InputError(
@@ -125,18 +121,13 @@ def check_skip(source: str, *, skip_damaged: bool) -> None:
 
 
 def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool = False) -> RawVisits | None:
-    """Return the rows of visits of a format without names of columns, such as GPX; nothing is dropped.
+    """Return the rows of a file or folder in a format without named columns, such as GPX; nothing is dropped.
 
-    Args:
-        path: The file or folder.
-        people: Who is a person, as `read_visits` takes it.
-        skip_damaged: Whether damaged files of a folder are left out.
-
-    Returns:
-        The rows; None for a table, and for a folder that holds no such files.
+    None for a table, and for a folder without such files. ``people`` and ``skip_damaged`` are as for
+    `read_visits`.
 
     Raises:
-        DataError: If the file does not exist, or it is in no known format.
+        DataError: If the file does not exist, or has no known format.
     """
     if path.is_dir():
         rows = _below(path, None, people, skip_damaged=skip_damaged)
@@ -152,12 +143,12 @@ def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool =
 
 
 def _stated(rows: RawVisits, people: str | None, path: Path, read: Format | None = None) -> RawVisits:
-    """Return rows with the people that are stated; readers whose files may be people have done so already."""
+    """Return rows with the stated people; readers whose files may be people have done so already."""
     if people is None and read is None:
         return replace(
             rows, notes=(*rows.notes, "The files do not say whose they are, and count as one person's.")
         )
-    if people in ("file", "folder") and (read is None or read.read_folder is not None):
+    if people in ("file", "folder") and (read is None or read.points is not None):
         return rows
     return with_people(rows, people, repr(path.name), person_at(path))
 
@@ -165,10 +156,10 @@ def _stated(rows: RawVisits, people: str | None, path: Path, read: Format | None
 def _below(folder: Path, key: str | None, people: str | None, *, skip_damaged: bool) -> RawVisits | None:
     """Return the rows of the files of one format below a folder, with a note of the others; None without any."""
     for format_ in EVERY:
-        reader = format_.read_folder if key in (None, format_.key) else None
-        files = files_below(folder, format_.suffix) if reader is not None else []
-        if reader is not None and files:
-            rows = reader(folder, people, skip_damaged=skip_damaged)
+        if format_.points is None or key not in (None, format_.key):
+            continue
+        if files := files_below(folder, format_.suffix):
+            rows = each_file(folder, files, people, format_.points, skip_damaged=skip_damaged)
             return replace(rows, notes=(*rows.notes, *others_note(folder, files)))
     return None
 
@@ -180,7 +171,7 @@ def _folder(folder: Path, key: str | None, people: str | None, *, skip_damaged: 
     found = sorted(entry.name for entry in folder.iterdir())[:5]
     raise DataError(
         f"the folder {str(folder)!r} holds no "
-        + " or ".join(f"{each.title} ({each.suffix})" for each in EVERY if each.read_folder is not None)
+        + " or ".join(f"{each.title} ({each.suffix})" for each in EVERY if each.points is not None)
         + " files"
         + (f", but {', '.join(found)}." if found else ": it is empty."),
         "pass the path of a file, or of a folder of such files.",
@@ -212,13 +203,10 @@ def _recognised(source: Source) -> Format:
 
 
 def check_table_of_text(source: Source) -> None:
-    """Refuse what is neither a table of text nor Parquet, such as JSON or a GeoPackage, and say what to do.
-
-    Args:
-        source: The file, which is no Parquet file.
+    """Refuse a file that is neither Parquet nor a table of text, such as JSON or a GeoPackage.
 
     Raises:
-        DataError: If it is one of these.
+        DataError: If it is one of these; its hint says how to convert it.
     """
     if source.start.startswith((b"{", b"[")):
         raise DataError(

@@ -1,4 +1,4 @@
-"""Regions of the ground: the rectangle that a study covers, and a polygon that someone draws."""
+"""Regions on the ground: rectangles and polygons."""
 
 from __future__ import annotations
 
@@ -32,15 +32,9 @@ _DIGITS: Final = 5  # with which a region is written
 class Region:
     """A rectangle of latitudes and longitudes, in degrees (WGS84).
 
-    Attributes:
-        south: The least latitude.
-        west: The least longitude.
-        north: The greatest latitude.
-        east: The greatest longitude.
-
     Raises:
-        InputError: If they are out of range, out of order, or the rectangle reaches so
-            far that no plane shows its distances within 1 %.
+        InputError: If they are out of range or out of order, or the rectangle is too wide for a plane that shows
+            its distances within 1 %.
 
     Example:
         >>> from sfumato.geo import Region
@@ -80,7 +74,7 @@ class Region:
         if not reach <= 1000 * LIMIT_KM:
             raise InputError(
                 f"the region {self} is too wide: its corners are {reach / 1000:,.0f} km from its centre, and "
-                f"beyond {LIMIT_KM:,} km a flat map errs by more than 1 %.",
+                f"beyond {LIMIT_KM:,} km distances on a flat map are off by more than 1 %.",
                 f"choose a smaller one with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
             )
 
@@ -108,13 +102,9 @@ class Region:
 
     @classmethod
     def around(cls, lat: float, lon: float, width: float | str, height: float | str) -> Region:
-        """Return the region of given size around a point.
+        """Return the region of a given size around a point in degrees.
 
-        Args:
-            lat: Latitude of the middle, degrees.
-            lon: Longitude of the middle, degrees.
-            width: From west to east at the middle: metres, or text such as ``"8 km"``.
-            height: From south to north.
+        ``width``, from west to east at the middle, and ``height`` are metres, or text such as ``"8 km"``.
         """
         x, y = length_m(width, "the width") / 2, length_m(height, "the height") / 2
         if not (x > 0 and y > 0):
@@ -151,10 +141,7 @@ class Region:
         return float(ends[1, 0] - ends[0, 0]), float(ends[3, 1] - ends[2, 1])
 
     def shape_of(self, cells: int) -> tuple[int, int]:
-        """Return the columns and rows of a grid of about this many cells, each about as wide as high.
-
-        Args:
-            cells: The number of cells.
+        """Return the columns and rows of a grid of about this many nearly square cells.
 
         Example:
             >>> Region.parse("8 km x 6 km around 48.85,2.35").shape_of(108)
@@ -173,7 +160,7 @@ class Region:
         return f"{show(width, 'm')} x {show(height, 'm')}"
 
     def sides(self) -> tuple[Floats, Floats]:
-        """Return points along the four sides, latitudes and longitudes; on a plane parallels are curves."""
+        """Return latitudes and longitudes of points along the four sides: on a plane, parallels are curves."""
         along = np.linspace(0, 1, 65)
         lat, lon = self.south + along * (self.north - self.south), self.west + along * (self.east - self.west)
         ends = np.ones_like(along)
@@ -199,7 +186,7 @@ def _number(text: str, whole: str) -> float:
 class Polygon(Immutable):
     """An area with straight sides on a map of latitudes and longitudes, without holes.
 
-    Whether a point exactly on a side counts as inside is not said.
+    It is undefined whether a point exactly on a side is inside.
 
     Args:
         corners: Latitudes and longitudes in degrees (WGS84), array (n, 2), in order; the first may be repeated
@@ -246,12 +233,7 @@ class Polygon(Immutable):
         )
 
     def contains(self, lat: Any, lon: Any) -> NDArray[np.bool_]:
-        """Return which points are inside, array (n,).
-
-        Args:
-            lat: Latitudes, degrees, array (n,).
-            lon: Longitudes.
-        """
+        """Return which points, in degrees, are inside, array (n,)."""
         y, x = np.asarray(lat, dtype=float), np.asarray(lon, dtype=float)
         inside = np.zeros(y.shape, dtype=np.bool_)
         for (south, west), (north, east) in zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True):
@@ -263,13 +245,13 @@ class Polygon(Immutable):
 
 
 def _below(degrees: float) -> float:
-    """Return the next smaller number of few digits, or the same one."""
+    """Return the largest number of five decimals that is at most this one."""
     near = round(degrees, _DIGITS)
     return near if near <= degrees else round(near - 10**-_DIGITS, _DIGITS)
 
 
 def _crosses(corners: Floats) -> bool:
-    """Return whether two sides have a point in common that is not the corner between them."""
+    """Return whether two sides share a point other than the corner between them."""
     starts, ends = corners, np.roll(corners, -1, axis=0)
     count = len(corners)
     if (starts == ends).all(axis=1).any():
@@ -292,7 +274,7 @@ def _crosses(corners: Floats) -> bool:
 
 
 def _turn(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return on which side of the line from a to b each c lies."""
+    """Return on which side of the line from a to b each c lies, by the sign."""
     found: Floats = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
         c[..., 0] - a[..., 0]
     )

@@ -1,4 +1,4 @@
-"""Geometric medians: of weighted points, with a bound; and of many posteriors on the same points at once."""
+"""Geometric medians: of weighted points, with a bound, and of many posteriors on the same points."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class GeometricMedian(CompactRepr):
     """The point of least weighted distance to given points.
 
     Attributes:
-        point: Array (2,) (or of as many coordinates as the points have).
-        total: The least weighted sum of distances: the value and upper bound are the sum to this
-            point; no point has one below the lower bound, up to rounding.
+        point: Array (2,), or of as many coordinates as the points have.
+        total: The least weighted sum of distances. The value and the upper bound are the sum at this point; no
+            point has a sum below the lower bound, up to rounding.
     """
 
     point: Floats
@@ -44,10 +44,9 @@ class GeometricMedian(CompactRepr):
 def geometric_median(points: ArrayLike, weights: ArrayLike, tolerance: float = 1e-9) -> GeometricMedian:
     """Return the point y of least F(y) = sum of w(i) |x(i) - y|.
 
-    If the best of the given points is not optimal, Weiszfeld's steps start from it, and
-    Newton's replace them where they are better. They stop by a bound: with u(i) the unit
-    vector from y to x(i) and g = |sum of w(i) u(i)|, no point is better than
-    F(y) - g max |x(i) - y|, as F is convex and its least point lies among the x(i).
+    If the best of the given points is not optimal, Weiszfeld's steps start from it, and Newton's replace them
+    where they are better. They stop by a bound: with u(i) the unit vector from y to x(i) and g = |sum of w(i)
+    u(i)|, no point is better than F(y) - g max |x(i) - y|, as F is convex and its least point lies among the x(i).
 
     Args:
         points: Array (n, k).
@@ -55,8 +54,7 @@ def geometric_median(points: ArrayLike, weights: ArrayLike, tolerance: float = 1
         tolerance: The largest F(y) - lower, relative to F(y), at which to stop.
 
     Raises:
-        InputError: If sizes differ, a weight is negative, all are zero, or the tolerance is
-            not positive.
+        InputError: If sizes differ, a weight is negative, all are zero, or the tolerance is not positive.
         SolverError: If the tolerance is below what floats reach.
 
     Source:
@@ -84,11 +82,8 @@ def geometric_median(points: ArrayLike, weights: ArrayLike, tolerance: float = 1
 def median_from(x: Floats, w: Floats, start: Floats, tolerance: float) -> GeometricMedian:
     """Return the median of points (n, k) of positive weights, from a start no worse than any of them.
 
-    The sum of distances only falls from the start, so that no later point is a given one,
-    where Weiszfeld's step is undefined.
-
-    Raises:
-        SolverError: If the tolerance is below what floats reach.
+    The sum of distances only falls, so no later point is a given one, where Weiszfeld's step is undefined.
+    A tolerance below what floats reach is a `SolverError`.
     """
     y, lower = start, 0.0
     for step in range(_STEPS):
@@ -139,15 +134,15 @@ def _next(x: Floats, w: Floats, y: Floats, here: Floats, pull: Floats) -> Floats
 def medians(points: Floats, weights: Floats, starts: Floats, tolerance: float) -> Floats:
     """Return points of nearly least weighted distance, array (m, 2).
 
-    Weiszfeld's and Newton's steps on sqrt(|x - y|**2 + t**2), t the tolerance, whose least value is
-    at most t above the true one; a step that does not improve is taken back. At the end
-    a given point is taken where it is no worse.
+    Weiszfeld's and Newton's steps minimise sqrt(|x - y|**2 + t**2), t the tolerance, whose least value is at most
+    t above the true one. A step that does not improve is undone. At the end a given point is taken where it is no
+    worse.
 
     Args:
         points: Array (n, 2).
         weights: Array (m, n), at least 0, each row of a positive sum.
         starts: Array (m, 2).
-        tolerance: A length: how close the mean distance should come to the least; not proved.
+        tolerance: Target for the excess of the mean distance, as a length; not proved.
     """
     found = np.empty_like(starts)
     tall = max(1, _PAIRS // len(points))
@@ -162,7 +157,7 @@ def medians(points: Floats, weights: Floats, starts: Floats, tolerance: float) -
 
 
 def _descend(x: Floats, w: Floats, start: Floats, tolerance: float) -> Floats:
-    """Return points from which the smoothed mean distance hardly falls any more."""
+    """Return points where the smoothed mean distance falls by no more than the tolerance."""
     best, value = start.copy(), np.full(len(start), np.inf)
     steady = np.zeros_like(start)  # Weiszfeld's step from the best point so far
     y, rows = start.copy(), np.arange(len(start))
@@ -212,7 +207,7 @@ def _steps(x: Floats, w: Floats, y: Floats, tolerance: float) -> tuple[Floats, F
 
 
 def _take_given(x: Floats, w: Floats, y: Floats) -> Floats:
-    """Return a given point instead of y where one is no worse: the nearest, the heaviest, or of few any."""
+    """Return y, or a given point that is no worse: the nearest, the heaviest, or of few points any."""
     found, least = y, np.einsum("ij,ij->i", w, _distances(x, y))
     if len(x) <= _FEW:
         every = w @ _distances(x, x)

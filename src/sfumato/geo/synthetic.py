@@ -1,4 +1,4 @@
-"""Visits without anyone's data: a synthetic city, an evenly covered region, and weighted points."""
+"""Visits without personal data: a synthetic city, an evenly covered region, and weighted points."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NAMES: Final = ("weight", "weights", "population", "pop", "people", "persons", 
 
 
 def is_city(visits: Path) -> bool:
-    """Return whether a path stands for the built-in city: it is its name, and no file has it."""
+    """Return whether a path names the built-in city, and no file has this name."""
     return str(visits) == _NAME and not visits.exists()
 
 
@@ -58,11 +58,10 @@ def is_city(visits: Path) -> bool:
 def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits:
     """Return the visits of invented people in an invented city of 8 km x 6 km.
 
-    Everyone has a home in one of five areas, a work place near one of three hubs, and
-    goes out to one of five quarters, or elsewhere, in the evening. On a grid of 500 m the prior is
-    uneven and some cells are never visited (a bay, the outskirts). The city lies in the
-    open Atlantic (its region is ``"8 km x 6 km around 40,-30"``), so that no picture of it
-    is mistaken for a real place.
+    Each person has a home in one of five areas, a work place near one of three hubs, and goes out to one of five
+    quarters, or elsewhere, in the evening. On a grid of 500 m the prior is uneven, and some cells are never
+    visited (a bay, the outskirts). The city lies in the open Atlantic (region ``"8 km x 6 km around 40,-30"``), so
+    that no picture of it is mistaken for a real place.
 
     Args:
         seed: The same seed gives the same visits.
@@ -70,8 +69,7 @@ def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits
         days: How many days, the first a Monday.
 
     Returns:
-        Visits, by user and time, with the attributes ``area`` (of residence) and
-        ``age_group``.
+        Visits, by user and time, with the attributes ``area`` (of residence) and ``age_group``.
     """
     if users < 1 or days < 1:
         raise InputError(f"a city of {users} users over {days} days has no visits.", "use numbers of at least 1.")
@@ -126,7 +124,7 @@ def _choice(uniform: Floats, shares: list[float]) -> np.ndarray[tuple[int], np.d
 
 
 def _scattered(uniform: Floats, around: Floats) -> Floats:
-    """Return points scattered around centres (n, 3: east, north, spread) by a bell of two uniform numbers."""
+    """Return normal points from uniform numbers (n, 2), around centres (n, 3: east, north, spread)."""
     radius = around[:, 2] * np.sqrt(-2 * np.log1p(-uniform[:, 0]))
     angle = 2 * np.pi * uniform[:, 1]
     points: Floats = around[:, :2] + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -141,13 +139,10 @@ def _on_land(where: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
 
 @checked
 def spread_evenly(region: Region, shape: tuple[int, int] = (1, 1)) -> Visits:
-    """Return about 2,500 points that are spread evenly over a region.
+    """Return about 2,500 points, spread evenly over a region.
 
-    They are the centres of a fine grid, with equally many points in each cell of a coarser one.
-
-    Args:
-        region: The region.
-        shape: The columns and rows of a grid of the region, whose cells are to have equally many.
+    They are the centres of a fine grid, with the same number of points in each cell of a coarser one of ``shape``:
+    columns and rows.
     """
     wide, high = (
         size * max(1, round(points / size)) for size, points in zip(shape, region.shape_of(POINTS), strict=True)
@@ -159,15 +154,12 @@ def spread_evenly(region: Region, shape: tuple[int, int] = (1, 1)) -> Visits:
 def repeat_by_weight(points: Visits, source: str) -> Visits:
     """Return points repeated in proportion to their weights, the column ``weight`` or ``population``.
 
-    The weight of all is divided into at least 20,000 parts, so that a share is off by at most about one part. A
-    point of any weight has one at least.
-
-    Args:
-        points: The points, with their other columns.
-        source: Where they come from, for errors.
+    The total weight is divided into at least 20,000 parts, so a share is off by at most about one part. A point of
+    positive weight is there at least once. ``source`` names the points in messages.
 
     Raises:
-        DataError: If there is not one such column, a weight is no number of at least 0, or all are zero.
+        DataError: If there is not exactly one such column, a weight is not a number of at least 0, or all are
+            zero.
     """
     names = [name for name in points.attributes if name.strip().lower() in _NAMES]
     if len(names) != 1:

@@ -1,4 +1,4 @@
-"""True points: where people were, for which secrets they are taken, and the best guesses of where they were."""
+"""True points: where people were, the secrets these points are taken for, and the attacker's best guesses."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Guesses(CompactRepr):
     """The best guess of the true point for each report, anywhere on the plane.
 
     Attributes:
-        points: Metres east and north, array (reports, 2); of an impossible report the best guess without one.
+        points: Metres east and north, array (reports, 2); for an impossible report the best guess without one.
         value: The expected distance from the true point to its guess, metres.
-        lower: Proved: no guesses err less than this on average, metres.
+        lower: A proved lower bound on the mean error of any guesses, metres.
     """
 
     points: Floats
@@ -52,11 +52,11 @@ class Guesses(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TruePoints(Immutable, CompactRepr):
-    """Distinct points on the plane where people were, and for which secrets they are taken.
+    """Distinct points on the plane where people were, and the secrets they are taken for.
 
     Attributes:
         xy: Metres east and north, array (k, 2).
-        masses: Sparse (k, n): how often a visit is at this point and taken for this secret; sums to one.
+        masses: Sparse (k, n): the share of visits at this point that are taken for this secret; sums to one.
     """
 
     xy: Floats
@@ -67,10 +67,10 @@ class TruePoints(Immutable, CompactRepr):
 
     @classmethod
     def of(cls, xy: Floats, shares: csr_array, times: NDArray[np.int64] | None = None) -> TruePoints:
-        """Return points with those alike put together.
+        """Return points, equal ones merged.
 
         Args:
-            xy: Where each visit was, array (visits, 2) in metres.
+            xy: Metres on the plane, array (visits, 2).
             shares: Sparse (visits, n), the probabilities with which each is taken for a secret.
             times: Array (visits,), how often each counts; by default once.
         """
@@ -90,13 +90,10 @@ class TruePoints(Immutable, CompactRepr):
         return total
 
     def under(self, prior: Floats, centres: Floats) -> TruePoints:
-        """Return the points as they are where secrets have other probabilities.
+        """Return the points as they are under other probabilities (n,) of the secrets.
 
-        Within a secret nothing changes; one where nobody was is taken to be at its centre.
-
-        Args:
-            prior: Probabilities of the secrets, array (n,).
-            centres: Where the secrets are, array (n, 2), metres.
+        The distribution within a secret stays. A secret without visits is placed at its centre, array (n, 2),
+        metres.
         """
         from scipy.sparse import csr_array, vstack
 
@@ -110,15 +107,13 @@ class TruePoints(Immutable, CompactRepr):
         )
 
     def guesses(self, channel: Floats) -> Guesses:
-        """Return the best guesses for the reports of a mechanism, with a proved bound of what any guesses err.
+        """Return the best guesses for the reports of a channel (n, reports), with a proved bound on any error.
 
         For each report o the mean distance F(y) of the true point from a guess y is convex in y. With unit
         vectors u from y towards the points x, s = E[u] over the points given o (where a point is y itself, any
-        vector of length up to 1 may stand for u), z their mean and the probability of o as the weight, no guess
-        errs less than (F(y) - <s, z - y>) / (1 + |s|): that is duality, and F(y) itself where y is the median.
-
-        Args:
-            channel: Probabilities of reports, array (n, reports).
+        vector of length up to 1 may replace u), z their mean and the probability of o as the weight, the mean
+        error of any guess is at least (F(y) - <s, z - y>) / (1 + |s|), by duality. It is F(y) itself where y is
+        the median.
         """
         possible = self.masses.sum(axis=0) @ channel > 0
         found = Guesses(np.empty((0, 2)), 0.0, 0.0)
@@ -144,7 +139,7 @@ def blocks(points: int, targets: int) -> list[slice]:
 
 @dataclass(slots=True)
 class _At:
-    """The reports' mean distances at one guess each, with their bounds."""
+    """Mean distances of the reports' guesses, with derivatives."""
 
     value: Floats  # (m,), weighted by the probability of the report
     pull: Floats  # (m, 2), minus the gradient
@@ -164,7 +159,7 @@ class _Search:
         self.spread = float(np.hypot(*(points.xy - points.xy.mean(axis=0)).T).max())
 
     def run(self) -> Guesses:
-        """Improve the guesses until the bounds meet them, or nothing improves."""
+        """Improve the guesses until they meet their bounds, or nothing improves."""
         best = self._start()
         every = np.arange(len(best))
         here = self._at(best, every)
@@ -191,7 +186,7 @@ class _Search:
         return Guesses(best, above(float(value.sum()), error), max(0.0, below(float(lower.sum()), error)))
 
     def _start(self) -> Floats:
-        """Return medians of groups of near points, whose masses for a secret are at their mean."""
+        """Return medians of groups of near points; the masses of a group are at their mean."""
         from scipy.sparse import csr_array
 
         xy, masses = self.points.xy, self.points.masses

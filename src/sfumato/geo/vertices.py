@@ -1,10 +1,10 @@
-"""Vertices of lattices: positions, what each serves, steps that imply all others, and the weights of rounding."""
+"""Geometry of lattices: vertices, distances in steps, random rounding to vertices, and convex parts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, TypeVar, get_args
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Metric
 from ..core.arrays import Floats, freeze, numbers, readonly
+from ..core.immutable import Immutable
 from ..errors import InputError
 
 TRIANGLE: Final = np.array([(1.0, 0.0), (0.5, math.sqrt(3) / 2)])
@@ -30,26 +31,30 @@ _DIAGONAL: Final = 1 << 24  # more than any number of steps
 Integers = NDArray[np.int64]
 Kind = Literal["square", "triangular"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
-
-
 AROUND: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
 """Steps to a vertex itself and its eight neighbours, south to north within west to east, array (9, 2)."""
 
 _SQUARE: Final = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j])
-SNAP_BITS: Final = 20
+SNAP_BITS: Final = 20  # positions are first rounded to multiples of the spacing over 2**20
 Number = TypeVar("Number", float, Floats)
 _ONE: Final = 2**SNAP_BITS
 _FARTHEST: Final = 2.0**30  # steps: outside of every lattice
 Draw = Callable[[int], NDArray[np.uint64]]
+FAR_M: Final = 9_000_000.0
+"""Points farther than this from the centre are moved towards it, and from `FARTHEST_M` on to the centre."""
+
+FARTHEST_M: Final = 12_000_000.0
+_MARGIN: Final = 4 / 2**SNAP_BITS  # in steps: so that a point moved here is served, whichever way it is snapped
+_ROUNDING_M: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VertexTable:
     """The positions of vertices in a list of them, looked up by their coordinates.
 
-    ``low`` is one less than the least coordinates, array (2,). ``positions`` has at each pair of coordinates from
-    there the position, or -1; its border is empty. ``surrounded`` is where a vertex and its eight neighbours are
-    in the list.
+    ``low`` is the least coordinates minus one, array (2,). ``positions`` holds the position at each pair of
+    coordinates from there, or -1; its border is empty. ``surrounded`` marks vertices whose eight neighbours are
+    all in the list.
     """
 
     low: Integers
@@ -96,7 +101,7 @@ class VertexTable:
     def pieces(self, kind: Kind, vertices: Integers) -> NDArray[np.intp]:
         """Return the parts of the plane that the vertices (n, 2) serve, by their positions, array (pieces, k).
 
-        On a square lattice nine vertices around one make a square, on the other three make a triangle.
+        On a square lattice nine vertices around one make a square; on a triangular one three make a triangle.
         """
         if kind == "square":
             blocks = vertices[:, None, :] + AROUND
@@ -123,9 +128,9 @@ def whole(vertices: ArrayLike) -> Integers:
 
 
 def block(extent: Floats) -> tuple[Integers, Floats]:
-    """Return a block of square-lattice vertices that serves a rectangle, and where vertex (0, 0) is.
+    """Return square-lattice vertices that serve a rectangle around the middle, and the position of vertex (0, 0).
 
-    ``extent`` is the width and height of the rectangle around the middle, in steps.
+    ``extent`` is the width and height of the rectangle, in steps.
     """
     served = np.maximum(1, np.ceil(extent - _ROUND))
     columns, rows = (served + 2).astype(int)
@@ -134,7 +139,7 @@ def block(extent: Floats) -> tuple[Integers, Floats]:
 
 
 def strip(extent: Floats) -> tuple[Integers, Floats]:
-    """Return triangular-lattice vertices that serve a rectangle, and where vertex (0, 0) is; see `block`."""
+    """Return triangular-lattice vertices that serve a rectangle, and the place of vertex (0, 0); see `block`."""
     height = ROWS["triangular"]
     rows = max(1, math.ceil(extent[1] / height - _ROUND))
     start = np.array([-extent[0] / 2, -rows * height / 2])
@@ -159,8 +164,8 @@ def steps_between(kind: Kind, vertices: Integers) -> Floats:
 def steps_along(kind: Kind, apart: Integers) -> Floats:
     """Return the lengths of differences of vertices (..., 2) in steps of the whole lattice, array (...).
 
-    On a triangular lattice steps lead to six neighbours. On a square one they lead to four, or along
-    diagonals, which count sqrt(2) (octile distance); such numbers are rounded down.
+    A triangular lattice has steps to six neighbours. A square one has steps to four, and diagonals of sqrt(2)
+    (octile distance); these lengths are rounded down.
     """
     straight, diagonal = parts_along(kind, apart)
     if kind == "triangular":
@@ -171,7 +176,7 @@ def steps_along(kind: Kind, apart: Integers) -> Floats:
 
 
 def parts_along(kind: Kind, apart: Integers) -> tuple[Integers, Integers]:
-    """Return how many steps of length one and how many along diagonals a shortest way takes, arrays (...).
+    """Return the numbers of straight and diagonal steps on a shortest way, arrays (...).
 
     ``apart`` are differences of vertices, array (..., 2). A triangular lattice has no diagonals.
     """
@@ -184,7 +189,7 @@ def parts_along(kind: Kind, apart: Integers) -> tuple[Integers, Integers]:
 
 
 class LatticeSteps(Metric):
-    """Distances of vertices (n, 2) in steps of the whole lattice, not kept: 10,000 vertices take 800 MB."""
+    """Distances of vertices (n, 2) in steps of the lattice, computed on demand: 10,000 vertices take 800 MB."""
 
     __slots__ = ("_kind", "_vertices")
 
@@ -201,12 +206,12 @@ class LatticeSteps(Metric):
 
     @property
     def array(self) -> Floats:
-        """The distances, array (n, n), computed anew each time."""
+        """The distances, array (n, n), computed at each call."""
         return readonly(steps_between(self._kind, self._vertices))
 
     @property
     def finite(self) -> bool:
-        """Whether every distance is finite: they all are."""
+        """Whether every distance is finite: always."""
         return True
 
     def at(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Floats:
@@ -221,16 +226,12 @@ class LatticeSteps(Metric):
 
 
 def implying_pairs(kind: Kind, vertices: Integers) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return pairs (s, t) of vertices whose rows imply those of all pairs, arrays (k,).
+    """Return pairs (s, t) of vertices (n, 2) whose rows imply those of all pairs, arrays (k,).
 
     They are the neighbours, and every pair (s, t) where no neighbour u of s lies on a shortest way to t. For any
     other pair there is such a u, and the row of (s, t) follows from those of (s, u) and (u, t), whose distances
     add up; (u, t) is nearer, so this ends (docs/proofs/coordinates.md). Vertices with all their neighbours have
-    one in every direction, so only those at borders and bays are looked at.
-
-    Args:
-        kind: The kind of lattice.
-        vertices: Whole-numbered coordinates, array (n, 2).
+    one in every direction, so only those at borders and bays are examined.
     """
     around = _TRIANGULAR if kind == "triangular" else _SQUARE
     beside = VertexTable.of(vertices).of_vertices(vertices[:, None, :] + around)
@@ -253,13 +254,10 @@ def implying_pairs(kind: Kind, vertices: Integers) -> tuple[NDArray[np.intp], ND
 
 
 def _length(kind: Kind, apart: Integers) -> Integers:
-    """Return the parts of lengths in one number: where these add up, both parts do."""
+    """Return both parts of lengths in one number: where these numbers add up, both parts do."""
     straight, diagonal = parts_along(kind, apart)
     found: Integers = straight + _DIAGONAL * diagonal
     return found
-
-
-"""Positions are first rounded to multiples of the spacing over two to this power."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,7 +278,7 @@ class Rounding:
 
 
 def spline_weights(offsets: Integers) -> Integers:
-    """Return the quadratic B-spline weights of three neighbours along an axis as integers that sum to 2**41.
+    """Return the quadratic B-spline weights of three neighbours along an axis, as integers that sum to 2**41.
 
     Offsets (...) are from the middle one, in units of the spacing over 2**20, from -2**19 to 2**19. The weights
     (..., 3) are (1/2 - t)**2 / 2, 3/4 - t**2 and (1/2 + t)**2 / 2 for the offset t in steps, times 2**41; exact.
@@ -290,9 +288,9 @@ def spline_weights(offsets: Integers) -> Integers:
 
 
 def spline_steps(offsets: Integers, words: NDArray[np.uint64]) -> Integers:
-    """Return to which of three neighbours along an axis words lead: -1, 0 or 1, array (...), drawn exactly.
+    """Return steps -1, 0 or 1 along an axis, array (...), drawn exactly by the weights of `spline_weights`.
 
-    The probabilities are those of `spline_weights`; words (...) are uniform, of 64 bits.
+    ``words`` (...) are uniform, of 64 bits.
     """
     half = 2 ** (SNAP_BITS - 1)
     uniform = (words >> np.uint64(63 - 2 * SNAP_BITS)).view(np.int64)
@@ -303,12 +301,12 @@ def spline_steps(offsets: Integers, words: NDArray[np.uint64]) -> Integers:
 
 
 def nearest_vertices(places: Integers) -> Integers:
-    """Return the nearest vertices of a square lattice, array (n, 2), of places as `snapped` returns them."""
+    """Return the nearest vertices of a square lattice to `snapped` places, array (n, 2)."""
     return (places + _ONE // 2) >> SNAP_BITS
 
 
 def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
-    """Return places on the plane, in steps from vertex (0, 0), in coordinates of the lattice."""
+    """Return places on the plane, in steps from vertex (0, 0), in lattice coordinates."""
     if kind == "square":
         return x, y
     across = y / ROWS["triangular"]
@@ -316,9 +314,9 @@ def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
 
 
 def snapped(kind: Kind, plane: Floats) -> Integers:
-    """Return places on the plane in coordinates of the lattice, in units of the spacing over 2**20, array (n, 2).
+    """Return places on the plane in lattice coordinates, in units of the spacing over 2**20, array (n, 2).
 
-    ``plane`` is in steps from vertex (0, 0), array (n, 2). What is not finite becomes a place far away.
+    ``plane`` is in steps from vertex (0, 0), array (n, 2). Values that are not finite become a place far away.
     """
     steps = np.column_stack(lattice_steps(kind, plane[:, 0], plane[:, 1]))
     steps = np.clip(np.where(np.isfinite(steps), steps, _FARTHEST), -_FARTHEST, _FARTHEST)
@@ -337,9 +335,9 @@ def weights_of(kind: Kind, places: Integers) -> tuple[Integers, Floats]:
 
 
 def vertices_drawn(kind: Kind, places: Integers, words: Draw) -> Integers:
-    """Return a vertex for each place, array (n, 2), drawn as `weights_of` says: integers are compared, exactly.
+    """Return a vertex for each `snapped` place, array (n, 2), drawn exactly by the weights of `weights_of`.
 
-    Places are as `snapped` returns them; ``words`` gives as many fresh, uniform 64-bit words as a number says.
+    ``words`` returns a number of fresh, uniform 64-bit words, which are compared as integers.
     """
     if kind == "square":
         nearest = nearest_vertices(places)
@@ -354,9 +352,148 @@ def vertices_drawn(kind: Kind, places: Integers, words: Draw) -> Integers:
 def _triangle(places: Integers) -> tuple[Integers, Integers, Integers]:
     """Return the triangle around each place: a corner, the sign of its two sides, and weights at their ends.
 
-    Arrays (n, 2), (n, 1) and (n, 2); weights are integers over 2**20, and the corner has the rest.
+    Arrays (n, 2), (n, 1) and (n, 2). Weights are integers over 2**20; the corner has the rest.
     """
     base = places >> SNAP_BITS
     part = places - (base << SNAP_BITS)
     upper = (part.sum(axis=1) > _ONE)[:, None]
     return np.where(upper, base + 1, base), np.where(upper, -1, 1), np.where(upper, _ONE - part, part)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConvexPart(Immutable):
+    """A convex polygon on the plane, by its corners: counter-clockwise, array (k, 2), metres.
+
+    Points outside are moved to its nearest point, far ones to a disc around it first. The two moves together make
+    no distance longer than the plane does, so a guarantee for points served extends to all
+    (docs/proofs/coordinates.md).
+    """
+
+    corners: Floats
+    _bounds: tuple[tuple[float, ...], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "corners", readonly(np.array(self.corners)))
+        object.__setattr__(self, "_bounds", tuple(map(tuple, np.column_stack(self.halves).tolist())))
+
+    @property
+    def halves(self) -> tuple[Floats, Floats]:
+        """The half-planes whose intersection is the part: normals, array (k, 2), and offsets, array (k,)."""
+        sides = np.roll(self.corners, -1, axis=0) - self.corners
+        normals = np.column_stack([sides[:, 1], -sides[:, 0]]) / np.hypot(*sides.T)[:, None]
+        return normals, (normals * self.corners).sum(axis=1)
+
+    def nearest(self, xy: Floats, reach_m: float) -> Floats:
+        """Return points (n, 2) in metres from the centre, those outside moved to the nearest point inside.
+
+        Points farther than ``reach_m``, at least the distance of the corners, are first moved straight to it; see
+        `FAR_M` for points on the other side of the Earth.
+        """
+        found = xy.copy()
+        outside = np.flatnonzero(~self._holds(xy))
+        pulled = pulled_in(xy[outside], reach_m)
+        start = self.corners
+        side = np.roll(start, -1, axis=0) - start
+        beyond = np.flatnonzero(~self._holds(pulled))
+        from_start = pulled[beyond, None] - start
+        along = np.clip((from_start * side).sum(axis=2) / (side**2).sum(axis=1), 0, 1)
+        candidates = start + along[:, :, None] * side
+        distances = np.hypot(*(pulled[beyond, None] - candidates).transpose(2, 0, 1))
+        pulled[beyond] = candidates[np.arange(len(beyond)), distances.argmin(axis=1)]
+        found[outside] = pulled
+        return found
+
+    def _holds(self, xy: Floats) -> NDArray[np.bool_]:
+        x, y = xy[:, 0], xy[:, 1]
+        inside = np.ones(len(xy), dtype=bool)
+        for east, north, offset in self._bounds:
+            inside &= x * east + y * north <= offset
+        return inside
+
+    def contains(self, x: float, y: float) -> bool:
+        """Return whether one point is inside."""
+        return all(x * east + y * north <= offset for east, north, offset in self._bounds)
+
+
+def pulled_in(xy: Floats, reach_m: float) -> Floats:
+    """Return points (n, 2), in metres from the centre, moved straight to a reach where they are beyond it.
+
+    Those beyond `FAR_M` are moved on towards the centre. With a reach of at most 1,500 km, this makes no distance
+    on the ground longer than the plane does within the reach, even around the antipode.
+    """
+    away = np.hypot(xy[:, 0], xy[:, 1])
+    far = np.clip((FARTHEST_M - away) / (FARTHEST_M - FAR_M), 0, 1)
+    factors = np.divide(reach_m * far, away, out=np.ones_like(away), where=away > reach_m)
+    found: Floats = xy * np.minimum(factors, 1.0)[:, None]
+    return found
+
+
+def well_inside(corners: Floats, spacing_m: float) -> ConvexPart | None:
+    """Return a convex polygon whose points are served however they are snapped; None where nothing is left.
+
+    ``corners`` of the served area are counter-clockwise, array (k, 2), metres.
+    """
+    middle = corners.mean(axis=0)
+    normals, offsets = ConvexPart(corners).halves
+    left = 1 - (_MARGIN * spacing_m + _ROUNDING_M) / float((offsets - normals @ middle).min())
+    return ConvexPart(middle + (corners - middle) * left) if left > 0 else None
+
+
+def served_rectangle(middles: Integers) -> Floats | None:
+    """Return the corners of the squares around vertices (n, 2), in steps, if they fill a rectangle; else None."""
+    low, high = middles.min(axis=0), middles.max(axis=0)
+    if len(middles) < np.prod(high - low + 1):
+        return None
+    (west, south), (east, north) = low - 0.5, high + 0.5
+    return np.array([(west, south), (east, south), (east, north), (west, north)])
+
+
+def served_polygon(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | None:
+    """Return the corners of a convex part of the served triangles, in steps; None where there is none.
+
+    It is all of them if that is convex. Otherwise, where successive rows end at most one step apart, it is the
+    rectangle between the ends. Shapes are as for `convex_triangles`.
+    """
+    outline = convex_triangles(vertices, pieces)
+    return _between_rows(vertices) if outline is None else outline
+
+
+def convex_triangles(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | None:
+    """Return the corners of the served triangles, in steps, if their union is convex; else None.
+
+    Vertices are in lattice coordinates, array (n, 2); ``pieces`` are the positions of each triangle's corners, (k,
+    3).
+    """
+    x, y = _hull(np.unique(vertices[np.unique(pieces)], axis=0)).T
+    if len(pieces) < np.abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)):  # areas, in triangles
+        return None
+    return np.column_stack([x + y / 2, y * ROWS["triangular"]])
+
+
+def _between_rows(vertices: Integers) -> Floats | None:
+    rows = [vertices[vertices[:, 1] == b, 0] + b / 2 for b in range(*(np.sort(vertices[:, 1])[[0, -1]] + (0, 1)))]
+    if any(len(row) < 2 or np.ptp(row) + 1 > len(row) for row in rows):
+        return None
+    first, last = (np.array([end(row) for row in rows]) for end in (np.min, np.max))
+    west, east = first.max(), last.min()
+    if west - first.min() > 1 or last.max() - east > 1 or west >= east:
+        return None
+    south, north = np.array([vertices[:, 1].min(), vertices[:, 1].max()]) * ROWS["triangular"]
+    return np.array([(west, south), (east, south), (east, north), (west, north)])
+
+
+def _hull(points: Integers) -> Integers:
+    """Return the corners of the convex hull of points in lexicographic order, counter-clockwise (Andrew)."""
+    half: list[list[tuple[int, int]]] = []
+    for ordered in (points.tolist(), points[::-1].tolist()):
+        chain: list[tuple[int, int]] = []
+        for p in ordered:
+            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0:
+                chain.pop()
+            chain.append(p)
+        half.append(chain[:-1])
+    return np.array(half[0] + half[1])
+
+
+def _turn(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,4 +1,4 @@
-"""Visits: the places where people were, with users and times."""
+"""Visits: places where people were, with users and times."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Visits(Immutable):
     Args:
         lat: Latitudes in degrees (WGS84), array (n,).
         lon: Longitudes in degrees, array (n,).
-        user: Whose visit it is, array (n,) of strings or integers; None where unknown. Blanks around a name do
-            not count, and 1.0 is the user 1.
-        time: When, array (n,) of UTC times; NaT where unknown.
+        user: User of each visit, array (n,) of strings or integers; None where unknown. Blanks around a name are
+            removed, and 1.0 is the user 1.
+        time: UTC times, array (n,); NaT where unknown.
         attributes: Other columns by name, each an array (n,).
         notes: Sentences about how the visits were read, such as what was dropped.
-        polar: Whether places in Antarctica are meant; otherwise latitudes that almost
-            all lie there are taken for longitudes, and refused.
+        polar: Whether places in Antarctica are meant. Without it, latitudes that almost all lie there are refused
+            as swapped longitudes.
 
     Raises:
         DataError: If there is no visit, a latitude or longitude is out of range, latitude
@@ -126,17 +126,14 @@ class Visits(Immutable):
         return f"{south:.5f} to {north:.5f} N, {west:.5f} to {east:.5f} E"
 
     def users(self) -> dict[Hashable, int]:
-        """Return how many visits each user has, the most frequent visitor first."""
+        """Return the number of visits of each user, in descending order."""
         counts = Counter(() if self.user is None else self.user.tolist())
         del counts[None]
         return dict(counts.most_common())
 
     @checked
     def of_user(self, user: Hashable) -> Visits:
-        """Return the visits of one user.
-
-        Args:
-            user: The user; ``"17"`` also finds the integer 17, and 17 the text ``"17"``.
+        """Return the visits of one user; ``"17"`` also selects the integer 17, and 17 the text ``"17"``.
 
         Raises:
             DataError: If the visits have no user column, or not this user.
@@ -170,13 +167,13 @@ class Visits(Immutable):
 
     @checked
     def held_out(self, share: float, *, by_user: bool | None = None, seed: int = 1) -> tuple[Visits, Visits]:
-        """Return the visits to work with, and others that are held out to judge the result.
+        """Return the visits to design with, and a random part that is held out to judge the result.
 
-        A loss on the visits that a mechanism was designed for is a little too small for new ones.
+        A loss on the visits that a mechanism was designed for is slightly too small for new ones.
 
         Args:
             share: The share to hold out, between 0 and 1: of the users, or of the visits.
-            by_user: Whether all visits of some users are held out, or visits at random; by default users
+            by_user: Whether all visits of some users are held out, or visits at random. By default users,
                 where there are several.
             seed: The same seed gives the same parts.
 
@@ -207,15 +204,13 @@ class Visits(Immutable):
         return self.select(~apart), self.select(apart)
 
     def region(self, trim: float = 0.0) -> Region:
-        """Return the smallest region that holds the visits.
+        """Return the smallest region that contains the visits.
 
         Args:
-            trim: The share of visits left out on each of the four sides, against
-                outliers; 0.01 for one in a hundred.
+            trim: The share of visits left out on each of the four sides as outliers, such as 0.01.
 
         Raises:
-            InputError: If the share is not between 0 and 0.5, or no plane shows the distances
-                of so wide a region.
+            InputError: If the share is not between 0 and 0.5, or the region is too wide for a plane.
         """
         if not 0 <= trim < 0.5:
             raise InputError(
@@ -240,11 +235,7 @@ class Visits(Immutable):
             ) from None
 
     def select(self, rows: NDArray[Any]) -> Visits:
-        """Return some of the visits.
-
-        Args:
-            rows: A mask (n,) or an array of positions.
-        """
+        """Return the visits of a mask (n,) or of an array of positions."""
         return Visits(
             self.lat[rows],
             self.lon[rows],
@@ -257,7 +248,7 @@ class Visits(Immutable):
 
 
 def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
-    """Refuse values that cannot be, or hardly can be, latitudes and longitudes; NaN is ignored.
+    """Refuse impossible or implausible latitudes and longitudes; NaN is ignored.
 
     The `DataError` has the number of the first wrong row, counted from 1.
     """
@@ -317,6 +308,6 @@ def _users(values: Iterable[Hashable]) -> Objects:
 
 
 def _others(rows: NDArray[np.bool_]) -> str:
-    """Return how many rows are like the first one, where it is not the only one."""
+    """Return the number of rows like the first one, in words; "" if it is the only one."""
     found = int(np.count_nonzero(rows))
     return "" if found == 1 else f" ({found:,} such rows)"

@@ -1,14 +1,24 @@
-"""The formats that visits come in: each is described in one place, and listed here."""
+"""Readers of visits, one per file format."""
 
 from typing import Final
 
-from .format import Format, RawVisits, Wanted, cleaned
+from .format import (
+    PEOPLE,
+    Format,
+    People,
+    RawVisits,
+    Wanted,
+    check_people,
+    cleaned,
+    each_file,
+    no_files,
+    person_at,
+    with_people,
+)
 from .geojson import GEOJSON
-from .geolife import GEOLIFE
 from .google import GOOGLE
-from .gpx import GPX
-from .people import PEOPLE, People, check_people, no_files, person_at, with_people
 from .table import ARROW, FOURSQUARE, IN_DEGREES, PARQUET, SNAP, TEXT, PlaceColumns, read_frame
+from .tracks import GEOLIFE, GPX
 
 EVERY: Final[tuple[Format, ...]] = (TEXT, PARQUET, ARROW, GEOLIFE, GPX, GEOJSON, GOOGLE, SNAP, FOURSQUARE)
 """All formats. A file is read by the first one that it matches."""
@@ -24,6 +34,7 @@ __all__ = [
     "Wanted",
     "check_people",
     "cleaned",
+    "each_file",
     "no_files",
     "person_at",
     "read_frame",

@@ -1,4 +1,4 @@
-"""The roles of columns, found by the names that are in common use."""
+"""Roles of columns, recognised by names in common use."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ _NO_PLACES = (
 class Roles:
     """The columns that hold places, users and times; there is ``lat`` with ``lon``, or ``geometry`` (WKB or WKT).
 
-    ``time_named`` is whether the caller named the column of times; ``date`` has the days where ``time`` may hold
-    clocks alone. ``also`` is another pair of columns that holds positions, such as the end of a trip. ``datum``
-    states, row by row, in which coordinate system the positions are.
+    ``time_named`` is whether the caller named the column of times. ``date`` has the days where ``time`` may hold
+    clocks alone. ``also`` is another pair of columns with positions, such as the end of a trip. ``datum`` states
+    the coordinate system of each row.
     """
 
     lat: str | None
@@ -69,7 +69,7 @@ class Roles:
     datum: str | None = None
 
     def notes(self, source: str) -> tuple[str, ...]:
-        """Return the note of positions that are not read, if there are some."""
+        """Return the note on positions that are not read, if there are some."""
         if self.also is None:
             return ()
         return (
@@ -95,13 +95,12 @@ def recognised(
     Args:
         columns: The names of all columns.
         source: The file, for error messages.
-        named: The column that the caller named for each of ``lat``, ``lon``, ``user`` and
-            ``time``; none where it is missing or None.
+        named: The column that the caller named for each of ``lat``, ``lon``, ``user`` and ``time``, or None.
         geometry: The column that the file itself declares to hold points.
 
     Raises:
         DataError: If a named column is missing, no column holds places, or two columns
-            could be the same.
+            could have the same role.
     """
     exact = {role: _exact(columns, name, role, source) for role, name in named.items() if name is not None}
     if "lat" in exact and exact["lat"] == exact.get("lon"):
@@ -172,10 +171,10 @@ def _day_of(clock: str, day: str | None, columns: Sequence[str], source: str) ->
 
 
 def _pair(columns: Sequence[str], source: str) -> tuple[str | None, str | None, tuple[str, str] | None]:
-    """Return the columns of latitude and longitude whose names end alike, such as ``gps_latitude`` of a survey.
+    """Return columns of latitude and longitude with names that end alike, such as ``gps_latitude`` of a survey.
 
-    Of a trip with two ends these are the columns of its start, and those of its end come third. Several such pairs
-    are refused (`DataError`).
+    For a trip they are the columns of its start, and those of its end come third. Several other pairs are refused
+    (`DataError`).
     """
     ends = {
         role: {found[1]: name for name in columns if (found := pattern.fullmatch(_bare(name)))}

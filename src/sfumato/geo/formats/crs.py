@@ -1,4 +1,4 @@
-"""Coordinate systems: which one a table or a row states, and the way from it to longitudes and latitudes."""
+"""Coordinate systems: which one a table or a row states, and conversion to longitude and latitude."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ _WGS84_DATUMS: Final = ("World Geodetic System 1984", "World Geodetic System 198
 
 
 class UnknownSystemError(DataError):
-    """A coordinate system that is not understood, or has no known way to longitude and latitude."""
+    """A coordinate system that is not understood, or has no known conversion to longitude and latitude."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReferenceSystem(CompactRepr):
     """The coordinate system of a column of positions: a pyproj CRS, or None for WGS84.
 
-    ``explicit`` is whether the table states it, so that a row must not state another; ``notes`` say what was taken
-    for granted.
+    ``explicit`` is whether the table states it, so that a row must not state another; ``notes`` are its
+    assumptions.
     """
 
     crs: Any = None
@@ -71,7 +71,7 @@ class ReferenceSystem(CompactRepr):
     def of(cls, statements: Sequence[tuple[str, Statement | None]], source: str) -> Self:
         """Return the one system that several places state.
 
-        Each place is in words, such as ``"its GeoArrow metadata"``, with what it states: None where it says that
+        Each place is in words, such as ``"its GeoArrow metadata"``, with its statement: None where it says that
         the system is unknown. A statement that is not understood, or contradicts another, is a `DataError`.
         """
         systems = [(place, _system(each, source, place)) for place, each in statements if each is not None]
@@ -99,10 +99,10 @@ class ReferenceSystem(CompactRepr):
     ) -> Floats:
         """Return longitudes and latitudes on WGS84, array (n, 2), of positions in this order; NaN where missing.
 
-        ``rows`` are the numbers of rows, from 1, for messages, and ``statements`` the systems that rows state
-        themselves, None where they state none; ``geographic`` is whether the positions are degrees by the names of
-        their columns. A system that is not understood, contradicts that of the table or of the other rows, or has
-        no known way to WGS84, is a `DataError`.
+        ``rows`` are row numbers from 1, for messages. ``statements`` are the systems that rows state themselves,
+        or None. ``geographic`` is whether the positions are degrees by the names of their columns. A system that
+        is not understood, contradicts that of the table or of the other rows, or has no known way to WGS84, is a
+        `DataError`.
         """
         groups: dict[str | None, list[int]] = {}
         examples: dict[str | None, Statement] = {}
@@ -144,7 +144,7 @@ WGS84: Final = ReferenceSystem()
 
 
 def row_statements(values: Sequence[Any]) -> list[Statement | None]:
-    """Return what rows state about their coordinate system: None where they state none, or do not know it."""
+    """Return the coordinate system that each row states: None where it states none, or an unknown one."""
     return [
         None if value is None or (isinstance(value, str) and _is_unknown(value)) or value in (0, "0") else value
         for value in values
@@ -154,7 +154,7 @@ def row_statements(values: Sequence[Any]) -> list[Statement | None]:
 def merged_statements(
     statements: list[Statement | None], others: list[Statement | None] | None, rows: NDArray[np.intp], source: str
 ) -> list[Statement | None]:
-    """Return what rows, numbered from 1, state in either of two places; `DataError` if these contradict."""
+    """Return the systems that rows state in either of two places; `DataError` if these contradict."""
     alike: dict[tuple[str, str], bool] = {}
     merged: list[Statement | None] = []
     for row, one, other in zip(rows.tolist(), statements, others or statements, strict=True):
@@ -266,7 +266,7 @@ def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun:
 
 
 def _is_geocentric(ellipsoid: Any) -> bool:
-    """Return whether an ellipsoid is WGS84's but for a millimetre, as those of geocentric datums are."""
+    """Return whether an ellipsoid equals that of WGS84 within a millimetre, as those of geocentric datums do."""
     if ellipsoid is None:
         return False
     axis, flattening = ellipsoid.semi_major_metre, ellipsoid.inverse_flattening
@@ -286,7 +286,7 @@ def _name(crs: Any) -> str:
 
 
 def _shown(statement: Any) -> str:
-    """Return a statement that is not understood, in few words."""
+    """Return a statement that is not understood, shortened."""
     name = statement.get("name", "it has no name") if isinstance(statement, Mapping) else statement
     text = f"SRID {name}" if isinstance(name, int) else str(name)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."

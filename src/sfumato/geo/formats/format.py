@@ -1,29 +1,40 @@
-"""Formats of visits: how a file is recognised, what reads it, and the rows as it has them, with their cleaning."""
+"""Formats of visits: how a file is recognised and read, its rows and their cleaning, and its people."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
-from ...errors import DataError
-from ...tables import Objects, Source, Times
+from ...errors import DataError, InputError, argument
+from ...rounding import counted
+from ...tables import Objects, Source, Times, left_out_note, readable
 from ..visits import Visits, check_degrees
+from .crs import UnknownSystemError
+
+People = Literal["one", "file", "folder", "column"]
+"""A person: all rows, each file, each folder, or each name in the column of users."""
+
+PointReader = Callable[[Source, str | None], "RawVisits | None"]
+"""Reads the points of one file of a person, or of no one stated; None where it holds none."""
+
+PEOPLE: Final[tuple[People, ...]] = get_args(People)
+_UNNAMED: Final = "one"  # the only person of a table that has no name
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Wanted(CompactRepr):
-    """The caller's wishes about the columns of a table.
+    """The caller's options for the columns of a table.
 
-    ``named`` has the column for each role (``lat``, ``lon``, ``user``, ``time``), or None; ``attributes`` are the
-    other columns to keep, None for all; ``people`` says who is a person in a format without columns, as
-    `read_visits` takes it.
+    ``named`` has the column for each role (``lat``, ``lon``, ``user``, ``time``), or None. ``attributes`` are the
+    other columns to keep, None for all. ``people`` says who is a person in a format without columns; see
+    `read_visits`.
     """
 
     named: Mapping[str, str | None]
@@ -31,30 +42,19 @@ class Wanted(CompactRepr):
     people: str | None = None
 
 
-class FolderReader(Protocol):
-    """A function that reads all files of a format below a folder."""
-
-    def __call__(self, folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
-        """Return the rows of the files."""
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format of visits. A new one is a file beside this one, and a line in `formats.EVERY`.
+    """One format of visits. To add one, write a module in this folder and list it in `formats.EVERY`.
 
     Attributes:
-        key: What callers name it by, such as ``"gpx"``.
-        title: What a list of readable formats calls it.
+        key: The name for callers, such as ``"gpx"``.
+        title: The name in lists of readable formats.
         read: Returns the visits of a file, as they are in it.
-        matches: Whether a file begins like this format. None for the one format that every
-            text is taken for where no other matches.
+        matches: Whether a file begins like this format; None for the fallback.
         text: Whether it is text: a file with control characters is refused.
-        columns: Whether it has columns that the caller may name. Otherwise ``read`` gets
-            nothing to look at.
-        suffix: The ending of its files in a folder, such as ``".gpx"``; empty if no folder
-            is read.
-        read_folder: Returns the visits of all its files below a folder, with the people that are stated; with
-            ``skip_damaged`` without files that cannot be read.
+        columns: Whether it has columns that the caller may name; otherwise ``read`` gets none.
+        suffix: The ending of its files in a folder, such as ``".gpx"``; empty if no folder is read.
+        points: Reads one file of a folder; None if no folder is read.
     """
 
     key: str
@@ -64,20 +64,14 @@ class Format:
     text: bool = True
     columns: bool = False
     suffix: str = ""
-    read_folder: FolderReader | None = None
+    points: PointReader | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RawVisits(CompactRepr):
     """The visits of a file, row by row, before anything is dropped.
 
-    Attributes:
-        lat: Latitudes in degrees; NaN where missing.
-        lon: Longitudes in degrees; NaN where missing.
-        user: Users; None where missing.
-        time: Times; NaT where missing.
-        attributes: Other columns.
-        notes: What the reader noticed.
+    Degrees are NaN, users None and times NaT where missing; ``notes`` are the reader's remarks.
     """
 
     lat: Floats
@@ -132,7 +126,7 @@ def cleaned(rows: RawVisits, source: str, *, polar: bool) -> Visits:
 
 
 def joined(parts: list[RawVisits]) -> RawVisits:
-    """Return the rows of several files, one after the other; all or none have users, none has attributes."""
+    """Return the rows of several files in order; all or none have users, none has attributes."""
     user, time = [part.user for part in parts], [part.time for part in parts]
     return RawVisits(
         np.concatenate([part.lat for part in parts]),
@@ -159,3 +153,118 @@ def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
         same &= key[order[1:]] == key[order[:-1]]
     repeated[at[order[1:][same]]] = True
     return repeated
+
+
+def check_people(people: str | None, column: str | None, role: str) -> None:
+    """Refuse an unknown statement of people, or one that a named column of users contradicts.
+
+    ``role`` is the argument that names the column, with its function in front.
+
+    Raises:
+        InputError: If it is one of these.
+    """
+    if people is not None and people not in PEOPLE:
+        raise InputError(f"{argument('people', people)} is unknown.", f"use one of {', '.join(PEOPLE)}.")
+    if people not in (None, "column") and column is not None:
+        raise InputError(
+            f"{argument('people', people)} and {argument(role, column)} name people in two ways.",
+            "leave one of them out.",
+        )
+
+
+def person_of(path: Path, top: Path, people: str | None) -> str | None:
+    """Return the person of a file at or below the source ``top``; None where nothing is stated.
+
+    A file is named by its path below the source, without its suffix. The folder of a person is the one that holds
+    ``Trajectory``, as in GeoLife, or else the first one below the source, or else the source itself.
+    """
+    if people in (None, "column"):
+        return None
+    below = path.relative_to(top)
+    if people == "one":
+        return person_at(top)
+    if people == "file":
+        return _bare(below if below.parts else Path(path.name)).as_posix()
+    home = path.resolve().parent
+    if home.name.lower() == "trajectory":
+        return home.parent.name or _UNNAMED
+    return below.parts[0] if len(below.parts) > 1 else home.name or _UNNAMED
+
+
+def person_at(top: Path) -> str:
+    """Return the name of the only person of a source: that of its folder, or of its file without the suffix."""
+    return (top.resolve().name if top.is_dir() else _bare(Path(top.name)).name) or _UNNAMED
+
+
+def each_file(
+    folder: Path, files: Sequence[Path], people: str | None, points: PointReader, *, skip_damaged: bool
+) -> RawVisits:
+    """Return the rows of all files of a folder.
+
+    A file that cannot be read is a `DataError`. With ``skip_damaged`` it is left out and a note names it, unless
+    all are damaged. It is a `DataError`, too, if no file holds a point.
+    """
+    parts: list[RawVisits] = []
+    first: DataError | None = None
+    unknown: list[Path] = []
+    damaged: list[Path] = []
+    for path in files:
+        try:
+            with readable(repr(str(path))):
+                part = points(Source.of(path), person_of(path, folder, people))
+        except DataError as error:
+            leave = f"leave damaged files out with {argument('skip_damaged', True)}."
+            first = first or DataError(error.text, *(hint.rstrip(".") for hint in error.hints), leave)
+            if not skip_damaged:
+                raise first from None
+            (unknown if isinstance(error, UnknownSystemError) else damaged).append(path)
+        else:
+            parts += [] if part is None else [part]
+    if first is not None and len(damaged) + len(unknown) == len(files):
+        what = "file" if unknown else "damaged file"
+        raise DataError(
+            f"nothing can be read: {counted(len(files), what)}. The first: {first.text}",
+            *first.hints[:-1],
+        )
+    if not parts:
+        raise DataError(f"the files in {folder.name!r} hold no points.", "check that it is the right folder.")
+    rows = joined(parts)
+    for paths, why in ((damaged, "damaged"), (unknown, "in an unknown coordinate system")):
+        rows = replace(rows, notes=(*rows.notes, *left_out_note(folder, paths, len(files), why)))
+    return rows
+
+
+def with_people(rows: RawVisits, people: str | None, source: str, person: str = _UNNAMED) -> RawVisits:
+    """Return the rows of one table, or of one source without columns, with the people that the caller states.
+
+    ``source`` is the name for messages, ``person`` that of the only person. It is an `InputError` if files or
+    folders are stated for one table, and a `DataError` if a column of users is stated and there is none.
+    """
+    if people in ("file", "folder"):
+        raise no_files(people, source)
+    if people == "column" and rows.user is None:
+        raise DataError(
+            f"{source} has no column of users.",
+            f"name it with {argument('read_visits.user', 'column')}",
+            f"state that all rows are of one person with {argument('people', 'one')}",
+            f"for a format without columns that each file is a person with {argument('people', 'file')}.",
+        )
+    if people != "one":
+        return rows
+    users = np.empty(len(rows.lat), dtype=object)
+    users[:] = person
+    return replace(rows, user=users)
+
+
+def no_files(people: str, source: str) -> InputError:
+    """Return the error for one table whose people are stated to be files or folders."""
+    return InputError(
+        f"{argument('people', people)} was given, but {source} is one table, whose rows may be of several people.",
+        f"name the column of users with {argument('read_visits.user', 'column')}",
+        f"state that all rows are of one person with {argument('people', 'one')}.",
+    )
+
+
+def _bare(path: Path) -> Path:
+    """Return a path without its suffix, such as ``.gpx`` or ``.gpx.gz``."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).with_suffix("")

@@ -1,4 +1,4 @@
-"""GeoJSON: points and tracks with properties, in one collection, or a feature on each line."""
+"""Reader of GeoJSON: points and tracks with properties, in one collection or one feature per line."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _EXPORT: Final = "export points or tracks in WGS84 degrees, longitude first."
 
 
 def read(source: Source, _: Wanted) -> RawVisits:
-    """Read the points of a file; of their properties those with usual names are users and times.
+    """Read the points of a file; properties with usual names are users and times.
 
-    The vertices of lines are points, at the times in the property ``coordTimes`` or ``times`` (also of
-    ``coordinateProperties``), where there is one time for each vertex. Other shapes, an unknown coordinate system
-    and what is not GeoJSON are refused (`DataError`).
+    The vertices of lines are points, with times from the property ``coordTimes`` or ``times`` (also of
+    ``coordinateProperties``) if there is one for each vertex. Other shapes, an unknown coordinate system and
+    content that is not GeoJSON are refused (`DataError`).
 
     Source:
         RFC 7946 (GeoJSON), RFC 8142 (a sequence of features), and the member ``crs`` of GeoJSON 2008.
@@ -104,7 +104,7 @@ def _without_times(properties: Mapping[str, Any]) -> tuple[Mapping[str, Any], Se
 
 
 def _features(source: Source) -> Iterator[tuple[Any, Any]]:
-    """Yield the features, from wherever they are, each with the object around it."""
+    """Yield each feature with the object around it."""
     try:
         text = source.read().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -164,12 +164,12 @@ def _points(geometry: Any, number: int, source: Source) -> list[tuple[float, flo
 
 
 def _sayable(name: str) -> bool:
-    """Return whether a property can be a column beside those of the place."""
+    """Return whether a property can be a column next to those of the place."""
     return name not in ("", "lat", "lon") and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _system(places: Sequence[Any], number: int, source: Source) -> Statement | None:
-    """Return the coordinate system that the innermost of some objects states, in the way of GeoJSON 2008."""
+    """Return the coordinate system that the innermost of some objects states, by GeoJSON 2008."""
     crs = next((each["crs"] for each in places if isinstance(each, dict) and each.get("crs") is not None), None)
     if crs is None:
         return None
@@ -194,7 +194,7 @@ def _column(values: list[Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a value as a text: texts as they are, but for half a character."""
+    """Return a value as a text that can be encoded."""
     return value if isinstance(value, str) and value.isprintable() else ascii(value)
 
 

@@ -1,4 +1,4 @@
-"""Google's location history: Records.json, and the timelines that phones export."""
+"""Reader of Google's location history: Records.json, and the timelines that phones export."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class _Points:
     notes: tuple[str, ...] = ()
 
     def add_all(self, whole: Any) -> None:
-        """Add the positions of a file, whichever of the kinds it is."""
+        """Add the positions of a file of any kind."""
         if isinstance(whole, list):
             whole = {"semanticSegments": whole}
         for record in whole.get("locations", ()):
@@ -103,7 +103,7 @@ class _Points:
     def add(self, place: Any, time: Any, minutes: object = 0) -> None:
         """Add a place: a text such as ``48.85°, 2.35°`` or ``geo:48.85,2.35``, or an entry with degrees times 1e7.
 
-        Its time is ``minutes`` later than the text ``time`` says.
+        Its time is the text ``time`` plus ``minutes``.
         """
         lat, lon = next(_degrees(place), (math.nan, math.nan))
         self.lat.append(lat)
@@ -126,7 +126,7 @@ class _Points:
 
 
 def _degrees(place: Any) -> Iterator[tuple[float, float]]:
-    """Return the degrees of a position, if it has some; the export has faulty numbers beyond 90 degrees."""
+    """Yield the degrees of a position, if it has some; the export has invalid numbers beyond 90 degrees."""
     if isinstance(place, dict):
         for names in (("latitudeE7", "longitudeE7"), ("latE7", "lngE7")):
             lat, lon = (place.get(name) for name in names)

@@ -1,4 +1,4 @@
-"""Positions in columns: degrees, or points as WKB (as GeoParquet keeps them), WKT or pairs of numbers."""
+"""Positions in columns: degrees, or points as WKB (as in GeoParquet), WKT or pairs of numbers."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _DAMAGED: Final = "a damaged geometry"
 def degrees(column: Any, what: str, named: str = NAMED, *, comma: bool = False) -> Floats:
     """Return a column of latitudes or longitudes, NaN where a value is missing; `DataError` where it is no number.
 
-    The column is an Arrow one of numbers, or of texts that are numbers, with ``comma`` also ``48,85``. ``what``
-    and ``named``, how a caller names such columns, are for the error message.
+    The Arrow column holds numbers, or texts that are numbers, with ``comma`` also ``48,85``. ``what`` and
+    ``named``, the caller's arguments for such columns, are for the error message.
     """
     return numbers(column, what, "write degrees as 48.8566", f"name the right columns with {named}.", comma=comma)
 
@@ -55,11 +55,10 @@ def points(
 ) -> tuple[Floats, Floats]:
     """Return latitudes and longitudes of a geometry column, NaN where it is empty.
 
-    The column is an Arrow one of WKB (binary, or hexadecimal text), of WKT, or of GeoArrow's points. A MultiPoint
-    of one point is that point. A point that states a system of its own (EWKB, EWKT) is read in it; ``statements``
-    are the systems that another column states for rows, None where it states none. ``start`` is the number of rows
-    before this column, for messages. A geometry that is damaged or not a point, or cannot be projected to WGS84,
-    is a `DataError`.
+    The Arrow column holds WKB (binary, or hexadecimal text), WKT, or GeoArrow points. A MultiPoint of one point is
+    that point. A point may state a system of its own (EWKB, EWKT); ``statements`` are the systems that another
+    column states for rows, or None. ``start`` is the number of rows before this column, for messages. A geometry
+    that is damaged or not a point, or cannot be projected to WGS84, is a `DataError`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -128,7 +127,7 @@ def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> tuple[Floats
 
 
 def _bytes(text: str) -> bytes:
-    """Return the bytes that a hexadecimal text stands for; none if half a byte is missing."""
+    """Return the bytes of a hexadecimal text; none if half a byte is missing."""
     digits = text.strip().removeprefix("\\x").removeprefix("0x")
     return b"" if len(digits) % 2 else bytes.fromhex(digits)
 
@@ -152,7 +151,7 @@ def _from_wkb(values: Sequence[bytes], rows: NDArray[np.intp], source: str) -> t
 def _parsed(
     values: Sequence[bytes], shapes: Sequence[int] = (_POINT, _MULTIPOINT)
 ) -> tuple[Floats, NDArray[np.int64], dict[int, str]]:
-    """Return x and y of WKB, the SRID of each, and what is wrong, by position, with the first problem of all."""
+    """Return x and y of WKB, the SRID of each, and the problems by position, with the first problem of all."""
     xy, codes = np.full((len(values), 2), np.nan), np.zeros(len(values), dtype=np.int64)
     problems: dict[int, str] = {}
     kinds: dict[bytes, list[int]] = {}
@@ -194,7 +193,7 @@ def _parsed(
 
 
 def _check(problems: dict[int, str], rows: NDArray[np.intp], source: str) -> None:
-    """Refuse the first row with a problem, without a word of what is in it."""
+    """Refuse the first row with a problem, without showing its content."""
     if not problems:
         return
     first = min(problems)

@@ -44,6 +44,8 @@ _DAYS_ZERO: Final = 2000
 """The last year that programs write in front of times without a day."""
 
 IN_DEGREES: Final = {b"sfumato.crs": b"EPSG:4326"}
+"""Metadata of a table whose latitudes and longitudes are on WGS84; a column of systems is then not used."""
+
 _OFFSET: Final = re.compile(r"(?i)\b(?:utc|gmt)\s*[+-]\s*0*[1-9]|[+-](?!00:?00)[01]\d:?[0-5]\d\b")
 _SNAP_COLUMNS: Final = ("user", "time", "lat", "lon", "location")
 _SNAP_LINE: Final = re.compile(r"[^\t]+\t(\d{4}-\d\d-\d\dT[\d:]+Z)?\t[-+\d.]*\t[-+\d.]*\t[^\t]*")
@@ -71,7 +73,7 @@ def read_text(source: Source, wanted: Wanted) -> RawVisits:
 
 
 def _is_rounded(column: Any) -> bool:
-    """Return whether a column of whole numbers is one of floats that cannot hold all of its digits."""
+    """Return whether a column of integers was read as floats that cannot hold all digits."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -95,7 +97,7 @@ def _without_zone(table: Any, roles: Roles) -> list[str]:
 
 
 def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
-    """Read a Parquet file; a GeoParquet file's points are brought to WGS84.
+    """Read a Parquet file; points of GeoParquet are converted to WGS84.
 
     Source:
         The GeoParquet specification 1.1: x (longitude, easting) always comes first.
@@ -108,19 +110,13 @@ def read_arrow(source: Source, wanted: Wanted) -> RawVisits:
     return _read_typed(ArrowFile(source), wanted)
 
 
-"""The metadata of a table whose latitudes and longitudes are on WGS84, whatever its other columns say."""
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class PlaceColumns(CompactRepr):
-    """The columns of a table that hold places, users and times, and how positions become degrees.
+    """The columns of a table that hold places, users and times, and the conversion of positions to degrees.
 
-    Attributes:
-        roles: Which column is which.
-        source: What messages call the table.
-        comma: Whether numbers may be written ``48,85``.
-        system: The coordinate system of the geometry column.
-        named: How a caller names the columns of latitude and longitude, for messages.
+    ``source`` is the name in messages. ``comma`` is whether numbers may be written ``48,85``. ``system`` is that
+    of the geometry column. ``named`` are the caller's arguments for the columns of latitude and longitude, for
+    messages.
     """
 
     roles: Roles
@@ -131,16 +127,12 @@ class PlaceColumns(CompactRepr):
 
     @classmethod
     def of(cls, schema: Any, source: str, named: Mapping[str, str | None], *, comma: bool = False) -> Self:
-        """Return the columns of a table.
+        """Return the columns of a table from its Arrow schema, with its metadata on geometries.
 
-        Args:
-            schema: Its Arrow schema, with what it states about its geometries.
-            source: What messages call the table.
-            named: The column that the caller named for each role, or None.
-            comma: Whether numbers may be written ``48,85``.
+        ``named`` is the column that the caller named for each role, or None.
 
         Raises:
-            DataError: If a column is missing, the metadata are damaged or contradict each other.
+            DataError: If a column is missing, or the metadata are damaged or contradict each other.
         """
         geometries = geometry_columns(schema, source)
         roles = recognised(schema.names, source, named, geometry=next(iter(geometries), None))
@@ -177,11 +169,9 @@ class PlaceColumns(CompactRepr):
         return tuple(name for name in (*places, self.roles.datum) if name is not None)
 
     def degrees(self, table: Any, *, start: int = 0) -> tuple[Floats, Floats]:
-        """Return latitudes and longitudes, arrays (n,), NaN where a row has none.
+        """Return latitudes and longitudes, arrays (n,), of an Arrow table or batch; NaN where a row has none.
 
-        Args:
-            table: An Arrow table or record batch with these columns.
-            start: The number of rows before this table, for messages.
+        ``start`` is the number of rows before this table, for messages.
 
         Raises:
             DataError: If a value is no position, or its coordinate system has no known way to WGS84.
@@ -205,7 +195,7 @@ class PlaceColumns(CompactRepr):
 
 
 def read_frame(frame: ArrowStream, wanted: Wanted) -> RawVisits:
-    """Read a table in memory; one that cannot be handed over or holds no visits is a `DataError`."""
+    """Read a table in memory; one that cannot be exported or holds no visits is a `DataError`."""
     return _read_typed(FrameTable(frame), wanted)
 
 
@@ -280,7 +270,7 @@ def visits_of(
 
 
 def _moments(table: Any, roles: Roles) -> tuple[TimeColumn | None, str | None]:
-    """Return the times of a table, None without any, and the column of days where clocks have one of their own."""
+    """Return the times of a table, None without any, and the column of days where clocks have their own."""
     if roles.time is None:
         return None, None
     clocks, days = Clocks.of(table[roles.time], days=roles.date is not None), roles.date
@@ -296,7 +286,7 @@ def _moments(table: Any, roles: Roles) -> tuple[TimeColumn | None, str | None]:
 
 
 def _other_days(table: Any, roles: Roles, moments: Times) -> list[str]:
-    """Return the note of whole times on other days than those in a column of days, if there are some."""
+    """Return the note on times whose day differs from that in the column of days, if there are some."""
     days = None if roles.date is None else times(table[roles.date])
     if days is None:
         return []
@@ -312,7 +302,7 @@ def _other_days(table: Any, roles: Roles, moments: Times) -> list[str]:
 
 
 def _unclear(table: Any, roles: Roles) -> tuple[str, str, str]:
-    """Return what can be read in two ways, which, and how to write it; three "" if nothing can."""
+    """Return the ambiguous values, their two readings, and how to write them; three "" if nothing is ambiguous."""
     columns = [name for name in (roles.time, roles.date) if name is not None]
     if any(ambiguous_dates(table[name]) for name in columns):
         return "dates", "can begin with the month or with the day", "2024-02-01"
@@ -391,7 +381,7 @@ def geometry_columns(schema: Any, source: str) -> dict[str, GeometryColumn]:
 
 
 def _of_parquet(text: str, metadata: Mapping[bytes, bytes]) -> Statement:
-    """Return what Parquet's type states, which may be ``projjson:`` and a key of the file's metadata."""
+    """Return the statement of Parquet's type, which may be ``projjson:`` and a key of the file's metadata."""
     kind, _, key = text.partition(":")
     return metadata.get(key.encode(), text.encode()).decode() if kind == "projjson" else text
 

@@ -1,18 +1,19 @@
-"""Tracks of OziExplorer (.plt), and GeoLife, whose trajectories of people in Beijing are such files."""
+"""Readers of tracks: OziExplorer and GeoLife (.plt), and GPX."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any, Final
+from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError
+from ...errors import DataError, row_value
 from ...rounding import counted
 from ...tables import (
     Source,
@@ -27,8 +28,7 @@ from ...tables import (
     times,
 )
 from .crs import ReferenceSystem, UnknownSystemError, row_statements
-from .format import Format, RawVisits, Wanted
-from .people import each_file, person_of
+from .format import Format, PointReader, RawVisits, Wanted, person_of
 from .points import degrees
 
 _GEOLIFE: Final = b"Geolife"
@@ -40,51 +40,18 @@ _OZI_COLUMNS: Final = 5  # the date and time behind them may be left out
 _ONE_DAY: Final = timedelta(days=1)
 _ONE_DAY_US: Final = 86_400_000_000
 _FINE: Final = 5  # decimals of days that are seconds
+_POINT_TAGS: Final = ("trkpt", "rtept", "wpt")
 
 
-def read_folder(folder: Path, people: str | None, *, skip_damaged: bool) -> RawVisits:
-    """Read all ``*.plt`` files below a folder, such as ``Data`` or one user's; times are UTC.
-
-    The caller states who is a person: each folder that holds ``Trajectory`` where folders are.
-
-    Source:
-        Zheng et al., GeoLife GPS Trajectories 1.3, user guide.
-    """
-    rows = each_file(folder, GEOLIFE.suffix, people, _points, skip_damaged=skip_damaged)
-    if rows is None:
-        raise DataError(
-            f"the trajectories in {folder.name!r} hold no points.", "check that it is the right folder."
-        )
-    return rows
-
-
-def read(source: Source, wanted: Wanted) -> RawVisits:
-    """Read one ``*.plt`` file; the caller states whose it is."""
-    found = _points(source, person_of(source.path, source.path, wanted.people))
-    if found is None:
-        raise DataError(f"{source} holds no points.", "check that it is the right file.")
-    return found
-
-
-GEOLIFE: Final = Format(
-    "geolife",
-    "GeoLife and OziExplorer",
-    read,
-    lambda source: source.start.startswith((_GEOLIFE, _OZI)),
-    text=False,  # a damaged file is refused by its reader
-    suffix=".plt",
-    read_folder=read_folder,
-)
-
-
-def _points(source: Source, user: str | None) -> RawVisits | None:
-    """Return the points of one file, or None if it has a header alone.
+def _points_of_plt(source: Source, user: str | None) -> RawVisits | None:
+    """Return the points of one file, or None if it has only a header.
 
     The second line names the datum. A row that is no place on Earth, as in one of the published files, has no
-    position; a note says so.
+    position; a note says so. Times of GeoLife are UTC.
 
     Source:
         The help of OziExplorer, "File formats": the date and time are the days since 1899-12-30.
+        Zheng et al., GeoLife GPS Trajectories 1.3, user guide.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -205,7 +172,7 @@ def _agreement(dates: Sequence[str], days: Sequence[date | None]) -> tuple[NDArr
 
 
 def _seven_values(rows: bytes, source: Source) -> bytes:
-    """Return rows of OziExplorer with seven values each: the date and time behind the days may be left out.
+    """Return rows of OziExplorer with seven values each: the date and time after the days may be left out.
 
     Rows with fewer than five or more than seven values, as with commas in numbers, are refused (`DataError`).
     """
@@ -220,3 +187,126 @@ def _seven_values(rows: bytes, source: Source) -> bytes:
             )
     missing = [b""] * (len(_COLUMNS) - _OZI_COLUMNS)
     return b"\n".join(b",".join((line + missing)[: len(_COLUMNS)]) if len(line) > 1 else b"" for line in lines)
+
+
+def _points_of_gpx(source: Source, user: str | None) -> RawVisits:
+    """Return the points of one GPX file of a person.
+
+    A file that is no GPX is refused (`DataError`), and so is one that declares entities, which can exhaust the
+    memory of an XML reader.
+    """
+    import pyarrow as pa
+
+    found = _GpxParser(source, expat.ParserCreate("utf-8" if source.utf16 else None))
+    try:
+        with source.open_binary() as file:
+            found.parser.ParseFile(file)
+    except expat.ExpatError as error:
+        raise DataError(f"{source} is not valid XML: {error}.", "export the track again.") from None
+    except OSError as error:
+        raise DataError(f"{source} cannot be read: {error}.", "export or compress the track again.") from None
+    lat, lon = (
+        degrees(pa.array(texts, pa.string()), f"the attribute {name} of {source}")
+        for name, texts in (("lat", found.lat), ("lon", found.lon))
+    )
+    beyond = (np.abs(lat) > 90) | (np.abs(lon) > 180)
+    if beyond.any():
+        first = int(np.argmax(beyond))
+        raise DataError(
+            f"line {found.line[first]} of {source} has a point beyond 90 degrees of latitude or 180 of longitude"
+            f"{row_value(f' ({lat[first]:g}, {lon[first]:g})', '')}.",
+            "correct it, or take the point out.",
+        )
+    moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
+    unread = moments is None and any(found.time)
+    moments = None if moments is None else moments.without_days_zero()
+    return RawVisits(
+        lat,
+        lon,
+        None if user is None else names(pa.array([user] * len(lat), pa.string())),
+        np.full(len(lat), "NaT", dtype="datetime64[us]") if moments is None else moments.values,
+        notes=(f"The times of {source} could not be read.",)
+        if unread
+        else moments.notes(str(source))
+        if moments
+        else (),
+    )
+
+
+@dataclass(slots=True)
+class _GpxParser:
+    """Handlers of the XML parser, with the points so far."""
+
+    source: Source
+    parser: Any
+    line: list[int] = field(default_factory=list)
+    lat: list[str | None] = field(default_factory=list)
+    lon: list[str | None] = field(default_factory=list)
+    time: list[str | None] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.text
+        self.parser.StartDoctypeDeclHandler = self.doctype
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2]
+        if not self.path and name != "gpx":
+            raise DataError(
+                f"{self.source} is XML, but its root is not <gpx>{row_value(f', but <{tag}>', '')}.",
+                "export the track as GPX.",
+            )
+        self.path.append(name)
+        if name in _POINT_TAGS:
+            self.line.append(self.parser.CurrentLineNumber)
+            self.lat.append(attributes.get("lat"))
+            self.lon.append(attributes.get("lon"))
+            self.time.append(None)
+
+    def text(self, text: str) -> None:
+        if self.path[-1:] == ["time"] and self.path[-2] in _POINT_TAGS:
+            self.time[-1] = (self.time[-1] or "") + text
+
+    def end(self, _tag: str) -> None:
+        self.path.pop()
+
+    def doctype(self, *_: object) -> None:
+        raise DataError(
+            f"{self.source} declares a document type, which no GPX needs and hostile files use.",
+            "remove the <!DOCTYPE ...> part, if you trust the file.",
+        )
+
+
+def _reader(points: PointReader) -> Callable[[Source, Wanted], RawVisits]:
+    """Return a reader of one file; the caller states whose it is."""
+
+    def read(source: Source, wanted: Wanted) -> RawVisits:
+        rows = points(source, person_of(source.path, source.path, wanted.people))
+        if rows is None:
+            raise DataError(f"{source} holds no points.", "check that it is the right file.")
+        return rows
+
+    return read
+
+
+GEOLIFE: Final = Format(
+    "geolife",
+    "GeoLife and OziExplorer",
+    _reader(_points_of_plt),
+    lambda source: source.start.startswith((_GEOLIFE, _OZI)),
+    text=False,  # a damaged file is refused by its reader
+    suffix=".plt",
+    points=_points_of_plt,
+)
+GPX: Final = Format(
+    "gpx",
+    "GPX",
+    _reader(_points_of_gpx),
+    lambda source: source.start.startswith(b"<"),
+    text=False,  # XML may be in any encoding
+    suffix=".gpx",
+    points=_points_of_gpx,
+)
