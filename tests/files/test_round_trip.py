@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.errors import InputError, MetricWarning
 from sfumato.files import MechanismFile, load, read_mechanism_file, save
-from sfumato.files.manifest import decoded_label, encoded_label
+from sfumato.files.archive import decoded_label, encoded_label
 from tests.sampling.mechanisms import random_mechanism
 
 from .contents import assert_same, plain_file, rich_file

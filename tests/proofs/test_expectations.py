@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core import Loss, Mechanism, Prior
-from sfumato.proofs import distortion_below, expectations, expected_loss_above, worst_loss_above
+from sfumato.proofs import constraints, distortion_below, expected_loss_above, worst_loss_above
 
 from ..catalogue import CASES
 from ..leakage.channels import cases
@@ -79,7 +79,7 @@ def test_large_mechanisms_are_bounded_as_small_ones(monkeypatch):
     mechanism, loss = Mechanism(matrix), random.normal(size=(6, 7))
     prior = Prior(mechanism.secrets, random.dirichlet(np.ones(6)))
     gain = -np.abs(loss[:, :6])
-    monkeypatch.setattr(expectations, "_EXACT", 0)
+    monkeypatch.setattr(constraints, "_EXACT", 0)
     for bound, true in (
         (expected_loss_above(mechanism, prior, loss), exact.expected(mechanism, prior, loss)),
         (worst_loss_above(mechanism, loss), exact.worst(mechanism, loss)),

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, readable by their owner only, locked; and names of temporary ones."""
+"""Files: atomic writing, owner-only permissions, locks, and names of temporary files."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _HINTS: Final = {
 
 @contextmanager
 def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path of an empty file to write to; it takes the place of ``path`` at the end.
+    """Yield the path of an empty temporary file to write to; it replaces ``path`` at the end.
 
-    The temporary file lies in the same folder, reaches the disk before it is renamed, and is removed if anything
-    fails: then ``path`` is as it was before. A file that cannot be written is a `FileError`.
+    The temporary file lies in the same folder, reaches the disk before it is renamed, and is removed on any
+    failure: ``path`` is then unchanged. A file that cannot be written is a `FileError`.
     """
     target, temporary = _begun(path)
     try:
@@ -51,7 +51,7 @@ def atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def owner_only(only: bool = True) -> Iterator[None]:
-    """Give files made in the block to their owner only, like umask 077; unless ``only``, as the umask says."""
+    """Make files created in the block readable by their owner only, like umask 077; no effect without ``only``."""
     before = os.umask(0o077) if only else None
     try:
         yield
@@ -61,7 +61,7 @@ def owner_only(only: bool = True) -> Iterator[None]:
 
 
 def owner_only_like(path: str | os.PathLike[str]) -> AbstractContextManager[None]:
-    """Return `owner_only` where a file can be read by its owner alone; what is made of it then can, too."""
+    """Return `owner_only` for a file that only its owner can read: derived files then have its permissions."""
     try:
         alone = not os.stat(path).st_mode & 0o077
     except OSError:
@@ -70,7 +70,7 @@ def owner_only_like(path: str | os.PathLike[str]) -> AbstractContextManager[None
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Find out whether a file can be written, before what cannot be undone; nothing is left behind.
+    """Check that a file can be written, and leave nothing behind.
 
     It is a `FileError` if its folder is missing, nothing can be written there, its name is too long, or it is a
     folder itself.
@@ -82,8 +82,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def hidden_name(name: str, suffix: str) -> str:
     """Return the name of a hidden file that belongs to another: a dot, the name, the suffix.
 
-    A long name is cut to whole characters, and a hash of all of it tells it from others that begin alike. The
-    suffix, such as ``.part``, has at most 60 bytes.
+    A long name is cut to whole characters, and a hash of the full name distinguishes it from others with the same
+    start. The suffix, such as ``.part``, has at most 60 bytes.
     """
     encoded = name.encode("utf-8", "surrogateescape")
     end = suffix.encode()
@@ -95,10 +95,10 @@ def hidden_name(name: str, suffix: str) -> str:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Take the lock of an open file or folder. It ends when that is closed, or with the process.
+    """Take the lock of an open file or folder, and return False if another process has it.
 
-    False means that another process holds it. True may mean that the system or its file system has no such locks,
-    and nothing keeps others out.
+    The lock ends when the file is closed, or with the process. True may also mean that the system or file system
+    has no such locks, and others are not kept out.
     """
     try:
         import fcntl
@@ -112,7 +112,7 @@ def try_lock(descriptor: int) -> bool:
 
 
 def _begun(path: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Return the file to write and an empty one beside it that will take its place."""
+    """Return the file to write and an empty one next to it that will replace it."""
     try:
         target = Path(os.path.realpath(path))
         with suppress(FileNotFoundError):

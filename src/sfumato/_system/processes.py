@@ -52,7 +52,7 @@ class _SafeContext(SpawnContext):
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """Let Python processes that start in the block leave the current folder out of their path."""
+    """Remove the current folder from the module path of Python processes started in the block."""
     with _LOCK:
         before = os.environ.get(_SAFE_PATH)
         os.environ[_SAFE_PATH] = "1"
@@ -66,7 +66,7 @@ def _safe_path() -> Iterator[None]:
 
 
 def _begin(line: Any) -> None:
-    """Begin a worker: with one thread of BLAS; it ends with the process that hands out the work."""
+    """Start a worker with one thread of BLAS that exits with its parent."""
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""The container: a ZIP of manifest.json and .npy members, the same bytes each time."""
+"""Container of mechanism files: a reproducible ZIP of a JSON manifest and .npy members, all checked."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ import math
 import os
 import re
 import struct
+import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .._system import atomically
 from .._version import __version__
+from ..core.arrays import readonly
 from ..errors import FileError, InputError
-from .manifest import DAMAGED, MAX_MEMBER, Fields, unpacked
 from .signatures import check_signature
 
 FORMAT: Final = "sfumato mechanism"
@@ -42,15 +45,25 @@ _UNSOUND: Final = (
     ValueError,
     struct.error,
 )
+_Value = TypeVar("_Value")
+DAMAGED: Final = "the file is damaged or was changed by hand: write it again, or get an intact copy."
+MOST_GUARANTEES: Final = 64
+MOST_CONSTRAINTS: Final = 500
+MAX_ENTRIES: Final = 1 << 27  # 1 GiB: 11,585 secrets with as many observables
+MAX_MEMBER: Final = 8 * MAX_ENTRIES + (1 << 16)
+_MAGIC: Final = b"\x93NUMPY\x01\x00"
+_HEADER: Final = re.compile(
+    rb"\{'descr': '(<i8|<u8|<f8)', 'fortran_order': False, 'shape': \((\d{1,10}),(?: (\d{1,10}))?\), \} *\n"
+)
 
 
 def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
     """Write the container, whole or not at all; a file that exists is replaced.
 
-    Members are stored without compression: the bytes then depend on no library's version, and what is read is
-    never larger than the file. Format, version and checksums are added to the manifest; the members are the bytes
-    of .npy files by name. It is a `FileError` if the file cannot be written, and an `InputError` if the manifest
-    holds what JSON cannot, or is too large.
+    Members, the bytes of .npy files by name, are stored without compression: the bytes then depend on no library's
+    version, and the content is never larger than the file. Format, version and checksums are added to the
+    manifest. A file that cannot be written is a `FileError`; a manifest too large, or not possible in JSON, is an
+    `InputError`.
     """
     entries = {
         **manifest,
@@ -82,8 +95,8 @@ def read_archive(
 ) -> tuple[Fields, dict[str, NDArray[Any]]]:
     """Return the manifest and the arrays of a container, every checksum verified.
 
-    ``signed_by`` is the public key by which it has to be signed; None for any file. A file that does not exist, is
-    not a valid container of a version that this package knows, or is not signed by the key is a `FileError`.
+    ``signed_by`` is the public key by which it has to be signed, or None. It is a `FileError` if the file does not
+    exist, is not a valid container of a known version, or is not signed by the key.
     """
     try:
         with _opened(Path(path), signed_by) as stream:
@@ -107,7 +120,7 @@ def read_archive(
 
 
 def _opened(path: Path, signed_by: str | os.PathLike[str] | None) -> BinaryIO:
-    """Open a file; one that has to be signed is read once, so that what was verified is what is used."""
+    """Open a file; one that has to be signed is read once, so that the verified bytes are the ones used."""
     if signed_by is None:
         return path.open("rb")
     content = path.read_bytes()
@@ -116,9 +129,9 @@ def _opened(path: Path, signed_by: str | os.PathLike[str] | None) -> BinaryIO:
 
 
 class _Guarded:
-    """A file of which zipfile reads no more than a little at a time, until it has listed the members.
+    """A file of which zipfile reads only a limited amount at a time, until it has listed the members.
 
-    The directory of members is read whole, and its size is whatever the file says.
+    It reads the directory of members at once, with the size that the file claims.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -137,7 +150,7 @@ class _Guarded:
 
 
 def _values(text: bytes) -> int:
-    """Return at least how many values a JSON text holds, at most twice as many and one."""
+    """Return a lower bound on the number of values in a JSON text; they are at most twice as many and one."""
     return sum(text.count(mark) for mark in (b",", b"[", b"{"))
 
 
@@ -174,7 +187,7 @@ def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArra
 
 
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by name, once their number and sizes are known to be harmless."""
+    """Return the members by name, after their number and sizes are checked."""
     infos = archive.infolist()
     if len(infos) > _MAX_MEMBERS:
         raise FileError(f"it has {len(infos):,} members, more than the {_MAX_MEMBERS:,} allowed.", DAMAGED)
@@ -244,3 +257,131 @@ def _not_sound(start: bytes, error: Exception) -> FileError:
         return FileError("it is not a mechanism file.", "give a mechanism file (.sfm) that sfumato wrote.")
     said = str(error)[:_SAID]  # which may be as long as the file
     return FileError(f"it is cut off or damaged ({said}).", "get an intact copy, or write it again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A JSON object called ``name`` in messages; readers raise `FileError` for missing entries or wrong types."""
+
+    values: dict[str, Any]
+    name: str = "manifest"
+
+    @classmethod
+    def of(cls, value: Any, name: str) -> Fields:
+        """Return the fields of a JSON value, which must be an object."""
+        if not isinstance(value, dict):
+            raise FileError(f"its {name} is not an object.", DAMAGED)
+        return cls(value, name)
+
+    def text(self, key: str) -> str:
+        """Return a text."""
+        return self._typed(key, str, "a text")
+
+    def flag(self, key: str) -> bool:
+        """Return a truth value."""
+        return self._typed(key, bool, "true or false")
+
+    def integer(self, key: str) -> int:
+        """Return an integer."""
+        return self._typed(key, int, "an integer")
+
+    def number(self, key: str) -> float:
+        """Return a finite number."""
+        value = self._get(key)
+        if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+            raise self._wrong(key, "a number")
+        return float(value)
+
+    def items(self, key: str) -> list[Any]:
+        """Return a list."""
+        return self._typed(key, list, "a list")
+
+    def fields(self, key: str) -> Fields:
+        """Return an object's fields."""
+        return Fields.of(self._get(key), f"{self.name}'s {key}")
+
+    def has(self, key: str) -> bool:
+        """Return whether the entry is there and not null."""
+        return self.values.get(key) is not None
+
+    def _get(self, key: str) -> Any:
+        if key not in self.values:
+            raise FileError(f"its {self.name} has no entry {key!r}.", DAMAGED)
+        return self.values[key]
+
+    def _typed(self, key: str, kind: type[_Value], wanted: str) -> _Value:
+        value = self._get(key)
+        if type(value) is not kind:  # a truth value is no integer
+            raise self._wrong(key, wanted)
+        return value
+
+    def _wrong(self, key: str, wanted: str) -> FileError:
+        return FileError(f"its {self.name} has an entry {key!r} that is not {wanted}.", DAMAGED)
+
+
+def encoded_label(label: Hashable) -> Any:
+    """Return a label as JSON: plain where JSON has its type, tagged otherwise.
+
+    A label that is no text, number, truth value, None, tuple or frozenset is an `InputError`.
+    """
+    if label is None or type(label) in (str, bool, int):
+        return label
+    if isinstance(label, float) and type(label) is float:
+        return label if math.isfinite(label) else {"float": str(label)}
+    if isinstance(label, tuple) and type(label) is tuple:
+        return {"tuple": [encoded_label(part) for part in label]}
+    if isinstance(label, frozenset):
+        # A set has no order of its own; the file needs one, to be the same each time.
+        parts = [encoded_label(part) for part in label]
+        return {"set": sorted(parts, key=lambda part: json.dumps(part, sort_keys=True))}
+    raise InputError(
+        f"the label {label!r} is a {type(label).__name__}, which a mechanism file cannot hold.",
+        "use texts, numbers, tuples or frozensets as labels.",
+    )
+
+
+def decoded_label(value: Any) -> Hashable:
+    """Return the label of an encoding; any other value is a `FileError`."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, dict) and len(value) == 1:
+        ((tag, content),) = value.items()
+        if tag == "float" and content in ("inf", "-inf", "nan"):
+            return float(content)
+        if tag == "tuple" and isinstance(content, list):
+            return tuple(decoded_label(part) for part in content)
+        if tag == "set" and isinstance(content, list):
+            return frozenset(decoded_label(part) for part in content)
+    raise FileError("it holds a label of an unknown kind.", "the file is damaged: write it again.")
+
+
+def packed(array: NDArray[Any]) -> bytes:
+    """Return the bytes of an array of 64-bit numbers in numpy's format, version 1.0."""
+    stream = io.BytesIO()
+    plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(plain))
+    return b"".join((stream.getvalue(), plain.reshape(-1).view(np.uint8).data))
+
+
+def unpacked(data: bytes, name: str) -> NDArray[Any]:
+    """Return the array of a member, read-only; ``name`` is for the error message.
+
+    Only the header that `packed` writes is accepted, and nothing in it is evaluated. Another header, data that do
+    not fit it, or an array that is too large is a `FileError`.
+    """
+    start = 10 + int.from_bytes(data[8:10], "little")
+    header = _HEADER.fullmatch(data[10:start])
+    if data[:8] != _MAGIC or header is None:
+        raise FileError(f"its member {name!r} is not an array of 64-bit numbers.", DAMAGED)
+    shape = tuple(int(size) for size in header.groups()[1:] if size is not None)
+    entries = math.prod(shape)
+    if entries > MAX_ENTRIES:
+        raise FileError(
+            f"its member {name!r} claims {entries:,} entries, more than the {MAX_ENTRIES:,} allowed.", DAMAGED
+        )
+    if len(data) - start != 8 * entries:
+        raise FileError(
+            f"its member {name!r} claims {entries:,} entries but holds {len(data) - start:,} bytes.", DAMAGED
+        )
+    array = np.frombuffer(data, dtype=header[1].decode(), offset=start).reshape(shape)
+    return readonly(array.astype(array.dtype.newbyteorder("="), copy=False))

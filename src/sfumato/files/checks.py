@@ -1,9 +1,12 @@
-"""Checks of what a mechanism file holds, for each kind of mechanism."""
+"""Checks of the content of mechanism files, and words on content that nothing confirms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
 
 from ..core import (
     Asked,
@@ -14,17 +17,24 @@ from ..core import (
     Mechanism,
     MetricPrivacy,
     Prior,
+    Space,
     as_guarantees,
+    as_named,
+    follows,
     units,
 )
 from ..core.arguments import wrong_kind
-from ..core.naming import check_unit
+from ..core.naming import check_unit, name_phrase, quote
 from ..errors import InputError, python
+from ..geo import TRUE_POINT
 from ..mechanisms.tupling import TuplePrivacy, Tupling
-from ..proofs import LinearConstraint, Optimality, check_optimality
-from .decoding import MOST_CONSTRAINTS, MOST_GUARANTEES
+from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy, check_optimality
+from .archive import MOST_CONSTRAINTS, MOST_GUARANTEES
 
 _LONGEST: Final = 300  # characters of a source
+_LABELS: Final = "that the labels are where the file states it, not checked"
+UNCONFIRMED_LOSS: Final = "the loss ("
+"""Beginning of the words on a loss that nothing confirms."""
 
 
 def check_matrix(
@@ -39,9 +49,9 @@ def check_matrix(
     *,
     dummies: bool,
 ) -> None:
-    """Refuse what does not fit a matrix, or the matrix inside a tupling (`InputError`).
+    """Refuse parts that do not fit a matrix, or the matrix inside a tupling (`InputError`).
 
-    ``source`` is whose places a table is from, and ``dummies`` whether its reports are sent among dummies.
+    ``source`` names the owner of the places of a table, and ``dummies`` is whether reports are sent among dummies.
     """
     promised = len(guarantees) + len(tuple_guarantees)
     if promised > MOST_GUARANTEES:
@@ -89,11 +99,11 @@ def check_noise(
     source: str,
     parts: Sequence[str],
 ) -> tuple[Asked, ...]:
-    """Return the promise of noise for coordinates; refuse what does not fit the noise (`InputError`).
+    """Return the guarantee of noise for coordinates; refuse parts that do not fit the noise (`InputError`).
 
-    The prior is over some cells. ``guarantees`` is None for the noise's own promise, the only one that it can
-    have. ``source`` is whose places its table is from; ``parts`` name what else was given and only a matrix can
-    have.
+    The prior is over some cells. ``guarantees`` is None for the noise's own guarantee, the only possible one.
+    ``source`` names the owner of the places of its table; ``parts`` are other arguments given, which need a
+    matrix.
     """
     from ..geo import Cells
     from ..mechanisms.planar import CoordinateNoise
@@ -132,7 +142,7 @@ def check_noise(
 
 
 def _is_promise(guarantees: Sequence[Asked], promise: CoordinatePrivacy) -> bool:
-    """Return whether guarantees are one promise for points with the same numbers."""
+    """Return whether guarantees are one guarantee for points with the same numbers."""
     return len(guarantees) == 1 and all(
         getattr(guarantees[0], name, None) == getattr(promise, name) for name in ("epsilon", "unit", "slack_m")
     )
@@ -141,10 +151,10 @@ def _is_promise(guarantees: Sequence[Asked], promise: CoordinatePrivacy) -> bool
 def check_sound(
     mechanism: Mechanism, loss: Loss | None, guarantees: Sequence[Guarantee], optimality: Optimality | None
 ) -> None:
-    """Refuse units that are no short words, and lengths below zero (`InputError`).
+    """Refuse units that are no short words, and negative lengths (`InputError`).
 
-    Units stand in sentences: a longer text could read as one. They are those of the mechanism's secrets and
-    observables, the loss, the guarantees' metrics and distances, and the attacker's distance in the prices.
+    Units are printed within sentences, so a longer text could be mistaken for one. All spaces, losses and metrics
+    of the file are checked.
     """
     losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
     candidates = None if optimality is None else optimality.candidates
@@ -162,3 +172,102 @@ def check_sound(
                 f"a distance or loss in {given.unit} is {least}, and no length is below zero.",
                 "leave its unit out, or use lengths of at least 0.",
             )
+
+
+def stated(
+    mechanism: Mechanism,
+    loss: Loss | None,
+    guarantees: Sequence[Guarantee],
+    optimality: Optimality | None,
+    constraints: Sequence[LinearConstraint] = (),
+) -> tuple[str, ...]:
+    """Return in words the distances and losses that the secrets and observables cannot confirm.
+
+    They are of the loss and the linear constraints, arrays (secrets, observables), of the guarantees, and of the
+    prices, with the attacker's distance in the dual game. Distances with a name that determines others are refused
+    (`InputError`).
+    """
+    secrets, observables = mechanism.secrets, mechanism.observables
+    found: list[str] = []
+    for guarantee in guarantees:
+        if isinstance(guarantee, VertexPrivacy):
+            continue  # its steps are those of the lattice
+        if isinstance(guarantee, MetricPrivacy):
+            if not as_named(guarantee.distances, secrets, secrets):
+                found.append(
+                    f"distances ({name_phrase(guarantee.distances.name)}) as the file states them, not checked"
+                )
+            elif not guarantee.confirmed_by(secrets):
+                found.append(_LABELS)
+        elif isinstance(guarantee, PlaceDistortion):
+            visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
+            found.append(
+                f"that people are where the file states it ({visits:,} visits at {places:,} places), not checked; "
+                "the attacker's error is computed from these places"
+            )
+        else:
+            found += _attacker(guarantee.distance, mechanism)
+    if optimality is not None and optimality.distance is not None:
+        found += _attacker(optimality.distance, mechanism)
+    priced = None if optimality is None else optimality.candidates
+    named = loss is None or as_named(loss, secrets, observables)
+    if priced is not None and loss is not None:
+        named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
+    if loss is not None and not named:
+        held = any(isinstance(each, PlaceDistortion) for each in guarantees)
+        averaged = loss.name.endswith(TRUE_POINT) and not held
+        why = ": it is an average over visits, which the file does not hold" if averaged else ""
+        found.append(f"{UNCONFIRMED_LOSS}{name_phrase(loss.name)}) as the file states it, not checked{why}")
+    elif loss is not None and not follows(loss, secrets, observables, secrets):
+        found.append(_LABELS)
+    found += [
+        f"the coefficients of the linear constraint called {quote(each.name)} as the file states them, not checked"
+        for each in constraints
+    ]
+    found += _moved(secrets, observables)
+    return tuple(dict.fromkeys(found))
+
+
+def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
+    """Return in words which of an attacker's distances and guesses nothing confirms."""
+    secrets, observables = mechanism.secrets, mechanism.observables
+    guesses, refused = len(distance.array), None
+    if guesses == len(secrets):
+        try:
+            if as_named(distance, secrets, secrets):
+                return [] if follows(distance, secrets, secrets, secrets) else [_LABELS]
+        except InputError as error:
+            refused = error
+    if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):
+        return [
+            "the attacker is taken to guess one of the reports; an attacker who guesses anything else may err less"
+        ]
+    if refused is not None:
+        raise refused
+    what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
+    return [f"the attacker's {what} ({name_phrase(distance.name)}) as the file states them, not checked"]
+
+
+def _moved(secrets: Space, observables: Space) -> list[str]:
+    """Return in words a label that has different places among the secrets and the reports."""
+    here, there = secrets.coordinates, observables.coordinates
+    if here is None or there is None or secrets is observables:
+        return []
+    alike = (secrets.unit, secrets.crs, here.shape[1]) == (observables.unit, observables.crs, there.shape[1])
+    shared = set(secrets.labels) & set(observables.labels)
+    for label in (label for label in secrets.labels if label in shared):
+        if not alike or not np.array_equal(here[secrets.position(label)], there[observables.position(label)]):
+            return [f"the label {label} stands for one place among the secrets and for another among the reports"]
+    return []
+
+
+def json_of(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claims as JSON reads them back; `InputError` if it cannot hold them."""
+    try:
+        again: dict[str, Any] = json.loads(json.dumps(dict(claims), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"the claims are not what JSON can hold ({error}).",
+            "use texts, finite numbers, true, false, None, lists and mappings.",
+        ) from None
+    return again

@@ -1,7 +1,8 @@
-"""From the manifest and the members of a mechanism file back to objects."""
+"""Reading of mechanism files: from the manifest and members to objects."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,22 +24,23 @@ from ..core import (
     MetricPrivacy,
     NumberBins,
     Prior,
+    Randomizer,
     Space,
     ThresholdPrivacy,
     as_named,
     follows,
     from_words,
 )
+from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import DataError, FileError, InputError, MetricWarning
 from ..geo import ChosenPlaces, Places, Projection, places_from
 from ..mechanisms import planar
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
-from .manifest import DAMAGED, MAX_ENTRIES, Fields, decoded_label
+from .archive import DAMAGED, MAX_ENTRIES, MOST_CONSTRAINTS, MOST_GUARANTEES, Fields, decoded_label, read_archive
+from .mechanism_file import MechanismFile
 
-MOST_GUARANTEES: Final = 64
-MOST_CONSTRAINTS: Final = 500
 _LONGEST: Final = 1 << 512  # of a fraction's whole numbers
 Arrays = Mapping[str, NDArray[Any]]
 _Part = TypeVar("_Part", Space, Metric, Loss)
@@ -46,7 +48,7 @@ _Part = TypeVar("_Part", Space, Metric, Loss)
 
 @dataclass(slots=True)
 class Contents:
-    """The objects of a file; what several of them share is built once."""
+    """The objects of a file; shared parts are built once."""
 
     manifest: Fields
     arrays: Arrays
@@ -64,7 +66,7 @@ class Contents:
         return self.manifest.has("noise")
 
     def noise(self) -> tuple[planar.CoordinateNoise, Prior | None, str]:
-        """Return the noise for coordinates, the prior if there is one, and whose places they are from."""
+        """Return the noise for coordinates, the prior if there is one, and the owner of their places."""
         entry = self.manifest.fields("noise")
         table = None
         if entry.has("table"):
@@ -118,10 +120,7 @@ class Contents:
         return self._loss(self.manifest, "loss") if self.manifest.has("loss") else None
 
     def guarantees(self, secrets: Space, *, trusted: bool = False) -> tuple[Asked | TuplePrivacy, ...]:
-        """Return the guarantees; metrics that the secrets do not confirm are marked as stated.
-
-        No metric is marked where the caller vouches for the file's distances (``trusted``).
-        """
+        """Return the guarantees; unless ``trusted``, metrics not confirmed by the secrets are marked as stated."""
         values = self.manifest.items("guarantees")
         if len(values) > MOST_GUARANTEES:
             raise FileError(f"it holds {len(values):,} guarantees, more than {MOST_GUARANTEES}.", DAMAGED)
@@ -307,7 +306,7 @@ class Contents:
 
 
 def _fraction(entry: Fields, key: str) -> Fraction:
-    """Return a positive fraction of whole numbers that are not absurdly long."""
+    """Return a positive fraction of integers of limited length."""
     parts = entry.items(key)
     if len(parts) != 2 or not all(type(part) is int and 0 < part < _LONGEST for part in parts):
         raise FileError(f"its {entry.name} has an entry {key!r} that is not a fraction of whole numbers.", DAMAGED)
@@ -317,8 +316,8 @@ def _fraction(entry: Fields, key: str) -> Fraction:
 def _check_axioms(array: Floats, name: str) -> None:
     """Refuse an array that its file calls a metric and that is not one.
 
-    The tolerance is wider than that of `Metric`, because great circles that nearly reach
-    around the Earth are rounded coarsely.
+    The tolerance is wider than that of `Metric`, because great circles that nearly reach around the Earth are
+    rounded coarsely.
     """
     n = len(array)
     sound = array.shape == (n, n) and not (array < 0).any() and not np.isnan(array).any()
@@ -333,3 +332,72 @@ def _check_axioms(array: Floats, name: str) -> None:
             raise FileError(
                 f"the {name} in it breaks the triangle inequality, although the file says that it holds.", DAMAGED
             )
+
+
+@checked
+def read_mechanism_file(
+    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
+) -> MechanismFile:
+    """Return the content of a mechanism file of any kind.
+
+    Nothing in the file is run or unpickled, and nothing is unpacked to disk; sizes are checked before memory is
+    allocated, checksums before anything is used. Checksums detect accidents, not forgeries: anyone who can change
+    the file can change them as well. A signature detects both.
+
+    Distances that the secrets do not confirm are marked (`Metric.stated`), and a guarantee by them is refused
+    where reports are drawn or charged.
+
+    Args:
+        path: The file.
+        trust_distances: Whether to leave such distances unmarked.
+        signed_by: The file of the public key by which it has to be signed (`verify`).
+
+    Raises:
+        FileError: If the file does not exist; or it is not one of a mechanism, is cut off,
+            damaged, inconsistent, written by a newer version or not signed by the key.
+        MissingExtraError: If a signature is needed and cryptography is not installed (extra ``sign``).
+    """
+    try:
+        held = Contents(*read_archive(path, signed_by))
+        if held.noisy:
+            noise, prior, source = held.noise()
+            return MechanismFile(noise, prior, claims=held.claims(), source=source)
+        mechanism = held.mechanism()
+        return MechanismFile(
+            held.tupling(mechanism) or mechanism,
+            held.prior(),
+            held.loss(),
+            held.guarantees(mechanism.secrets, trusted=trust_distances),
+            held.claims(),
+            held.optimality(mechanism.shape),
+            held.constraints(),
+        )
+    except FileError as error:
+        raise FileError(f"{os.fspath(path)!r}: {error.problem}", error.hint) from error
+    except InputError as error:
+        raise FileError(
+            f"{os.fspath(path)!r}: its content is inconsistent: {error.problem}",
+            "the file is damaged or was made by another program: write it again with sfumato.",
+        ) from error
+    except RecursionError as error:
+        raise FileError(f"{os.fspath(path)!r}: its content is nested too deeply.", DAMAGED) from error
+
+
+@checked
+def load(
+    path: str | os.PathLike[str], *, trust_distances: bool = False, signed_by: str | os.PathLike[str] | None = None
+) -> Randomizer:
+    """Return the mechanism of a mechanism file: a `Mechanism`, a `Tupling` or a `CoordinateNoise`.
+
+    `read_mechanism_file` returns the whole content of the file.
+
+    Args:
+        path: The file.
+        trust_distances: Whether to trust distances that its secrets do not confirm, such as
+            travel times. Without it, a guarantee by such distances is refused where reports are drawn or charged.
+        signed_by: The file of the public key by which it has to be signed (`sfumato.files.verify`).
+
+    Raises:
+        FileError: As `read_mechanism_file`.
+    """
+    return read_mechanism_file(path, trust_distances=trust_distances, signed_by=signed_by).mechanism

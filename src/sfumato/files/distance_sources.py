@@ -1,4 +1,4 @@
-"""The distances of a file's promises: whether its secrets confirm them, and those that an audit measures by."""
+"""Sources of the distances of a file's guarantees, and the distances that an audit measures by."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INFINITE: Final = "The file promises nothing by distance: no pair of secrets is
 
 
 class DistanceSource(enum.Enum):
-    """Source of the distances that a promise counts in; the value is the word for it."""
+    """Source of the distances of a guarantee; the value is the word for it."""
 
     CONFIRMED = "confirmed"
     """The secrets have coordinates or labels that give just these distances."""
@@ -33,16 +33,11 @@ class DistanceSource(enum.Enum):
     LABELS = "stated for labels"
     """The file states them, for secrets that have no coordinates."""
     UNCONFIRMED = "stated and not confirmed"
-    """The file states them, and the coordinates of the secrets give others or cannot tell."""
+    """The file states them, and the coordinates of the secrets give others or none."""
 
 
 def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
-    """Return where the distances of a promise come from.
-
-    Args:
-        mechanism: The mechanism, whose spaces have the coordinates and labels.
-        guarantee: The promise, of its secrets.
-    """
+    """Return the source of the distances of a guarantee, by the coordinates and labels of a mechanism."""
     secrets, observables = mechanism.secrets, mechanism.observables
     if isinstance(guarantee, VertexPrivacy | PlaceDistortion):
         return DistanceSource.CONFIRMED  # both are made of places alone
@@ -62,10 +57,8 @@ def source_of(mechanism: Mechanism, guarantee: Guarantee) -> DistanceSource:
 class Yardstick(CompactRepr):
     """The distances to measure the mechanism of a file by.
 
-    Attributes:
-        metric: The distances; None where there are none.
-        stated: Whether the file alone states them.
-        note: A sentence about them, where there is something to say.
+    ``metric`` is None where there are none, ``stated`` is whether only the file states them, and ``note`` is a
+    sentence about them.
     """
 
     metric: Metric | None
@@ -74,20 +67,16 @@ class Yardstick(CompactRepr):
 
 
 def measured_by(mechanism: Mechanism, guarantees: Sequence[Guarantee]) -> Yardstick:
-    """Return the distances to measure a file's mechanism by.
+    """Return the distances to measure a file's mechanism by, from the guarantees of the file.
 
-    They are those of the first promise of metric privacy if they are confirmed, or if the
+    They are those of the first guarantee of metric privacy if they are confirmed, or if the
     secrets have no coordinates; else those between the coordinates.
-
-    Args:
-        mechanism: The mechanism.
-        guarantees: What its file promises.
     """
     space = mechanism.secrets
     first = next((each for each in guarantees if isinstance(each, MetricPrivacy)), None)
     if first is None:
         return Yardstick(None)
-    if isinstance(first, VertexPrivacy):  # whose distances are steps, which nobody has asked for
+    if isinstance(first, VertexPrivacy):  # whose distances are steps, which no one asked for
         return Yardstick(space.metric("euclidean", unit=first.promise.unit))
     own = _straight(space, first.metric.unit)
     if not promised_pairs(first.metric):
@@ -101,7 +90,7 @@ def measured_by(mechanism: Mechanism, guarantees: Sequence[Guarantee]) -> Yardst
 
 
 def promised_pairs(metric: Metric) -> int:
-    """Return how many ordered pairs are at a finite distance: those that a promise is about."""
+    """Return the number of ordered pairs at a finite distance: those that a guarantee constrains."""
     return int(np.isfinite(metric.array).sum()) - len(metric)
 
 

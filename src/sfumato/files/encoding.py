@@ -1,11 +1,13 @@
-"""From objects to the manifest and the members of a mechanism file."""
+"""Writing of mechanism files: from objects to the manifest and members."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +22,26 @@ from ..core import (
     Metric,
     NumberBins,
     Prior,
+    Randomizer,
     Space,
     ThresholdPrivacy,
     as_words,
 )
-from ..errors import InputError
+from ..core.arguments import checked
+from ..errors import InputError, python
 from ..geo import ChosenPlaces, Places, places_from
 from ..mechanisms.planar import CoordinateNoise
 from ..mechanisms.tupling import TuplePrivacy, Tupling
+from ..optimal import Design
 from ..proofs import LinearConstraint, Optimality, PlaceDistortion, VertexPrivacy
-from .manifest import MAX_ENTRIES, encoded_label, packed
+from .archive import MAX_ENTRIES, encoded_label, packed, write_archive
+from .mechanism_file import MechanismFile
 
-if TYPE_CHECKING:
-    from .mechanism_file import MechanismFile
+_OTHERS: Final = frozenset({".csv", ".json", ".mat", ".npy", ".npz", ".parquet", ".png", ".html"})  # formats
 
 
 def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the manifest and the members' bytes by name; equal things are stored once."""
+    """Return the manifest and the members' bytes by name; equal parts are stored once."""
     parts = _Parts()
     if not file.has_matrix:
         noise = {"noise": parts.noise(file.noise), "prior": parts.prior(file.prior), "source": file.source}
@@ -56,10 +61,9 @@ def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def fingerprint(part: Space | Metric) -> str:
-    """Return the SHA-256 of what a mechanism file holds of a space or a metric.
+    """Return the SHA-256 of a space or a metric as a mechanism file stores it.
 
-    Raises:
-        InputError: If it can hold no such space or label.
+    It is an `InputError` if a file cannot hold such a space or label.
     """
     parts = _Parts()
     place = parts.metric(part) if isinstance(part, Metric) else parts.space(part)
@@ -224,7 +228,7 @@ class _Parts:
 
 
 def _place(entries: list[dict[str, Any]], entry: dict[str, Any]) -> int:
-    """Return the place of an entry in a list, to which it is added if need be.
+    """Return the place of an entry in a list, to which it is added if it is new.
 
     Compared as text, because 1 equals True and 1.0, but is another label.
     """
@@ -234,3 +238,34 @@ def _place(entries: list[dict[str, Any]], entry: dict[str, Any]) -> int:
             return place
     entries.append(entry)
     return len(entries) - 1
+
+
+@checked
+def save(
+    content: Randomizer | MechanismFile | Design,
+    path: str | os.PathLike[str],
+) -> None:
+    """Write a mechanism, a design, or a `MechanismFile`, to a mechanism file (.sfm).
+
+    The same content gives the same bytes. On any failure nothing half-written remains,
+    and a file that existed stays as it was.
+
+    Args:
+        content: The content. For a design its problem and the prices that prove its gap are
+            written, too (see `MechanismFile.of_design`).
+        path: The file, usually with the suffix ``.sfm``; one that exists is replaced.
+
+    Raises:
+        FileError: If the file cannot be written.
+        InputError: If a label is of a type that the file cannot hold, noise has no projection, or the path is
+            named like another format.
+    """
+    if Path(path).suffix.lower() in _OTHERS:
+        raise InputError(
+            f"{os.fspath(path)!r} is named like another kind of file, and a mechanism file would be written.",
+            "let the name end in .sfm",
+            python("write the numbers alone with the library of that format, from mechanism.matrix."),
+        )
+    if isinstance(content, Design):
+        content = MechanismFile.of_design(content)
+    write_archive(path, *encoded(content if type(content) is MechanismFile else MechanismFile(content)))

@@ -1,4 +1,4 @@
-"""Mechanisms of other programs: a matrix, in .npy files too, or a table of probabilities."""
+"""Mechanisms of other programs: matrices and tables of probabilities."""
 
 from __future__ import annotations
 
@@ -32,16 +32,13 @@ _UNSOUND: Final = (ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenE
 
 @checked
 def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
-    """Return the mechanism that a matrix or table on disk describes.
+    """Return the mechanism of a matrix or table on disk.
 
     A ``.npy`` file holds the array (secrets, observables). A ``.csv`` or ``.parquet``
     file is either wide (a row per secret and a column per observable; a first column of
     text, or one named ``secret``, holds the secrets) or long (columns ``secret``,
-    ``observable`` and ``probability``; where there is a column ``weight``, as
-    `export_table` writes it, the mechanism comes back with the same integers).
-
-    Args:
-        path: The file.
+    ``observable`` and ``probability``; with a column ``weight``, as
+    `export_table` writes it, the mechanism has the same integers).
 
     Raises:
         DataError: If the file does not exist, or it holds no such table.
@@ -184,7 +181,7 @@ def _of_weights(
 
 
 def _labels(values: Sequence[Any]) -> list[Hashable]:
-    """Return labels, if they can be; text that is a whole number becomes one, as Parquet would have kept it."""
+    """Return labels; texts that are whole numbers become numbers, if all are."""
     if all(isinstance(value, str) and _WHOLE.fullmatch(value.strip()) for value in values):
         numbers = [int(value.strip()) for value in values]
         if all(str(number) == value.strip() for number, value in zip(numbers, values, strict=True)):
@@ -223,10 +220,7 @@ def _decimals(mechanism: Mechanism) -> Any:
 
 
 def read_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """Return the array of real numbers that a file holds.
-
-    Args:
-        path: The file, as `numpy.save` writes it.
+    """Return the array of real numbers in a file written by `numpy.save`.
 
     Raises:
         DataError: If the file does not exist, or it holds something else.

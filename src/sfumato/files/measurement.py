@@ -1,4 +1,4 @@
-"""A mechanism in OpenDP: a Measurement whose privacy map is proved anew on the integers that it draws from."""
+"""Mechanisms as Measurements of OpenDP, with a privacy map that is proved on the integers."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measuremen
     draws it: from the integers, with the operating system's randomness. The output measure is OpenDP's
     MaxDivergence, whose distance is epsilon.
 
-    The privacy map is proved here, over all ordered pairs of secrets and all observables. What the mechanism or
-    its file promises is only the claim that is tried: where it is proved, the map is no more than it.
+    The privacy map is proved here, over all ordered pairs of secrets and all observables. The guarantee that the
+    mechanism or its file states is only the claim that is tried: if it is proved, the map is at most the claim.
 
     - Without a metric, the input metric is OpenDP's DiscreteDistance. The map is 0 at 0, and otherwise the proved
       epsilon between any two secrets: local differential privacy.
@@ -44,15 +44,15 @@ def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measuremen
       proved epsilon per unit, rounded up. Any number of at least 0 is a d_in.
 
     The map is infinite where a report is possible from one secret and not from another. OpenDP compares domains
-    and metrics by their names: here these hold the SHA-256 of what a mechanism file would hold, so only
-    measurements on the very same secrets and distances compose.
+    and metrics by their names. These contain the SHA-256 of their stored form in a mechanism file, so only
+    measurements on equal secrets and distances compose.
 
     Args:
         mechanism: A mechanism of n secrets, such as one that `sfumato.load` reads.
         metric: Distances of the n secrets, for metric privacy; they need the triangle inequality.
 
     Returns:
-        The Measurement. A secret that is not in the space is refused when it is drawn for; OpenDP wraps that error
+        The Measurement. A secret outside the space is refused when it is used; OpenDP wraps that error
         in its own, and likewise those of a d_in.
 
     Raises:
@@ -95,7 +95,7 @@ def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measuremen
 
 
 def _opendp() -> ModuleType:
-    """Return OpenDP, whose user has switched on what functions from outside need."""
+    """Return OpenDP, whose user has enabled the features for external functions."""
     try:
         import opendp.prelude as dp
         from opendp.mod import OpenDPException, assert_features
@@ -162,7 +162,7 @@ def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]
 
 
 def _proved(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
-    """Return proved bounds of epsilon per unit of a metric, and between secrets at distance zero."""
+    """Return proved bounds on epsilon per unit of a metric, and between secrets at distance zero."""
     promised = [
         each.epsilon
         for each in mechanism.guarantees

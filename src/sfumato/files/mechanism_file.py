@@ -1,4 +1,4 @@
-"""The mechanism file: a mechanism of any kind, what it was designed for, and what is claimed of it."""
+"""Content of a mechanism file: a mechanism of any kind, its design problem, and its writer's claims."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from ..core import (
     check_known,
 )
 from ..core.arguments import checked, wrong_kind
-from ..core.immutable import Immutable
+from ..core.immutable import Immutable, assign
 from ..core.naming import quote
 from ..errors import InputError, python
 from ..escaping import plain
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import LinearConstraint, Optimality, as_constraints, as_dict, bound_to
 from ..rounding import counted
-from .checks import check_matrix, check_noise
-from .stated import UNCONFIRMED_LOSS, json_of, stated
+from .checks import UNCONFIRMED_LOSS, check_matrix, check_noise, json_of, stated
 
 if TYPE_CHECKING:
     from ..geo import Visits
@@ -46,33 +45,32 @@ _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 class MechanismFile(Immutable):
     """The content of one mechanism file (.sfm).
 
-    The file of noise holds its recipe, so whoever has it can draw. If there is a table, it also shows where the
-    places are that the table was made of, some of them exactly, and so does each report.
+    The file of noise holds its recipe, so anyone with the file can draw. If there is a table, the file also shows
+    the places that the table was made of, some of them exactly, and so does each report.
 
     Args:
         mechanism: The mechanism: a `Mechanism`, a family that draws from the rows of one, a `Tupling`, or noise
             for coordinates with a projection.
         prior: The prior it was designed for: on the secrets, or for noise on cells within its reach.
         loss: The loss it was designed for; not for noise.
-        guarantees: What it promises, one or several; by default what the mechanism says of
-            itself, which for noise is the only choice. A `TuplePrivacy` is for a tupling only.
-        claims: What else its writer says about it.
-        optimality: The prices that prove how near to optimal it is; not for noise.
-        constraints: The linear constraints that it was designed to keep besides; not for noise.
-        source: Whose places the table and the prior of noise were made of, in a few words; only for noise.
+        guarantees: Its guarantees, one or several; by default those that the mechanism states,
+            for noise the only choice. A `TuplePrivacy` is for a tupling only.
+        claims: Other claims of its writer.
+        optimality: The prices that prove its gap to the optimum; not for noise.
+        constraints: The linear constraints of its design; not for noise.
+        source: The owner of the places of the table and the prior of noise, in a few words; only for noise.
 
     Attributes:
         mechanism: The mechanism that reports are drawn from: a `Mechanism`, a `Tupling` or a `CoordinateNoise`;
-            `report_channel`, `tupling` and `noise` say which.
-        guarantees: The guarantees that one report was designed to give; they hold for a tuple too, which is made
-            from the report alone. Of noise its own promise.
-        tuple_guarantees: What is promised of a tuple.
-        constraints: The linear constraints that it was designed to keep besides, on the
-            mechanism's own observables.
-        claims: What else its writer says about it, such as a certificate and the solver's
+            see `report_channel`, `tupling` and `noise`.
+        guarantees: The guarantees of one report by design; they hold for a tuple too, which is made
+            from the report alone. For noise its own guarantee.
+        tuple_guarantees: The guarantees of a tuple.
+        constraints: The linear constraints of its design, on the mechanism's own observables.
+        claims: Other claims of its writer, such as a certificate and the solver's
             log: text, finite numbers, lists and mappings, as JSON has them. Claims are
             not proofs: check one again on the integers before you rely on it.
-        source: Whose places the table and the prior were made of, as the writer states it; "" where it does not.
+        source: The owner of the places of the table and the prior, as the writer states it, or "".
         stated: The distances and losses that nothing here can confirm, in words: arrays
             of the writer's own. All others were built again from the secrets and
             observables by their names, and agree with them.
@@ -142,17 +140,9 @@ class MechanismFile(Immutable):
         else:
             others = {"loss": loss is not None, "optimality": optimality is not None, "constraints": bool(limits)}
             promised = check_noise(mechanism, prior, guarantees, source, [name for name in others if others[name]])
-        object.__setattr__(self, "mechanism", mechanism)
-        object.__setattr__(self, "tuple_guarantees", of_tuples)
-        object.__setattr__(self, "prior", prior)
-        object.__setattr__(self, "loss", costs)
-        object.__setattr__(self, "guarantees", promised)
-        object.__setattr__(self, "optimality", optimality)
-        object.__setattr__(self, "constraints", limits)
-        object.__setattr__(self, "claims", json_of(claims or {}))
-        object.__setattr__(self, "source", plain(source))
-        object.__setattr__(self, "stated", unconfirmed)
-        object.__setattr__(self, "_channel", channel)
+        assign(self, mechanism=mechanism, tuple_guarantees=of_tuples, prior=prior, loss=costs, guarantees=promised)
+        assign(self, optimality=optimality, constraints=limits, claims=json_of(claims or {}), source=plain(source))
+        assign(self, stated=unconfirmed, _channel=channel)
 
     def __init_subclass__(cls) -> None:
         raise TypeError("MechanismFile has no subclasses, which could draw otherwise than they say.")
@@ -183,14 +173,14 @@ class MechanismFile(Immutable):
         visits: Visits | None = None,
         source: str = "",
     ) -> Self:
-        """Return the content of the file of a design: what was asked, its mechanism, and the prices that prove it.
+        """Return the content of the file of a design: its problem, its mechanism, and the prices that prove it.
 
         Args:
             design: The design.
-            claims: What else its writer says about it; by default the certificate, the solver and the status of a
+            claims: Other claims of its writer; by default the certificate, the solver and the status of a
                 program.
             visits: The visits that a table of noise was made of, for a prior on about 100 cells over them.
-            source: Where they come from, in a few words; by default how many they are.
+            source: Their origin, in a few words; by default their number.
 
         Raises:
             InputError: If it has more linear constraints than a file holds, or JSON cannot hold the claims.
@@ -234,8 +224,8 @@ class MechanismFile(Immutable):
         Args:
             noise: The noise.
             visits: The visits; of less than two dimensions they give no prior.
-            source: Where they come from, in a few words; by default how many they are.
-            claims: What else its writer says about it.
+            source: Their origin, in a few words; by default their number.
+            claims: Other claims of its writer.
         """
         from ..geo import Grid
 
@@ -247,7 +237,7 @@ class MechanismFile(Immutable):
 
     @property
     def whose(self) -> str:
-        """Whose places the table was made of, in a sentence; "" where there is no table."""
+        """The owner of the places that the table was made of, in a sentence; "" where there is no table."""
         if self.has_matrix or self.noise.remap is None:
             return ""
         made = "It was made of places that the file does not name"
@@ -296,7 +286,7 @@ class MechanismFile(Immutable):
 
     @property
     def noise_proof(self) -> NoiseProof:
-        """The proof of the promise of noise, made again from its recipe.
+        """The proof of the guarantee of noise, from its recipe.
 
         Raises:
             InputError: If the file holds a matrix.
@@ -312,7 +302,7 @@ class MechanismFile(Immutable):
         return any(note.startswith(UNCONFIRMED_LOSS) for note in self.stated)
 
     def alone(self) -> Self:
-        """Return this very file, or refuse if its reports are sent among dummies.
+        """Return this file, or refuse if its reports are sent among dummies.
 
         Raises:
             InputError: If it holds a tupling, whose reports are tuples.
@@ -327,7 +317,7 @@ class MechanismFile(Immutable):
 
 
 def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
-    """Return the matrix from whose rows one report is drawn; None of noise for coordinates.
+    """Return the matrix from whose rows one report is drawn; None for noise for coordinates.
 
     A mechanism that is drawn by another recipe, or for studies only, is an `InputError`.
     """

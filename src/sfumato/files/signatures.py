@@ -30,8 +30,8 @@ def sign(
 ) -> str:
     """Write the signature of a file next to it, under the same name with ``.sig``.
 
-    A signature shows who vouches for the file, and that it is unchanged. It does not show that its promises hold:
-    `sfumato.audit` proves them from the numbers.
+    A signature identifies the signer of the file, and shows that it is unchanged. It does not prove its
+    guarantees: `sfumato.audit` proves them from the numbers.
 
     Args:
         path: The file.
@@ -57,14 +57,13 @@ def sign(
 
 @checked
 def verify(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> str:
-    """Check that a file was signed with a key and is unchanged; the signature lies next to it.
+    """Check that a file is signed by a key and unchanged, and return the fingerprint of the key.
+
+    The fingerprint is that of ``ssh-keygen -l``. The signature is read from the file next to it.
 
     Args:
         path: The file.
         key: The file of the Ed25519 public key, as PEM or of OpenSSH.
-
-    Returns:
-        The fingerprint of the key, as ``ssh-keygen -l`` shows it.
 
     Raises:
         FileError: If the file or the key cannot be read, there is no signature, or it is not by this key or not of
@@ -75,7 +74,7 @@ def verify(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> str:
 
 
 def check_signature(content: bytes, path: Path, key: Path) -> str:
-    """Check that content read from a path was signed with the key of a public key file; see `verify`."""
+    """Check that content read from a path is signed by a public key, and return its fingerprint; see `verify`."""
     public = _public_key(key)
     from cryptography.exceptions import InvalidSignature
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Space
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
+from ..core.immutable import assign
 from ..core.units import length_m, show
 from ..errors import InputError, argument
 from .covering import MOST_CELLS, area_of, check_size
@@ -73,10 +74,7 @@ class Grid(Cells):
         x = west + (np.arange(columns) + 0.5) * width
         y = south + (np.arange(rows) + 0.5) * height
         Space.__init__(self, labels, np.column_stack([np.tile(x, rows), np.repeat(y, columns)]), "m", crs)
-        object.__setattr__(self, "columns", columns)
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "cell_m", (width, height))
-        object.__setattr__(self, "origin", (west, south))
+        assign(self, columns=columns, rows=rows, cell_m=(width, height), origin=(west, south))
 
     @classmethod
     @checked

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import Metric, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
+from ..core.immutable import assign
 from ..core.units import show
 from ..errors import InputError, argument
 from .covering import MOST_CELLS, Covering, Length
@@ -119,11 +120,8 @@ class Lattice(Places):
         digits = max(2, len(str(int((found - low).max()))))
         labels = [f"x{a:0{digits}}y{b:0{digits}}" for a, b in (found - low).tolist()]
         Space.__init__(self, labels, xy, "m", crs)
-        object.__setattr__(self, "vertices", readonly(found))
-        object.__setattr__(self, "spacing_m", float(spacing_m))
-        object.__setattr__(self, "origin", (west, south))
-        object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "_table", table)
+        assign(self, vertices=readonly(found), spacing_m=float(spacing_m), origin=(west, south), kind=kind)
+        assign(self, _table=table)
         pieces = self.pieces
         if not len(pieces):
             raise InputError(

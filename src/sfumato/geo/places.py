@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..core import WGS84, Loss, LossPoints, Space, great_circle_m, naming, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
+from ..core.immutable import assign
 from ..errors import DataError, InputError, argument, python, row_value
 from ..rounding import counted
 from .projection import Projection
@@ -299,8 +300,7 @@ class ChosenPlaces(Space):
         coordinates = None if places.coordinates is None else places.coordinates[positions]
         labels = [places.labels[position] for position in positions]
         Space.__init__(self, labels, coordinates, places.unit, places.crs)
-        object.__setattr__(self, "places", places)
-        object.__setattr__(self, "chosen", readonly(positions))
+        assign(self, places=places, chosen=readonly(positions))
 
     def confirms_coordinates(self, secrets: Space) -> bool:
         """Return whether the secrets are all places, so that the coordinates of reports follow from them."""

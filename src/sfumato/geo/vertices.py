@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Metric
 from ..core.arrays import Floats, freeze, numbers, readonly
-from ..core.immutable import Immutable
+from ..core.immutable import Immutable, assign
 from ..errors import InputError
 
 TRIANGLE: Final = np.array([(1.0, 0.0), (0.5, math.sqrt(3) / 2)])
@@ -197,12 +197,8 @@ class LatticeSteps(Metric):
     _vertices: Integers
 
     def __init__(self, kind: Kind, vertices: Integers) -> None:
-        object.__setattr__(self, "unit", "")
-        object.__setattr__(self, "name", "lattice steps")
-        object.__setattr__(self, "triangle", True)
-        object.__setattr__(self, "stated", False)
-        object.__setattr__(self, "_kind", kind)
-        object.__setattr__(self, "_vertices", freeze(vertices))
+        assign(self, unit="", name="lattice steps", triangle=True, stated=False, _kind=kind)
+        assign(self, _vertices=freeze(vertices))
 
     @property
     def array(self) -> Floats:
@@ -373,8 +369,8 @@ class ConvexPart(Immutable):
     _bounds: tuple[tuple[float, ...], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "corners", readonly(np.array(self.corners)))
-        object.__setattr__(self, "_bounds", tuple(map(tuple, np.column_stack(self.halves).tolist())))
+        assign(self, corners=readonly(np.array(self.corners)))
+        assign(self, _bounds=tuple(map(tuple, np.column_stack(self.halves).tolist())))
 
     @property
     def halves(self) -> tuple[Floats, Floats]:

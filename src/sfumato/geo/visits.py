@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
-from ..core.immutable import Immutable
+from ..core.immutable import Immutable, assign
 from ..errors import DataError, InputError, argument, row_value
 from ..rounding import counted
 from ..tables import Objects, Times, one_spelling, spelled
@@ -101,12 +101,7 @@ class Visits(Immutable):
         if size == 0:
             raise DataError("there is no visit.", "pass at least one latitude and longitude.")
         check_degrees(latitudes, longitudes, polar=polar)
-        object.__setattr__(self, "lat", latitudes)
-        object.__setattr__(self, "lon", longitudes)
-        object.__setattr__(self, "user", users)
-        object.__setattr__(self, "time", times)
-        object.__setattr__(self, "attributes", others)
-        object.__setattr__(self, "notes", tuple(notes))
+        assign(self, lat=latitudes, lon=longitudes, user=users, time=times, attributes=others, notes=tuple(notes))
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         build, (kind, given) = Immutable.__reduce__(self)

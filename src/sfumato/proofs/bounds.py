@@ -1,12 +1,11 @@
-"""Bounds of how good any mechanism could be, by Lagrangian duality.
+"""Bounds on any mechanism, by Lagrangian duality.
 
-Any multipliers of the right sign give a valid bound, however they were computed
-and however inexact they are, so the bound is proved without trusting the solver.
+Any multipliers of the right sign give a valid bound, even inexact ones, so the solver is not trusted.
 
 For general programs the loss is the largest of expected ones, max over i of sum over s, o of mass_i(s) l(s, o)
 p(o|s). With weights t of the masses (t >= 0, of sum one), prices a_j(g, o) >= 0 of the guesses of attacker j,
-mu_k >= 0 of the linear constraints and lam >= 0 of the rows of metric privacy, every mechanism that keeps all of
-them loses at least
+mu_k >= 0 of the linear constraints and lam >= 0 of the rows of metric privacy, every mechanism that satisfies all
+of them loses at least
 
     sum over j of minimum_j min over o of (sum over g of a_j(g, o)) - sum over k of mu_k b_k
     + sum over s of min over o of c(s, o),
@@ -29,23 +28,25 @@ from numpy.typing import NDArray
 from .. import intervals
 from ..core import DistortionPrivacy
 from ..core.arrays import Floats, freeze
-from ..core.immutable import CompactRepr, Immutable
+from ..core.immutable import CompactRepr, Immutable, assign
 from ..errors import InputError
 from ..rounding import SMALLEST, UNIT, above, below, sum_error, underflow
 from .constraints import LinearConstraint
 
 Positions = NDArray[np.intp]
 Costs = Callable[[slice], tuple[Floats, Floats]]
-_ROWS: Final = 256  # secrets that are looked at together
-_OTHER_TERMS: Final = 6  # besides the prices, in the error of a reduced cost
+_ROWS: Final = 256  # secrets processed together
+_OTHER_TERMS: Final = 6  # other than the prices, in the error of a reduced cost
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Multipliers(Immutable, CompactRepr):
     """Prices of the constraints of a design problem; negative entries count as zero.
 
+    The priced rows are p(o|s) <= exp(e) p(o|s'). All arrays but ``guesses`` and ``worst`` have one entry per row.
+
     Attributes:
-        secrets: Array (k,), the s of each priced row p(o|s) <= exp(e) p(o|s').
+        secrets: Array (k,), the s of each row.
         others: Array (k,), its s'.
         observables: Array (k,), its o.
         local: Array (k,), its price.
@@ -74,7 +75,7 @@ class Multipliers(Immutable, CompactRepr):
 def loss_bound(
     prior: Floats, loss: Floats, multipliers: Multipliers, distance: Floats | None = None, minimum: float = 0.0
 ) -> float:
-    """Return a proved lower bound of the loss of every mechanism that keeps the guarantees.
+    """Return a proved lower bound on the loss of every mechanism that satisfies the guarantees.
 
     Args:
         prior: Array (n,).
@@ -117,7 +118,7 @@ def loss_bound(
 def distortion_bound(
     prior: Floats, loss: Floats, distance: Floats, max_loss: float, multipliers: Multipliers
 ) -> float:
-    """Return a proved upper bound of the distortion privacy under a loss bound.
+    """Return a proved upper bound on the distortion privacy under a loss bound.
 
     Args:
         prior: Array (n,).
@@ -152,13 +153,9 @@ def distortion_bound(
 
 
 def exponents_above(exponents: Floats, secrets: int) -> Floats:
-    """Return exponents that are no less than the exact ones: these are sums of rounded products.
+    """Return exponents no less than the exact ones of the same shape, which are sums of products over n secrets.
 
     A bound assumes them for every priced row; prices that fit them lose nothing.
-
-    Args:
-        exponents: Array of any shape.
-        secrets: How many secrets there are.
     """
     return exponents + np.abs(exponents) * (4 * (secrets + 2) * UNIT)
 
@@ -169,7 +166,7 @@ def _check(array: Floats, what: str) -> None:
 
 
 def shares(prices: Floats) -> Floats:
-    """Return prices divided by their sum per column, all alike if all are zero; negative ones count as zero."""
+    """Return prices divided by their sum per column, all equal if all are zero; negative ones count as zero."""
     most = prices.max(axis=0)
     # By the largest first, because the sum of prices may overflow.
     scaled = np.divide(np.maximum(prices, 0.0), most, out=np.ones_like(prices), where=most > 0)
@@ -178,7 +175,7 @@ def shares(prices: Floats) -> Floats:
 
 
 def least_loss_of_truth(prior: Floats, loss: Floats, *, worst: bool) -> float:
-    """Return a lower bound of the loss of the truth itself, by the best report for every secret."""
+    """Return a lower bound on the loss of the truth itself, by the best report for every secret."""
     best = loss.min(axis=1)
     if worst:
         return float(best.max())
@@ -189,17 +186,17 @@ def least_loss_of_truth(prior: Floats, loss: Floats, *, worst: bool) -> float:
 
 
 def _blind_error(prior: Floats, distance: Floats) -> float:
-    """Return an upper bound of the error of the best guess without a report."""
+    """Return an upper bound on the error of the best guess without a report."""
     with np.errstate(over="ignore"):
         found = float((distance @ prior).min())
         return above(found, sum_error(len(prior), found))
 
 
 def rows_below(costs: Costs, shape: tuple[int, ...], multipliers: Multipliers, terms: int, lost: float) -> float:
-    """Return a lower bound of sum over s of min over o of the reduced cost, with the priced rows in it.
+    """Return a lower bound on the sum over s of min over o of the reduced cost, with the priced rows in it.
 
-    ``costs`` gives, for some secrets, their costs without the priced rows and the sums of their absolute terms,
-    arrays (secrets, m). ``terms`` products were added in each cost, and underflow took at most ``lost`` times
+    ``costs`` returns, for some secrets, their costs without the priced rows and the sums of their absolute terms,
+    arrays (secrets, m). Each cost is a sum of ``terms`` products, and underflow took at most ``lost`` times
     `SMALLEST`.
     """
     n, m = shape
@@ -238,7 +235,7 @@ class _Cells(CompactRepr):
         return cls(secrets[order], observables[order], prices[order], begins)
 
     def sums(self, rows: slice, m: int) -> tuple[Floats, int]:
-        """Return the sums of prices for some secrets, array (secrets, m), and how many the fullest cell has."""
+        """Return the sums of prices for some secrets, array (secrets, m), and the largest number in a cell."""
         chosen = slice(int(self.begins[rows.start]), int(self.begins[rows.stop]))
         cells = (self.secrets[chosen] - rows.start) * m + self.observables[chosen]
         tall = rows.stop - rows.start
@@ -251,8 +248,8 @@ class ManyMultipliers(Immutable, CompactRepr):
     """Prices of the constraints of a general program; negative entries count as zero.
 
     Attributes:
-        rows: The prices of rows of metric privacy; only its ``local`` and where they belong count.
-        masses: Array (k,), the weight of each mass; with one mass it does not matter.
+        rows: The prices of rows of metric privacy; only ``local`` and the positions of rows count.
+        masses: Array (k,), the weight of each mass; irrelevant for one mass.
         attackers: For each attacker the prices of their guesses, array (guesses, m).
         constraints: Array (c,), the price of each linear constraint.
     """
@@ -263,9 +260,8 @@ class ManyMultipliers(Immutable, CompactRepr):
     constraints: Floats
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "masses", freeze(self.masses))
-        object.__setattr__(self, "attackers", tuple(freeze(each) for each in self.attackers))
-        object.__setattr__(self, "constraints", freeze(self.constraints))
+        assign(self, masses=freeze(self.masses), attackers=tuple(freeze(each) for each in self.attackers))
+        assign(self, constraints=freeze(self.constraints))
 
 
 def many_loss_bound(
@@ -277,16 +273,16 @@ def many_loss_bound(
     attackers: Sequence[DistortionPrivacy] = (),
     constraints: Sequence[LinearConstraint] = (),
 ) -> float:
-    """Return a proved lower bound of the largest expected loss of every mechanism that keeps all demands.
+    """Return a proved lower bound on the largest expected loss of every mechanism that satisfies all constraints.
 
-    Masses of zero ask for no loss at all: a positive bound then proves that no mechanism keeps the demands.
+    With masses of zero there is no loss: a positive bound then proves that no mechanism satisfies them.
 
     Args:
         masses: Array (k, n), a mass of each secret for each expected loss, at least 0.
         loss: Array (n, m).
         prices: Prices from any solver.
-        prior: Array (n,), what the attackers know.
-        attackers: What is to be kept of distortion.
+        prior: Array (n,), known to the attackers.
+        attackers: The distortion guarantees.
         constraints: The linear constraints.
 
     Raises:
@@ -339,13 +335,13 @@ def many_loss_bound(
 class LeastCosts:
     """Reduced costs of single observables, rounded down, and the bound that their minimum proves.
 
-    With prices lam >= 0 of the rows p(o|s) <= exp(e) p(o|t), every mechanism that keeps these rows loses at least
-    the sum over s of the minimum over o of
+    With prices lam >= 0 of the rows p(o|s) <= exp(e) p(o|t), every mechanism that satisfies these rows loses at
+    least the sum over s of the minimum over o of
 
         prior(s) loss(s, o) + (sum of lam of the rows (s, .)) - (sum of exp(e) lam of the rows (., s)),
 
-    which is what `loss_bound` finds from the prices of all observables at once. Ten thousand of each have a
-    thousand million prices: here those of one observable are looked at and forgotten.
+    as in `loss_bound`, which takes the prices of all observables at once. Ten thousand secrets and observables
+    have 10**9 prices; here those of one observable are processed at a time.
 
     Args:
         prior: Array (n,).
@@ -387,11 +383,7 @@ class LeastCosts:
         return np.where(np.isnan(found), -np.inf, found)
 
     def bound(self, least: Floats) -> float:
-        """Return a proved lower bound of the loss.
-
-        Args:
-            least: Array (n,), the minimum over *all* observables of what `of` returns.
-        """
+        """Return a proved lower bound on the loss, from the minimum (n,) of `of` over *all* observables."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = below(float(least.sum()), sum_error(len(least), float(np.abs(least).sum())))
         return max(

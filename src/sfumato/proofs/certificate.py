@@ -1,4 +1,4 @@
-"""The certificate: what is proved of one mechanism, in one object."""
+"""Certificate of a mechanism: all proofs in one object."""
 
 from __future__ import annotations
 
@@ -20,25 +20,30 @@ from ..core import (
 )
 from ..core.immutable import CompactRepr
 from ..rounding import amount_at_most, gap_at_most, sum_above
-from .constraints import ConstraintProof, LinearConstraint, prove_constraint
+from .constraints import (
+    ConstraintProof,
+    LinearConstraint,
+    distortion_below,
+    expected_loss_above,
+    prove_constraint,
+    worst_loss_above,
+)
 from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
-from .expectations import distortion_below, expected_loss_above, worst_loss_above
 from .metric_privacy import EpsilonProof, prove_metric_privacy
 from .place_distortion import PlaceDistortion
 
 
 def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bool = False) -> float:
-    """Return how far a value can be from optimal, relative to the value itself.
+    """Return an upper bound on the distance of a value from the optimum, relative to the value.
+
+    It is 0 where the value reaches the bound, and ``inf`` for a value of 0 that could be better.
 
     Args:
-        value: What was reached.
-        bound: Proved bound of what anyone can reach.
-        least: A smaller value is measured against this one instead. Solvers need it, because
+        value: The value reached.
+        bound: Proved bound on any value.
+        least: A smaller value is replaced by this one as the reference. Solvers need it, because
             a loss of zero has no relative gap; numbers shown to people do not.
         maximise: Whether the bound is an upper one.
-
-    Returns:
-        The gap; 0 where the value reaches the bound, and ``inf`` where it is 0 but could be better.
     """
     distance = bound - value if maximise else value - bound
     size = max(abs(value), least)
@@ -49,11 +54,11 @@ def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bo
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DistortionProof(CompactRepr):
-    """Proved bounds of the optimal attack's expected error.
+    """A proved bound on the optimal attack's expected error.
 
     Attributes:
-        claimed: The least expected error that was asked for.
-        lower: A proved lower bound of the expected error.
+        claimed: The claimed least expected error.
+        lower: A proved lower bound on the expected error.
         holds: Whether the claim is proved.
         unit: The unit of both.
     """
@@ -66,18 +71,18 @@ class DistortionProof(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
-    """Proofs over the integers of a mechanism, and how near to optimal it is.
+    """Proofs over the integers of a mechanism, and its gap to the optimum.
 
     Attributes:
         metric_privacy: One proof per metric guarantee.
         distortion: One proof per distortion guarantee.
-        loss: Proved upper bound of the expected loss.
-        worst_case_loss: Proved upper bound of the worst-case loss.
+        loss: Proved upper bound on the expected loss.
+        worst_case_loss: Proved upper bound on the worst-case loss.
         loss_unit: Their unit.
         objective: ``expected``, ``worst-case`` or ``distortion`` (the dual game).
-        value: What was optimised, as proved of this mechanism.
-        bound: Proved bound of the same for every mechanism with the same guarantees: a
-            lower bound of the loss, or an upper bound of the distortion.
+        value: The objective, as proved of this mechanism.
+        bound: Proved bound on the objective of every mechanism with the same guarantees: a
+            lower bound on the loss, or an upper bound on the distortion.
         repair_weight: Share of the constant mechanism that was mixed in to repair the
             solver's answer.
         constraints: One proof per linear constraint.
@@ -95,7 +100,6 @@ class Certificate:
     constraints: tuple[ConstraintProof, ...] = ()
 
     def __repr__(self) -> str:
-        """Return one line; read the attributes for what is proved in detail."""
         state = "proved" if self.holds else "NOT proved"
         guarantees = len(self._proofs)
         loss, gap = amount_at_most(self.loss, self.loss_unit), gap_at_most(self.gap)
@@ -115,12 +119,12 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """Distance of the mechanism from optimal at most, relative to its value; see `relative_gap`."""
+        """Upper bound on the distance from the optimum, relative to the value; see `relative_gap`."""
         return relative_gap(self.value, self.bound, maximise=self.objective == "distortion")
 
     @property
     def absolute_gap(self) -> float:
-        """Distance of the mechanism from optimal at most, in the unit of its value, rounded up; at least 0."""
+        """Upper bound on the distance from the optimum, in the unit of the value, rounded up; at least 0."""
         low, high = (self.value, self.bound) if self.objective == "distortion" else (self.bound, self.value)
         return sum_above((high, -low)) if high > low else 0.0
 
@@ -136,7 +140,7 @@ class Certificate:
 
     @property
     def lower_bound(self) -> float:
-        """The proved lower bound of the loss (designs of least loss)."""
+        """The proved lower bound on the loss; ``-inf`` where the objective is the distortion."""
         return self.bound if self.objective != "distortion" else float("-inf")
 
 
@@ -183,9 +187,9 @@ def certify(
         mechanism: The mechanism; only its integers count.
         prior: The prior on its secrets.
         loss: Array (secrets, observables).
-        guarantees: What is to be proved.
+        guarantees: The guarantees to prove.
         objective: ``expected``, ``worst-case`` or ``distortion``.
-        bound: Proved bound of the objective, from `loss_bound` or `distortion_bound`.
+        bound: Proved bound on the objective, from `loss_bound` or `distortion_bound`.
         distance: The adversary's distance, for the objective ``distortion``.
         repair_weight: Share of the constant mechanism that was mixed in.
         constraints: Linear constraints to be proved.

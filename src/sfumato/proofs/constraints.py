@@ -1,24 +1,28 @@
-"""Linear constraints on a mechanism, their proof over integers, and the mechanisms that a bound covers."""
+"""Expected losses and linear constraints of a mechanism over its integers, and words on what a bound covers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, Space, as_loss, units
+from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, Space, as_distance, as_loss, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
-from ..core.immutable import CompactRepr, Immutable
+from ..core.immutable import CompactRepr, Immutable, assign
 from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain, shorten
 from ..geo import Lattice
-from ..rounding import amount_at_most
-from .expectations import weighted_sum_above
+from ..rounding import UNIT, above, amount_at_most, below, float_above, float_below, sum_error, underflow
+
+_EXACT: Final = 1 << 17  # products of integers that are quick to add up
+Integers = NDArray[Any]  # of Python's own, which do not overflow
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -29,10 +33,10 @@ class LinearConstraint(Immutable):
         coefficients: A, array (n, m) of secrets and observables.
         at_most: b, in ``unit``; a number, or text such as ``"500 m"``.
         unit: The unit of the sum, one short word; empty for a pure number.
-        name: What the sum is called in texts.
+        name: The name of the sum in texts.
 
     Raises:
-        InputError: If a coefficient is not finite, or b is not; or the unit is no short word.
+        InputError: If a coefficient or b is not finite, or the unit is no short word.
         UnitError: If the unit of b does not fit.
 
     Example:
@@ -58,18 +62,15 @@ class LinearConstraint(Immutable):
         most = units.parse(at_most, unit=known, what=f"the limit of the {_named(name)}")
         if not math.isfinite(most):
             raise InputError(f"the limit {at_most} of a linear constraint is not finite.", "leave it out.")
-        object.__setattr__(self, "coefficients", array)
-        object.__setattr__(self, "at_most", most)
-        object.__setattr__(self, "unit", known)
-        object.__setattr__(self, "name", name)
+        assign(self, coefficients=array, at_most=most, unit=known, name=name)
 
     @classmethod
     @checked
     def expected_loss(cls, prior: Prior, loss: AnyLoss, at_most: float | str) -> LinearConstraint:
         """Return the limit of an expected loss: sum over s, o of prior(s) l(s, o) p(o|s) <= b.
 
-        It limits a second loss, or the loss for a second prior, beside the one that is to be least. The products
-        of prior and loss are rounded up, so the limit holds for the exact ones.
+        It limits a second loss, or the loss for a second prior, in addition to the objective. The products of
+        prior and loss are rounded up, so the limit holds for the exact ones.
 
         Args:
             prior: The prior on the n secrets.
@@ -113,8 +114,8 @@ class ConstraintProof(CompactRepr):
     """A proof of a linear constraint.
 
     Attributes:
-        claimed: The limit that was asked for.
-        upper: A proved upper bound of the sum.
+        claimed: The claimed limit.
+        upper: A proved upper bound on the sum.
         holds: Whether the claim is proved.
         unit: The unit of both.
         constraint: The constraint in words.
@@ -128,11 +129,7 @@ class ConstraintProof(CompactRepr):
 
 
 def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> ConstraintProof:
-    """Prove a linear constraint over the integers of a mechanism.
-
-    Args:
-        mechanism: A mechanism of n secrets and m observables.
-        constraint: The claim, for as many.
+    """Prove a linear constraint over the integers of a mechanism of n secrets and m observables.
 
     Raises:
         InputError: If it is for other numbers of secrets or observables.
@@ -144,7 +141,7 @@ def prove_constraint(mechanism: Mechanism, constraint: LinearConstraint) -> Cons
 
 
 def _named(name: str) -> str:
-    """Return what a sum is called, on one line of sixty characters."""
+    """Return the name of a sum, on one line of sixty characters."""
     return shorten(plain(name).strip() or "linear constraint")
 
 
@@ -172,16 +169,11 @@ def covered(
     *,
     loss: str = "",
 ) -> str:
-    """Return which mechanisms a bound covers, in words that follow "no mechanism".
+    """Return the mechanisms that a bound covers, in words that follow "no mechanism".
 
-    The bound of a program is about mechanisms that make the program's reports from its secrets. Others may do
-    better: with other reports or, on a lattice, by taking points for something else than its vertices.
-
-    Args:
-        secrets: The secrets.
-        guarantees: The promises that are kept.
-        constraints: The linear constraints that are kept.
-        loss: The limit of the loss in words, such as ``"this loss"``; "" for none.
+    The bound of a program is about mechanisms from the program's secrets to its reports. Others may do better:
+    with other reports or, on a lattice, by a different rounding of points to secrets. ``loss`` is the limit of the
+    loss in words, such as ``"this loss"``; "" for none.
     """
     promises = "these promises" if len(guarantees) > 1 else "this promise"
     limits = (
@@ -196,3 +188,80 @@ def covered(
 
 def _listed(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def expected_loss_above(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> float:
+    """Return a proved upper bound on the expected loss, tight to rounding; 0 where nothing is lost."""
+    mechanism.secrets.check_order(prior.space, "the prior")
+    return weighted_sum_above(mechanism, as_loss(loss, *mechanism.shape).array, prior.probabilities)
+
+
+def worst_loss_above(mechanism: Mechanism, loss: AnyLoss) -> float:
+    """Return a proved upper bound on the worst-case loss, tight to rounding; 0 where nothing is lost."""
+    costs = as_loss(loss, *mechanism.shape).array
+    if not costs[mechanism.matrix > 0].any():
+        return 0.0
+    if costs.size <= _EXACT:
+        prices, shift = _integers(costs)
+        return float_above(_scaled((_exact(mechanism) * prices).sum(axis=1).max(), shift - mechanism.bits))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = mechanism.matrix * costs
+        sums, sizes = terms.sum(axis=1).tolist(), np.abs(terms).sum(axis=1).tolist()
+    return max(above(total, sum_error(terms.shape[1], size)) for total, size in zip(sums, sizes, strict=True))
+
+
+def weighted_sum_above(mechanism: Mechanism, coefficients: Floats, prior: Floats | None = None) -> float:
+    """Return a proved upper bound on the sum over s, o of prior(s) A[s, o] p(o|s), tight to rounding.
+
+    Small ones are computed in integers and rounded once: a loss of exactly 1 is then stated as 1. Without a prior
+    (n,) every secret has weight 1.
+    """
+    weights = np.ones(len(coefficients)) if prior is None else prior
+    if not coefficients[(weights[:, None] > 0) & (mechanism.matrix > 0)].any():
+        return 0.0
+    if coefficients.size <= _EXACT:
+        (masses, a), (prices, b) = _integers(weights), _integers(coefficients)
+        sums = (_exact(mechanism) * prices).sum(axis=1)
+        return float_above(_scaled((masses * sums).sum(), a + b - mechanism.bits))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = weights[:, None] * mechanism.matrix * coefficients
+        error = sum_error(terms.size, float(np.abs(terms).sum()))
+        return above(float(terms.sum()), error + underflow(terms.size, float(np.abs(coefficients).max())))
+
+
+def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> float:
+    """Return a proved lower bound on the optimal attack's expected error; at least 0 if no distance is negative.
+
+    Source:
+        Shokri, "Privacy Games", equations 33 to 35:
+        sum over o of min over guesses g of sum over s of prior(s) p(o|s) d(g, s).
+    """
+    d, joint = as_distance(distance).array, mechanism.joint(prior)
+    n, m = mechanism.shape
+    if len(d) * n * m <= _EXACT:
+        (weights, a), (errors, b) = _integers(prior.probabilities), _integers(d)
+        least = (errors @ (weights[:, None] * _exact(mechanism))).min(axis=0).sum()
+        return float_below(_scaled(least, a + b - mechanism.bits))
+    lost = underflow(2 * n * m, float(np.abs(d).max(initial=0.0)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = float((d @ joint).min(axis=0).sum())
+        if (d < 0).any():
+            return below(found, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + lost)
+    # Without negative terms each sum errs relatively, and small distortions are proved as sharply as large ones.
+    return max(0.0, below(found * (1 - 2 * (n + m + 8) * UNIT), lost))
+
+
+def _exact(mechanism: Mechanism) -> Integers:
+    return mechanism.weights.astype(object)
+
+
+def _integers(array: Floats) -> tuple[Integers, int]:
+    """Return integers of the same shape, and the power of two that turns them into the floats."""
+    fractions, powers = np.frexp(array)
+    found = (fractions * 2.0**53).astype(np.int64).astype(object)
+    lowest = int(powers[array != 0].min(initial=2000))
+    return found << np.where(array != 0, powers - lowest, 0).astype(object), lowest - 53
+
+
+def _scaled(value: int, power: int) -> Fraction:
+    return Fraction(value << power) if power >= 0 else Fraction(value, 1 << -power)

@@ -1,4 +1,4 @@
-"""Coordinate privacy: the rows that it asks of the vertices of a lattice, and its proof over their integers."""
+"""Coordinate privacy: the rows it requires of the vertices of a lattice, and its proof over their integers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from .. import intervals
 from ..core import Asked, Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
 from ..core.arguments import checked
+from ..core.immutable import assign
 from ..errors import InputError, python
 from ..geo import Lattice, implying_pairs
 from ..rounding import down, up
@@ -19,14 +20,14 @@ from .slope import FLATTEST, Steepest, octile_exponent, octile_slope
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VertexPrivacy(MetricPrivacy):
-    """Metric privacy of the vertices of a lattice, such that coordinate privacy holds for the points it serves.
+    """Metric privacy of the vertices of a lattice that implies coordinate privacy of the points it serves.
 
     On a triangular lattice of spacing h the rows are K(v, o) <= (1 + epsilon h sqrt(3) / 2)**hops K(w, o); on a
     square one K(v, o) <= exp(L octile(v, w)) K(w, o), where L is what `octile_exponent` proves for epsilon h. The
     stretch of the plane is divided out. The theorems are in docs/proofs/coordinates.md.
 
     Args:
-        promise: What is to hold for points.
+        promise: The guarantee for points.
         lattice: The vertices.
 
     Attributes:
@@ -42,18 +43,16 @@ class VertexPrivacy(MetricPrivacy):
     def __init__(self, promise: CoordinatePrivacy, lattice: Lattice) -> None:
         if promise.slack_m:
             raise InputError(
-                f"{promise} was asked of a lattice, whose vertices keep such promises without slack.",
+                f"{promise} was required of a lattice, whose vertices satisfy it without slack.",
                 "leave the slack out.",
             )
-        object.__setattr__(self, "metric", lattice.steps())
-        object.__setattr__(self, "promise", promise)
-        object.__setattr__(self, "lattice", lattice)
+        assign(self, metric=lattice.steps(), promise=promise, lattice=lattice)
         if self._slope < FLATTEST:  # steeper ones have such rows
             _ = self.epsilon
 
     @property
     def _slope(self) -> float:
-        """The slope of the logarithms that the promise allows, per step of the lattice."""
+        """The slope of the logarithms that the guarantee allows, per step of the lattice."""
         promise, lattice = self.promise, self.lattice
         slope = down(promise.epsilon * units.factor("m", promise.unit) * lattice.spacing_m / lattice.stretch)
         return slope * (1 - 1e-14)  # three operations
@@ -69,7 +68,7 @@ class VertexPrivacy(MetricPrivacy):
         if not exponent > 0:
             raise InputError(
                 f"{self.promise} is too strict for a spacing of {self.lattice.spacing_m:g} m: no row is proved to "
-                "keep it.",
+                "imply it.",
                 "use a larger epsilon or spacing.",
             )
         return exponent
@@ -88,7 +87,7 @@ class VertexPrivacy(MetricPrivacy):
             )
 
     def confirmed_by(self, secrets: Space) -> bool:
-        """Whether the secrets are the lattice's vertices, which its steps follow from."""
+        """Return whether the secrets are the lattice's vertices, from which its steps follow."""
         return secrets == self.lattice
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -102,18 +101,17 @@ class VertexPrivacy(MetricPrivacy):
 class CoordinateProof(EpsilonProof):
     """A proof of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for all points that a lattice serves.
 
-    Attributes:
-        slack_m: How much the snapping of positions to a fine lattice adds to a distance, metres.
+    ``slack_m`` is the distance that snapping of positions to a fine lattice adds, metres.
     """
 
     slack_m: float
 
 
 def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]:
-    """Return guarantees with those for points turned into rows for the vertices of a lattice.
+    """Return guarantees, with those for points replaced by rows for the vertices of a lattice.
 
     Raises:
-        InputError: If coordinate privacy is asked of values that are not vertices of a lattice.
+        InputError: If coordinate privacy is required of values that are not vertices of a lattice.
     """
     found: list[Guarantee] = []
     for each in guarantees:
@@ -132,10 +130,10 @@ def bound_to(space: Space, guarantees: Iterable[Asked]) -> tuple[Guarantee, ...]
 def prove_steps(mechanism: Mechanism, lattice: Lattice, epsilon: float) -> EpsilonProof:
     """Prove a bound on the epsilon per step of a lattice, for all pairs of its vertices.
 
-    Few pairs are looked at: neighbours, and those that no way of neighbours joins in as few steps as the whole
-    lattice does. Distances along such a way add up, so their rows imply those of all others. On a square lattice
-    distances are rounded, and a way may be longer than its ends are apart by a share of 2**-50; what that leaves
-    open is settled by all pairs.
+    Few pairs are compared: neighbours, and pairs whose shortest way in the whole lattice leaves this one.
+    Distances along a way of neighbours add up, so their rows imply those of all other pairs. On a square lattice
+    distances are rounded, and a way may be longer than the distance of its ends by a share of 2**-50; claims that
+    this leaves open are decided by all pairs.
     """
     steps = lattice.steps()
     s, t = implying_pairs(lattice.kind, lattice.vertices)
@@ -151,12 +149,8 @@ def prove_steps(mechanism: Mechanism, lattice: Lattice, epsilon: float) -> Epsil
 def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> CoordinateProof:
     """Prove a bound on the epsilon per unit of length of a mechanism on vertices, for all points that they serve.
 
-    Args:
-        mechanism: A mechanism on the vertices.
-        guarantee: The claim.
-
     Raises:
-        InputError: If the mechanism's secrets are not the vertices.
+        InputError: If the mechanism's secrets are not the vertices of the guarantee.
     """
     promise, lattice = guarantee.promise, guarantee.lattice
     guarantee.check_secrets(mechanism.secrets)
@@ -177,18 +171,15 @@ def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> 
 
 @checked
 def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
-    """Return bounds of the least epsilon that a mechanism keeps between any two points that a lattice serves.
+    """Return bounds on the least epsilon of a mechanism between any two points that a lattice serves.
 
-    Where what is served is convex that is the steepest slope of its log likelihoods. Elsewhere two points may be
-    nearer than any way between them that is served: the slope is a lower bound then, and the upper one is what
-    the rows of all pairs of vertices prove.
+    Where the served area is convex it is the steepest slope of the log likelihoods. Elsewhere two points may be
+    nearer than any served way between them: the slope is then a lower bound, and the rows of all pairs of vertices
+    prove the upper one.
 
     Args:
         mechanism: A mechanism whose secrets are the vertices of a lattice.
-        steep: Its steepest slope, as `steepest` finds it.
-
-    Returns:
-        The epsilon, per unit of the slope.
+        steep: Its steepest slope, by `steepest`; epsilon is per its unit.
     """
     lattice, found = mechanism.secrets, steep.epsilon
     if not isinstance(lattice, Lattice) or lattice.convex:
@@ -199,7 +190,7 @@ def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
 
 
 def _per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
-    """Return a proved bound of the epsilon per unit on the ground, for rows of an exponent."""
+    """Return a proved bound on the epsilon per unit on the ground, for rows of an exponent."""
     if not math.isfinite(exponent):
         return math.inf
     slope = _slope_above(lattice, exponent)
@@ -207,7 +198,7 @@ def _per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
 
 
 def _slope_above(lattice: Lattice, exponent: float) -> float:
-    """Return a proved bound of |grad log f| per step, for rows of an exponent."""
+    """Return a proved bound on |grad log f| per step, for rows of an exponent."""
     if lattice.kind == "square":
         return octile_slope(exponent) if exponent > 0 else 0.0
     return intervals.above(lambda: (intervals.exact(exponent).exp() - 1) * 2 / intervals.exact(3).sqrt())

@@ -1,4 +1,4 @@
-"""The proof of metric privacy over the integers of a mechanism, for all pairs or for listed ones."""
+"""Proof of metric privacy over the integers of a mechanism, for all pairs or for listed ones."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class EpsilonProof(CompactRepr):
     """A proof of p(o|s) <= exp(epsilon d(s, s')) p(o|s').
 
     Attributes:
-        claimed: The epsilon that was asked for, per unit of the metric.
-        upper: A proved upper bound of the mechanism's true epsilon; ``inf`` if a pair
+        claimed: The claimed epsilon, per unit of the metric.
+        upper: A proved upper bound on the mechanism's true epsilon; ``inf`` if a pair
             at finite distance has an infinite likelihood ratio.
         holds: Whether the claim is proved.
         worst_pair: Positions (s, s') of the secrets that attain it.
@@ -56,8 +56,8 @@ class PairRatios(CompactRepr):
 def worst_ratios(mechanism: Mechanism) -> tuple[Floats, NDArray[np.intp]]:
     """Return max over o of p(o|s) / p(o|s') and the o that attains it, arrays (n, n).
 
-    The ratios carry a relative error below 2**-50; 0 against positive gives ``inf``,
-    and observables that neither secret produces are left out.
+    The ratios carry a relative error below 2**-50. A zero denominator gives ``inf``; observables that neither
+    secret produces are left out.
     """
     weights, inverse, used = _used(mechanism)
     zeros = bool(np.isinf(inverse).any())
@@ -75,7 +75,7 @@ def worst_ratios(mechanism: Mechanism) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def ratios_of(mechanism: Mechanism, s: NDArray[np.intp], t: NDArray[np.intp], distances: Floats) -> PairRatios:
-    """Return the largest likelihood ratios of listed pairs of secrets (k,), as `worst_ratios` has them for all."""
+    """Return the largest likelihood ratios of listed pairs of secrets (k,); see `worst_ratios` for all pairs."""
     weights, inverse, used = _used(mechanism)
     ratios = np.empty(len(s))
     size = max(1, _AT_ONCE // len(used))
@@ -89,7 +89,7 @@ def ratios_of(mechanism: Mechanism, s: NDArray[np.intp], t: NDArray[np.intp], di
 
 
 def _all_ratios(mechanism: Mechanism) -> Floats:
-    """Return the largest likelihood ratios of all pairs, 1 of a secret with itself, array (n, n)."""
+    """Return the largest likelihood ratios of all pairs, array (n, n); 1 on the diagonal."""
     weights, inverse, _ = _used(mechanism)
     columns, inverses = np.ascontiguousarray(weights.T), np.ascontiguousarray(inverse.T)
     n = len(weights)
@@ -110,13 +110,12 @@ def _all_ratios(mechanism: Mechanism) -> Floats:
 def prove_metric_privacy(mechanism: Mechanism, guarantee: MetricPrivacy) -> EpsilonProof:
     """Prove a bound on the epsilon of a mechanism, over all pairs and observables.
 
-    The likelihood ratios of the integers are compared with exponentials that interval
-    arithmetic rounds down; where floats cannot decide the claim, exact integers do.
-    How the mechanism was made is not used.
+    The likelihood ratios of the integers are compared with exponentials that interval arithmetic rounds down.
+    Where floats cannot decide the claim, exact integers do. The origin of the mechanism is not used.
 
     Args:
         mechanism: A mechanism of n secrets.
-        guarantee: The claim; its metric must be on the same n secrets.
+        guarantee: The claim, on the same n secrets.
 
     Raises:
         InputError: If it is for other secrets.
@@ -143,7 +142,7 @@ def prove_pairs(mechanism: Mechanism, found: PairRatios, epsilon: float, unit: s
 
 
 def _used(mechanism: Mechanism) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Return the weights of the observables that are ever reported, their inverses, and which these are."""
+    """Return the weights of the observables that can be reported, their inverses, and their positions."""
     used = np.flatnonzero((mechanism.weights != 0).any(axis=0))
     weights = mechanism.weights[:, used].astype(np.float64)
     with np.errstate(divide="ignore"):
@@ -159,7 +158,7 @@ def _attaining(mechanism: Mechanism, s: int, t: int) -> int:
 
 
 def _upper(mechanism: Mechanism, found: PairRatios) -> tuple[float, int]:
-    """Return a proved bound of the tight epsilon and the position of the pair that attains it."""
+    """Return a proved bound on the tight epsilon and the position of the pair that attains it."""
     for k in np.flatnonzero(found.distances == 0).tolist():
         s, t = found.pair(k)
         if s != t and not np.array_equal(mechanism.weights[s], mechanism.weights[t]):
@@ -188,9 +187,9 @@ def _upper(mechanism: Mechanism, found: PairRatios) -> tuple[float, int]:
 
 
 def _logarithms(found: PairRatios) -> Iterator[tuple[int, Floats, Floats]]:
-    """Yield where parts of the pairs begin, with ln of the ratios and the distances.
+    """Yield the start of parts of the pairs, with ln of the ratios and the distances.
 
-    Pairs that nothing is asked of are at an infinite distance, and have the logarithm 0.
+    Pairs without a constraint are at an infinite distance, and have the logarithm 0.
     """
     for begin in range(0, len(found.ratios), _AT_ONCE):
         end = min(begin + _AT_ONCE, len(found.ratios))
@@ -209,7 +208,7 @@ def _doubtful(found: PairRatios, epsilon: float) -> NDArray[np.intp]:
 
 
 def _broken(found: PairRatios, epsilon: float) -> bool:
-    """Return whether floats suffice to see that a pair's ratio is too large."""
+    """Return whether floats suffice to show that a pair's ratio is too large."""
     open_ = np.union1d(_open(found, epsilon), np.flatnonzero(found.distances == 0))
     with np.errstate(over="ignore"):
         limit = intervals.exp_below(epsilon, found.distances[open_]) * (1 + 4 * _RATIO_ERROR)
@@ -219,8 +218,7 @@ def _broken(found: PairRatios, epsilon: float) -> bool:
 def _open(found: PairRatios, epsilon: float) -> NDArray[np.intp]:
     """Return the positions of pairs at a positive and finite distance that (1 + x/k)**k < e**x does not prove.
 
-    With k = 2**20 that takes 20 squarings, each right to a relative 2**-53, so that their product is right to
-    2**-31.
+    With k = 2**20 this takes 20 squarings, each right to a relative 2**-53, so their product is right to 2**-31.
     """
     parts = []
     for begin in range(0, len(found.ratios), _AT_ONCE):
@@ -237,7 +235,7 @@ def _open(found: PairRatios, epsilon: float) -> NDArray[np.intp]:
 
 
 def _holds_exactly(mechanism: Mechanism, found: PairRatios, epsilon: float) -> bool:
-    """Settle with exact integers the pairs that floats leave open."""
+    """Decide with exact integers the pairs that floats leave open."""
     for position in _doubtful(found, epsilon).tolist():
         s, t = found.pair(position)
         if np.array_equal(mechanism.weights[s], mechanism.weights[t]):

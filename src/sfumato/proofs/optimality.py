@@ -1,4 +1,4 @@
-"""Optimality: the prices that prove how near a design is to its optimum, in a form that a file keeps."""
+"""Optimality: prices that prove a bound on the objective of a design, as stored in files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from ..core.arrays import Floats, freeze
 from ..core.immutable import CompactRepr, Immutable
 from ..errors import InputError
 from .bounds import ManyMultipliers, Multipliers, distortion_bound, loss_bound, many_loss_bound
-from .constraints import LinearConstraint
-from .expectations import expected_loss_above
+from .constraints import LinearConstraint, expected_loss_above
 from .place_distortion import PlaceDistortion
 
 EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
@@ -33,12 +32,7 @@ _DAMAGED = "the prices are damaged or belong to another design: leave them out."
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Candidates(Immutable, CompactRepr):
-    """All observables that a design could have used, where its mechanism reports some of them only.
-
-    Attributes:
-        observables: The m observables.
-        loss: Their loss, array (n, m).
-    """
+    """All m observables that a design could have used, with their loss (n, m), if its mechanism uses some."""
 
     observables: Space
     loss: Loss
@@ -54,8 +48,7 @@ class Optimality(Immutable, CompactRepr):
         distance: The adversary's distance, where the objective is ``distortion``.
         max_loss: The bound on the expected loss, where the objective is ``distortion``.
         candidates: The observables that the prices are for, where the mechanism reports some of them only.
-        further: The prices of the guesses of further attackers, where several distortions are guaranteed: those of
-            the first are in the multipliers.
+        further: The prices of the guesses of all attackers but the first, whose prices are in the multipliers.
         limits: Array (constraints,), the prices of linear constraints; None for none.
     """
 
@@ -76,7 +69,7 @@ class Optimality(Immutable, CompactRepr):
 
     @classmethod
     def of_many(cls, objective: str, prices: ManyMultipliers) -> Optimality:
-        """Return that of a general program: one with linear constraints, or several attackers."""
+        """Return the optimality of a general program, with linear constraints or several attackers."""
         worst = prices.masses if objective == WORST_CASE else None
         multipliers = replace(prices.rows, guesses=next(iter(prices.attackers), None), worst=worst)
         limits = prices.constraints if len(prices.constraints) else None
@@ -96,21 +89,13 @@ def check_optimality(
     optimality: Optimality,
     constraints: Sequence[LinearConstraint] = (),
 ) -> None:
-    """Refuse prices that prove nothing about the stated objective.
-
-    Args:
-        mechanism: The mechanism whose nearness to the optimum they are to show.
-        prior: The prior on its n secrets.
-        loss: The loss of the mechanism's observables.
-        guarantees: The guarantees.
-        optimality: The prices.
-        constraints: Linear constraints that the mechanism keeps besides.
+    """Refuse prices that prove nothing about the stated objective, for the loss of the mechanism's observables.
 
     Raises:
         InputError: If there is no prior or no loss; the objective is unknown or the prices
-            are those of another one; the mechanism reports what is not among the candidates, or at another loss;
-            they do not fit the secrets, observables and guarantees;
-            or the mechanism loses more than the bound on the loss in the dual game.
+            are those of another one; the mechanism's observables are not among the candidates, or have another
+            loss; the prices do not fit the secrets, observables and guarantees; or the mechanism loses more than
+            the bound on the loss in the dual game.
     """
     if prior is None or loss is None:
         raise InputError(
@@ -137,21 +122,14 @@ def prove_optimality(
     optimality: Optimality,
     constraints: Sequence[LinearConstraint] = (),
 ) -> float:
-    """Return the bound on the objective that holds for every mechanism with the guarantees and constraints.
+    """Return the bound on the objective for every mechanism with the guarantees and constraints.
 
-    Args:
-        prior: The prior on the n secrets.
-        loss: The loss of the mechanism's observables; where there are candidates, only theirs counts.
-        guarantees: The guarantees.
-        optimality: The prices.
-        constraints: The linear constraints.
-
-    Returns:
-        A lower bound of the loss, or an upper bound of the distortion.
+    It is a lower bound on the loss, or an upper bound on the distortion. Where there are candidates, their loss
+    counts instead of ``loss``, that of the mechanism's observables.
 
     Raises:
         InputError: If prices name secrets or observables that do not exist, price
-            constraints that nothing asks for, or are those of another objective.
+            constraints that are not required, or are those of another objective.
     """
     loss = _priced(loss, optimality)
     _check(loss, guarantees, optimality, constraints)
@@ -178,7 +156,7 @@ def _of_general_program(
     optimality: Optimality,
     constraints: Sequence[LinearConstraint],
 ) -> float:
-    """Return the bound on the loss that prices of linear constraints, or of several attackers, prove."""
+    """Return the bound on the loss by prices of linear constraints, or of several attackers."""
     prices, mass = optimality.multipliers, prior.probabilities
     attackers = _distortions(guarantees)
     unpriced = [np.zeros((len(each.distance.array), loss.array.shape[1])) for each in attackers]
@@ -199,7 +177,7 @@ def _priced(loss: Loss, optimality: Optimality) -> Loss:
 
 
 def _check_among(mechanism: Mechanism, loss: Loss, candidates: Candidates) -> None:
-    """Refuse candidates that the mechanism's observables are not among, at the same loss."""
+    """Refuse candidates that do not contain the mechanism's observables at the same loss."""
     every, used = candidates.observables, mechanism.observables
     wanted = (len(mechanism.secrets), len(every))
     if candidates.loss.array.shape != wanted or candidates.loss.unit != loss.unit:
@@ -303,7 +281,7 @@ def _check_general(
 
 
 def _distortions(guarantees: Sequence[Guarantee]) -> list[DistortionPrivacy]:
-    """Return what the program knew of the distortions: those of finitely many guesses."""
+    """Return the distortions known to the program, of finitely many guesses."""
     found = (each for each in guarantees if isinstance(each, DistortionPrivacy))
     return [each.finite if isinstance(each, PlaceDistortion) else each for each in found]
 
@@ -314,7 +292,7 @@ def _distortion(guarantees: Sequence[Guarantee]) -> DistortionPrivacy | None:
 
 
 def _connected(guarantees: Sequence[Guarantee], n: int) -> NDArray[np.intp]:
-    """Return the first secret of the part that each belongs to; guarantees speak of every pair in one part."""
+    """Return for each secret the first of its component; guarantees constrain every pair within a component."""
     asked = [each for each in guarantees if isinstance(each, MetricPrivacy)]
     if any(each.metric.finite for each in asked):
         return np.zeros(n, dtype=np.intp)

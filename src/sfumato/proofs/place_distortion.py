@@ -1,4 +1,4 @@
-"""Distortion of the true point: how far the best attacker errs from where people are, wherever they guess."""
+"""Distortion of the true point: the best attacker's error, for guesses anywhere on the ground."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..core import DistortionPrivacy, Loss, Mechanism, Prior, Space, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, distinct_points, readonly
+from ..core.immutable import assign
 from ..errors import InfeasibleError, InputError
 from ..geo import TRUE_POINT, Guesses, Places, TruePoints, Visits
 from ..rounding import amount, amount_at_least, down, up
@@ -27,25 +28,25 @@ _APART: Final = 1e-4  # of the extent of the points: guesses nearer to each othe
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlaceDistortion(DistortionPrivacy):
-    """Distortion privacy of the true point: the best attacker errs by at least ``minimum`` on average.
+    """Distortion privacy of the true point: the best attacker's average error is at least ``minimum``.
 
-    The error is the distance on the ground from where somebody truly is, not from a cell or a vertex, to the
-    guess, which may be any point. A program can only know finitely many guesses, and an attacker who has fewer
-    errs more. So `design` adds the best guesses for what it found until none is missing; what is proved is proved
-    of all guesses. The average is over the visits, whose places the attacker knows, and nothing more. Mechanism
-    files keep these places, so that it can be proved again.
+    The error is the distance on the ground from the person's true point, not from a cell or a vertex, to the
+    guess, which may be any point. A program knows finitely many guesses only, and an attacker with fewer guesses
+    has at least as large an error. So `design` adds the best guesses against its result until none is missing;
+    the proof covers all guesses. The average is over the visits, whose places the attacker knows, and nothing
+    more. Mechanism files store these places for later proofs.
 
     Args:
         minimum: The least expected error; a number, or text such as ``"800 m"``.
         places: The lattice or the cells.
-        visits: Where people are, as far as an attacker knows; those outside are left out.
+        visits: The visits known to the attacker; those outside are left out.
         unit: The unit of the minimum.
         user: Only this user's visits.
 
     Attributes:
         distance: The errors of the guesses that the program knows, array (guesses, secrets).
-        degrees: Latitudes and longitudes where people are, each once, array (k, 2).
-        times: How many visits were there, array (k,).
+        degrees: Distinct latitudes and longitudes of the visits, array (k, 2).
+        times: The number of visits at each, array (k,).
         points: The true points on the plane.
         guesses: Metres east and north of the guesses that the program knows, array (guesses, 2).
 
@@ -97,11 +98,8 @@ class PlaceDistortion(DistortionPrivacy):
         errors = np.where(masses[:, None] > 0, total / np.where(masses > 0, masses, 1.0)[:, None], away)
         scale = units.factor("m", unit) / _stretch(places, points)
         DistortionPrivacy.__init__(self, minimum, Loss((errors * scale).T, unit, name=f"euclidean{TRUE_POINT}"))
-        object.__setattr__(self, "places", places)
-        object.__setattr__(self, "degrees", readonly(degrees))
-        object.__setattr__(self, "times", readonly(times))
-        object.__setattr__(self, "points", points)
-        object.__setattr__(self, "guesses", readonly(known))
+        assign(self, places=places, degrees=readonly(degrees), times=readonly(times), points=points)
+        assign(self, guesses=readonly(known))
 
     @classmethod
     def of_places(
@@ -113,13 +111,13 @@ class PlaceDistortion(DistortionPrivacy):
         guesses: Floats,
         unit: str,
     ) -> PlaceDistortion:
-        """Return the distortion for places that were visited so many times; the rest is computed from them.
+        """Return the distortion for distinct places of visits; the rest is computed from them.
 
         Args:
             minimum: The least expected error.
             places: The lattice or the cells.
             degrees: Latitudes and longitudes, array (k, 2).
-            times: How many visits were there, array (k,).
+            times: The number of visits at each, array (k,).
             guesses: Metres east and north of the guesses for a program, array (guesses, 2).
             unit: The unit of the minimum.
 
@@ -152,17 +150,15 @@ class PlaceDistortion(DistortionPrivacy):
     def finite(self) -> DistortionPrivacy:
         """The guarantee against an attacker who only has the guesses that the program knows.
 
-        Its distances are lowered to what is sure on the ground. Its minimum is as well, so that each mechanism
-        with this distortion keeps it.
+        Its distances are lowered to proved ones on the ground, and so is its minimum: each mechanism with this
+        distortion satisfies it.
         """
         return DistortionPrivacy(max(0.0, down(self.minimum / _stretch(self.places, self.points))), self.distance)
 
     def with_guesses(self, guesses: Floats, known: Floats | None = None) -> PlaceDistortion:
-        """Return the same with more guesses for the program; those as good as known ones are left out.
+        """Return the same with more guesses (k, 2), in metres, for the program; near-duplicates are left out.
 
-        Args:
-            guesses: Metres east and north, array (k, 2).
-            known: The guesses that are kept, array (g, 2); by default all.
+        ``known`` are the guesses to keep, array (g, 2); by default all.
         """
         side = _APART * max(1.0, float(np.ptp(self.points.xy, axis=0).max()))
         every = np.concatenate([self.guesses if known is None else known, guesses])
@@ -184,15 +180,15 @@ class PlaceDistortion(DistortionPrivacy):
 
     @property
     def visits(self) -> Visits:
-        """The places that were visited, each as many times as it was."""
+        """The visits: each place as many times as it was visited."""
         return Visits(*np.repeat(self.degrees, self.times, axis=0).T, polar=True)
 
     def attack(self, mechanism: Mechanism, prior: Prior) -> Guesses:
-        """Return the best guesses on the plane against a mechanism, with the proved bound of their error.
+        """Return the best guesses on the plane against a mechanism, with the proved bound on their error.
 
         Args:
             mechanism: A mechanism on the places.
-            prior: How likely the places are; within a place people are where the visits were.
+            prior: Probabilities of the places; the distribution within a place is that of the visits.
 
         Raises:
             InputError: If the mechanism is on other places.
@@ -203,39 +199,39 @@ class PlaceDistortion(DistortionPrivacy):
         )
 
     def lower(self, found: Guesses) -> float:
-        """Return what an attack proves of the error on the ground, in the unit of the distance, rounded down."""
+        """Return an attack's proved lower bound on the error on the ground, in the unit of the distance."""
         scale = units.factor("m", self.distance.unit) / _stretch(self.places, self.points)
         return max(0.0, down((found.lower - _PROJECTION_M) * scale * (1 - 1e-15)))
 
     def upper(self, bound: float) -> float:
-        """Return what a bound of the program's errors says of errors on the ground, rounded up."""
+        """Return the upper bound on errors on the ground that follows from a bound on the program's errors."""
         return up(bound * _stretch(self.places, self.points) * (1 + 1e-15))
 
     def check_possible(self, prior: Prior) -> None:
         """Refuse an error that no mechanism can force.
 
         Raises:
-            InfeasibleError: If an attacker who sees no report errs less.
+            InfeasibleError: If it is not below the error of an attacker who sees no report.
         """
         silent = Mechanism(np.ones((len(prior), 1)), prior.space)
         most = self.lower(self.attack(silent, prior))
         if self.minimum > 0 == most:
             raise InfeasibleError(
-                "all visits are at one place, and an attacker who knows them errs by nothing.",
+                "all visits are at one place, and an attacker who knows them makes no error.",
                 "use visits at several places, or ask for no distortion.",
             )
         if self.minimum > most * (1 - _ROOM):
             unit = self.distance.unit
             raise InfeasibleError(
                 f"a distortion of {amount(self.minimum, unit)} was asked for, but an attacker who sees no report "
-                f"errs by about {amount(most, unit)} from the true point with their best guess: no "
-                "mechanism can make them err by more.",
+                f"guesses within about {amount(most, unit)} of the true point on average: no mechanism can force "
+                "more.",
                 f"ask for less than {amount_at_least(most * (1 - 1e-3), unit)}.",
             )
 
 
 def _first_guesses(places: Places, points: TruePoints) -> Floats:
-    """Return the best guess without a report, the likeliest places, and a grid that covers all points."""
+    """Return the best guess without a report, the most likely places, and a grid that covers all points."""
     centres, masses = np.asarray(places.coordinates), np.asarray(points.masses.sum(axis=0))
     likely = centres[np.argsort(-masses, kind="stable")[:_LIKELY]]
     low, extent = points.xy.min(axis=0), np.ptp(points.xy, axis=0)

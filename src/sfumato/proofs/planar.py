@@ -1,4 +1,4 @@
-"""The proof of coordinate privacy for planar noise on a fine lattice, from its recipe alone."""
+"""Proof of coordinate privacy for planar noise on a fine lattice, from its recipe alone."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class NoiseProof(CompactRepr):
     """A proof of p(o|x) <= exp(epsilon (|x - x'| + slack)) p(o|x') for planar noise on a fine lattice.
 
     Attributes:
-        promise: What was claimed.
-        upper: A proved upper bound of epsilon, per unit of the promise.
-        slack_m: A proved upper bound of the slack, metres.
-        reach_m: How far from the centre of their plane the points may be, metres; infinite for points of a
+        promise: The claim.
+        upper: A proved upper bound on epsilon, per unit of the claim.
+        slack_m: A proved upper bound on the slack, metres.
+        reach_m: The largest distance of points from the centre of their plane, metres; infinite for points of a
             plane.
         holds: Whether the claim is proved.
     """
@@ -43,10 +43,7 @@ class NoiseProof(CompactRepr):
     holds: bool
 
     def factor(self, distance_m: ArrayLike) -> Floats:
-        """Return upper bounds of how many times likelier a report is from one point than from another.
-
-        Args:
-            distance_m: The distances of the two points, metres, of any shape.
+        """Return upper bounds on the likelihood ratio of a report from two points, at distances in metres.
 
         Raises:
             InputError: If a distance is negative or not a number.
@@ -84,10 +81,10 @@ class NoiseCertificate(CompactRepr):
     """Proved facts about noise for coordinates on some weighted places.
 
     Attributes:
-        privacy: The proof of its promise.
+        privacy: The proof of its guarantee.
         loss: The expected distance from the true point to the report, metres.
         attacker: The expected error of the best attacker, who knows the places and their weights, metres.
-        blind: Their expected error without seeing a report, metres; the upper bound is that of a guess.
+        blind: Their expected error without a report, metres; the upper bound is that of a guess.
     """
 
     privacy: NoiseProof
@@ -97,26 +94,26 @@ class NoiseCertificate(CompactRepr):
 
     @property
     def holds(self) -> bool:
-        """Whether the promise is proved."""
+        """Whether the guarantee is proved."""
         return self.privacy.holds
 
 
 def prove_planar_noise(
     promise: CoordinatePrivacy, rate: Fraction, step_m: Fraction, reach_m: float = math.inf
 ) -> NoiseProof:
-    """Prove coordinate privacy of noise exp(-rate |z|) / Z on a square lattice, whatever is done with its reports.
+    """Prove coordinate privacy of noise exp(-rate |z|) / Z on a square lattice, for any processing of its reports.
 
     Points are snapped to the nearest lattice point, and a vector z of whole steps is added. So the exponent per
     metre of the plane is rate / step, and two points seem at most sqrt(2) steps farther apart than they are. On
-    the ground the largest stretch C / sin C within the reach, C the reach over WGS84's polar half-axis, is
-    multiplied. docs/proofs/planar-noise.md.
+    the ground it is multiplied by the largest stretch C / sin C within the reach, C the reach over WGS84's polar
+    half-axis. docs/proofs/planar-noise.md.
 
     Args:
         promise: The claim.
         rate: Of the noise, per step.
         step_m: The step of the lattice, metres.
-        reach_m: How far from the centre of an azimuthal equidistant plane the points are, metres; infinite for
-            points of a plane, whose distances are those of the plane.
+        reach_m: The largest distance of points from the centre of an azimuthal equidistant plane, metres; infinite
+            for points and distances of a plane.
 
     Raises:
         InputError: If the rate or the step is not positive, or the reach not within 1,500 km.

@@ -1,6 +1,6 @@
-"""Proofs of what mechanisms state, one for each kind: the registry and what a proof or its absence says.
+"""Proofs of guarantees that mechanisms state, one for each kind, and their results.
 
-Recipes have reports that are too many to list: noise on whole numbers, bits and subsets. Their bounds are exact: a
+Recipes have too many reports to list: noise on whole numbers, bits and subsets. Their bounds are exact: a
 fraction, or the logarithm of one, rounded up. docs/proofs/recipes.md.
 """
 
@@ -57,20 +57,19 @@ _EUCLIDEAN: Final = "euclidean"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReportBound(CompactRepr):
-    """The most that one report gives away, in numbers and words.
+    """An upper bound on the privacy loss of one report, in numbers and words.
 
     Attributes:
         epsilon: Per unit; rho where ``measure`` says so.
-        unit: What epsilon counts per, such as ``km``; empty where it has none.
-        slack_m: What is added to every distance, metres.
+        unit: The unit of distance, such as ``km``; empty where it has none.
+        slack_m: Added to every distance, metres.
         sentence: The bound, in words.
         any_two: Whether it is for any two secrets, however far apart.
         measure: ``epsilon``, or ``rho`` of zero-concentrated privacy.
-        whom: The pairs of secrets that it is for, in words; empty where that is said elsewhere.
-        source: What it was proved from, in words.
-        distance: What the distances are, in words and marks: two bounds with one text here speak of distances of
-            one kind, and only such ones are compared or added.
-        middles: Whether they are those of the secrets of each mechanism, such as the middles of its cells.
+        whom: The pairs of secrets that it is for, in words; may be empty.
+        source: The basis of the proof, in words.
+        distance: The kind of distances. Only bounds with equal text here are compared or added.
+        middles: Whether distances are between the secrets of each mechanism, such as the middles of its cells.
         confirmed: Whether the distances follow from the secrets; otherwise only the mechanism's maker states them.
     """
 
@@ -95,12 +94,12 @@ class ReportBound(CompactRepr):
 @final
 @dataclass(frozen=True, slots=True, repr=False, init=False)
 class Proved(CompactRepr):
-    """A guarantee that is proved of what a mechanism draws from; `prove` alone makes one.
+    """A guarantee that is proved of what a mechanism draws from; only `prove` makes one.
 
     Attributes:
         guarantee: The guarantee.
-        upper: A proved upper bound of its epsilon, at most what it states; rho of Gaussian noise.
-        bound: What it bounds of one report.
+        upper: A proved upper bound on its epsilon, at most the stated one; rho for Gaussian noise.
+        bound: The bound for one report.
     """
 
     guarantee: AnyGuarantee
@@ -124,8 +123,7 @@ class Stated(CompactRepr):
 
     Attributes:
         guarantee: The guarantee.
-        upper: The least epsilon that could be proved; None where the kind of mechanism has no proof of such a
-            guarantee.
+        upper: The least epsilon that could be proved; None if there is no proof for this kind of mechanism.
         slack_m: The least slack that could be proved, metres.
     """
 
@@ -147,8 +145,8 @@ def prove(
 ) -> tuple[Proved | Stated, ...] | Proved | Stated:
     """Return what is proved, and what is not, of the integers or the exact recipe that a mechanism draws from.
 
-    The proof is chosen by the exact type of what is drawn from. A mechanism of another class than this package's
-    own, or with a part of one, has no proof: what it states stays stated.
+    The proof is chosen by exact types. A mechanism of a class outside this package, or with a part of one, has no
+    proof: its guarantees remain stated.
 
     Args:
         randomizer: The mechanism.
@@ -172,7 +170,7 @@ def prove(
 
 
 def _subject(randomizer: Any) -> Any:
-    """Return the matrix, noise or recipe that a mechanism draws from; None of a mechanism of an unknown kind."""
+    """Return the matrix, noise or recipe that a mechanism draws from; None for a mechanism of an unknown kind."""
     if not is_known(randomizer):
         return None
     if type(randomizer) is Tupling:  # a tuple is made from one report of the inner mechanism
@@ -226,8 +224,8 @@ def _of_rows(mechanism: Mechanism, guarantee: MetricPrivacy) -> Proved | Stated:
     if not proof.holds:
         return Stated(guarantee, proof.upper)
     any_two, unit = guarantee.for_any_two, guarantee.metric.unit
-    likelier = f": {_likelier('value', guarantee.epsilon)}" if any_two else ""
-    said = f"{guarantee}{likelier}{guarantee.caveat(mechanism.secrets)}."
+    ratio = f": {_times_likely('value', guarantee.epsilon)}" if any_two else ""
+    said = f"{guarantee}{ratio}{guarantee.caveat(mechanism.secrets)}."
     upper = min(proof.upper, guarantee.epsilon)
     if any_two:
         return _proved(
@@ -257,11 +255,11 @@ def _of_any_two_rows(mechanism: Mechanism, guarantee: LocalPrivacy) -> Proved | 
 
 
 def _distance(mechanism: Mechanism, guarantee: MetricPrivacy) -> str:
-    """Return what tells the distances of a promise from those of another.
+    """Return a text that is equal for distances of one kind only.
 
-    A distance with a unit, which the coordinates of the secrets give, is of one kind whatever the secrets are:
-    that of the middles of cells or bins can differ between two mechanisms, and their sum is for the largest. Of
-    others, only one with the same numbers on the same secrets is of the same kind.
+    Distances with a unit that follow from the coordinates of the secrets are of one kind for any secrets: those of
+    the middles of cells or bins can differ between two mechanisms, and their sum is for the largest. Other
+    distances are of one kind only if the numbers and the secrets are the same.
     """
     metric = guarantee.distances
     hops = isinstance(guarantee, ThresholdPrivacy)
@@ -279,7 +277,7 @@ def _distance(mechanism: Mechanism, guarantee: MetricPrivacy) -> str:
 
 
 def _of_categories(upper: Callable[[Any, float], float]) -> Callable[[Any, LocalPrivacy], Proved | Stated]:
-    """Return the proof for a recipe on categories, from an upper bound of its epsilon between any two of them."""
+    """Return the proof for a recipe on categories, from an upper bound on its epsilon between any two of them."""
 
     def proof(recipe: Any, guarantee: LocalPrivacy) -> Proved | Stated:
         epsilon = guarantee.epsilon
@@ -288,7 +286,7 @@ def _of_categories(upper: Callable[[Any, float], float]) -> Callable[[Any, Local
         found = upper(recipe, epsilon)
         if not found <= epsilon:
             return Stated(guarantee, found)
-        said = f"epsilon {at_most(epsilon, 6)}: {_likelier('category', epsilon)}."
+        said = f"epsilon {at_most(epsilon, 6)}: {_times_likely('category', epsilon)}."
         bound = ReportBound(epsilon, "", 0.0, said, any_two=True, source=_EXACT, distance=_ANY_TWO)
         return _proved(guarantee, found, bound)
 
@@ -302,7 +300,7 @@ def _hashed_epsilon(recipe: Hashed, epsilon: float) -> float:
 
 
 def _of_numbers(upper: Callable[[Any, int], Fraction]) -> Callable[[Any, LocalPrivacy], Proved | Stated]:
-    """Return the proof for noise on whole numbers, from an upper bound of its epsilon for a sensitivity."""
+    """Return the proof for noise on whole numbers, from an upper bound on its epsilon for a sensitivity."""
 
     def proof(recipe: Any, guarantee: LocalPrivacy) -> Proved | Stated:
         if guarantee.within is None or not 0 < guarantee.epsilon < math.inf:
@@ -312,7 +310,7 @@ def _of_numbers(upper: Callable[[Any, int], Fraction]) -> Callable[[Any, LocalPr
             return Stated(guarantee, float_above(found))
         whom = f"for true numbers that differ by at most {step:,}"
         said = (
-            f"epsilon {at_most(guarantee.epsilon, 6)} {whom}: {_likelier('number', guarantee.epsilon)}. For a "
+            f"epsilon {at_most(guarantee.epsilon, 6)} {whom}: {_times_likely('number', guarantee.epsilon)}. For a "
             f"difference of k times {step:,} it is k times epsilon."
         )
         bound = ReportBound(guarantee.epsilon, "", 0.0, said, whom=whom, source=_EXACT)
@@ -335,10 +333,11 @@ def _of_gaussian(recipe: GaussianNoise, guarantee: LocalPrivacy) -> Proved | Sta
     return _proved(guarantee, rho, ReportBound(rho, "", 0.0, said, measure="rho", whom=whom, source=_EXACT))
 
 
-def _likelier(what: str, epsilon: float) -> str:
+def _times_likely(what: str, epsilon: float) -> str:
     other = "any other" if what != "number" else "another such number"
-    often = f"at most e^{at_most(epsilon, 6)} times likelier"
-    return f"whatever is reported is {often} from one true {what} than from {other}"
+    return (
+        f"any report is at most e^{at_most(epsilon, 6)} times more likely from one true {what} than from {other}"
+    )
 
 
 _PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] = {
@@ -363,14 +362,10 @@ _PROOFS: Final[dict[tuple[type, type], Callable[[Any, Any], Proved | Stated]]] =
 
 
 def laplace_epsilon(scale: Fraction, sensitivity: int) -> Fraction:
-    """Return the epsilon of noise k with probability proportional to exp(-|k| / scale), exactly.
+    """Return the exact epsilon of noise k with probability proportional to exp(-|k| / scale).
 
-    ``| |o - s| - |o - s'| | <= |s - s'|``, so the exponents differ by at most |s - s'| / scale, and do where the
-    report lies beyond both.
-
-    Args:
-        scale: Positive.
-        sensitivity: The largest difference of the two true numbers.
+    ``| |o - s| - |o - s'| | <= |s - s'|``, so the exponents differ by at most |s - s'| / scale, with equality for
+    a report beyond both. ``sensitivity`` is the largest difference of the two true numbers.
 
     Raises:
         InputError: If an argument is not positive.
@@ -383,12 +378,12 @@ def staircase_epsilon(epsilon: Fraction, width: int, step: int, sensitivity: int
     """Return an epsilon of noise k with probability proportional to exp(-epsilon stair(|k|)).
 
     With |k| = q width + j, the stair is q for j < step and q + 1 beyond. It never falls, and
-    stair(m + width) = stair(m) + 1; so of two true numbers n widths apart or less it differs by at most n.
+    stair(m + width) = stair(m) + 1; so for true numbers at most n widths apart it differs by at most n.
 
     Args:
         epsilon: The fall of one stair, positive.
         width: The width of a stair.
-        step: How much of it lies before the fall, 1 to ``width``.
+        step: The part of the width before the fall, 1 to ``width``.
         sensitivity: The largest difference of the two true numbers.
 
     Raises:
@@ -401,13 +396,10 @@ def staircase_epsilon(epsilon: Fraction, width: int, step: int, sensitivity: int
 
 
 def gaussian_rho(variance: Fraction, sensitivity: int) -> Fraction:
-    """Return rho of noise k with probability proportional to exp(-k**2 / (2 variance)), exactly.
+    """Return the exact rho of noise k with probability proportional to exp(-k**2 / (2 variance)).
 
-    The Renyi divergence of order a of two answers is at most a rho, for every a > 1.
-
-    Args:
-        variance: Positive.
-        sensitivity: The largest difference of the two true numbers.
+    The Renyi divergence of order a of two answers is at most a rho, for every a > 1. ``sensitivity`` is the
+    largest difference of the two true numbers.
 
     Raises:
         InputError: If an argument is not positive.
@@ -421,17 +413,11 @@ def gaussian_rho(variance: Fraction, sensitivity: int) -> Fraction:
 
 
 def bits_epsilon(weights: NDArray[np.generic]) -> float:
-    """Return the epsilon of one bit for each category, all drawn independently, rounded up.
+    """Return the epsilon of one bit for each category, all drawn independently, rounded up; may be infinite.
 
-    Two categories change two bits, one from the row of 0 to that of 1 and one back: the likelihood ratio is at
-    most that of the one bit times that of the other.
-
-    Args:
-        weights: The integers of the mechanism of a bit, array (2, 2): the rows of another category's bit and of
-            the own.
-
-    Returns:
-        The bound; infinite where a bit can never come of one of the two rows.
+    Two categories change two bits, one from the row of 0 to that of 1 and one back. The likelihood ratio is at
+    most that of the one bit times that of the other. ``weights`` are the integers of a bit's mechanism, array
+    (2, 2): the rows of another category's bit and of the own.
     """
     ratios = [_ratio(own, other) for other, own in zip(*weights.tolist(), strict=True)]
     inverse = [_ratio(other, own) for other, own in zip(*weights.tolist(), strict=True)]
@@ -439,28 +425,28 @@ def bits_epsilon(weights: NDArray[np.generic]) -> float:
 
 
 def subset_epsilon(categories: int, size: int, left_out: int, inside: int) -> float:
-    """Return the epsilon of a set of categories that holds the own one or not, and is uniform given that; above.
+    """Return the epsilon, rounded up, of a set that includes the own category or not and is uniform given that.
 
-    A set that holds the own category has the probability inside / C(k - 1, d - 1), and one that does not
+    A set that includes the own category has the probability inside / C(k - 1, d - 1), and another one
     left_out / C(k - 1, d), up to the same factor.
 
     Args:
         categories: The number k of categories, at least 2.
         size: The number d of categories in a report, 1 to k - 1.
         left_out: The integer weight of reports without the own category.
-        inside: That of reports that hold it.
+        inside: The weight of reports with it.
 
     Raises:
         InputError: If there is no such report.
     """
     if not 1 <= size < categories:
-        raise InputError(f"subsets of {size} out of {categories} categories have no promise.", "use 1 to k - 1.")
+        raise InputError(f"subsets of {size} out of {categories} categories have no guarantee.", "use 1 to k - 1.")
     held, missing = inside * comb(categories - 1, size), left_out * comb(categories - 1, size - 1)
     return _logarithm_of(_most([_ratio(held, missing), _ratio(missing, held)]))
 
 
 def _ratio(above: int, below: int) -> Fraction | None:
-    """Return how many times likelier one is; None for infinitely, 1 where neither happens."""
+    """Return the ratio of two weights; None if infinite, 1 where both are zero."""
     if below:
         return Fraction(above, below)
     return None if above else Fraction(1)

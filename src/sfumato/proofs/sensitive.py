@@ -1,13 +1,12 @@
-"""Proofs about a sensitive X behind a secret W reported as Z: how much the report tells, and how little it can.
+"""Leakage about a sensitive X behind a secret W reported as Z: upper bounds of a mechanism, lower bounds of any.
 
-The lower bounds take an adversary's strategy q(x|z) and a price of the loss, from
-anywhere. An adversary who plays q against any mechanism p does no better than the best
-one, so for every p whose expected loss is at most L
+The lower bounds take an adversary's strategy q(x|z) and a price of the loss, of any origin. An adversary who plays
+q against any mechanism p does no better than the best one, so for every p whose expected loss is at most L
 
     leak >= sum over w of min over z of ( sum over x of P(x, w) g(x, z) + price P(w) l(w, z) ) - price L
 
-with g = q for the Bayes vulnerability and g = ln(q(x|z) / P(x)) for the mutual information. Where p keeps rows
-p(z|w) <= exp(e) p(z|w') besides, their prices lam are added to the costs of (w, z), and exp(e) lam is taken from
+with g = q for the Bayes vulnerability and g = ln(q(x|z) / P(x)) for the mutual information. Where p also satisfies
+rows p(z|w) <= exp(e) p(z|w'), their prices lam are added to the costs of (w, z), and exp(e) lam is subtracted from
 those of (w', z), as in `loss_bound`.
 A joint distribution of floats sums to one only nearly; its information is taken as that of
 sum over x, z of P(x, z) ln(T P(x, z) / (P(x) P(z))) with T its sum, which is never negative.
@@ -33,11 +32,9 @@ _LEAST: Final = 1e-290  # of a guess: an impossible guess would make the bound m
 
 
 def class_vulnerability_above(mechanism: Mechanism, joint: Floats) -> float:
-    """Return a proved upper bound of the chance to guess the class: sum over z of max over x of P(x, z).
+    """Return a proved upper bound on the chance to guess the class: sum over z of max over x of P(x, z).
 
-    Args:
-        mechanism: The mechanism from the n secrets to the reports.
-        joint: Array (classes, n) of P(x, w).
+    ``joint`` is P(x, w), array (classes, n), for a mechanism from the n secrets to the reports.
     """
     best = (joint @ mechanism.matrix).max(axis=0)
     lost = underflow(joint.shape[1] * len(best))
@@ -45,7 +42,7 @@ def class_vulnerability_above(mechanism: Mechanism, joint: Floats) -> float:
 
 
 def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
-    """Return a proved lower bound of the Bayes error: sum over z of all P(x, z) but the largest."""
+    """Return a proved lower bound on the Bayes error: sum over z of all P(x, z) but the largest."""
     reached = joint @ mechanism.matrix
     reached[np.argmax(reached, axis=0), np.arange(reached.shape[1])] = 0.0
     # Of the rounded masses the largest is left out, and no other choice leaves less: rounding is relative.
@@ -54,7 +51,7 @@ def class_error_below(mechanism: Mechanism, joint: Floats) -> float:
 
 
 def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
-    """Return a proved upper bound of I(X; Z) in bits."""
+    """Return a proved upper bound on I(X; Z) in bits."""
     reached = joint @ mechanism.matrix
     classes, reports = joint.sum(axis=1), reached.sum(axis=0)
     x, z = np.nonzero(reached)
@@ -72,14 +69,9 @@ def class_information_above_bits(mechanism: Mechanism, joint: Floats) -> float:
 
 
 def class_loss_above(mechanism: Mechanism, joint: Floats, loss: Floats) -> float:
-    """Return a proved upper bound of the expected loss, sum over w, z of P(w) p(z|w) l(w, z).
+    """Return a proved upper bound on the expected loss, sum over w, z of P(w) p(z|w) l(w, z).
 
-    A loss whose every term is zero is exactly zero.
-
-    Args:
-        mechanism: The mechanism.
-        joint: Array (classes, n).
-        loss: Array (n, reports).
+    A loss with only zero terms is exactly zero. ``joint`` is an array (classes, n), ``loss`` (n, reports).
     """
     mass = joint.sum(axis=0)
     if not loss[(mass[:, None] > 0) & (mechanism.matrix > 0)].any():
@@ -100,17 +92,17 @@ def class_vulnerability_bound(
     price: float,
     rows: Multipliers | None = None,
 ) -> float:
-    """Return a proved lower bound of the Bayes vulnerability of every mechanism within the loss.
+    """Return a proved lower bound on the Bayes vulnerability of every mechanism within the loss.
 
     Args:
         joint: Array (classes, n) of P(x, w).
         loss: Array (n, reports).
         max_loss: The largest expected loss, in the unit of the loss.
-        strategy: Array (classes, reports): with which weight the class is guessed from a
+        strategy: Array (classes, reports): the weight of each guess of the class after a
             report; scaled to probabilities here, negative weights count as zero.
         price: The price of the loss per unit; a negative one counts as zero.
-        rows: The prices of rows of metric privacy that every mechanism keeps too; only their ``local`` counts,
-            and its rows.
+        rows: The prices of rows of metric privacy that every mechanism satisfies too; only ``local`` and the
+            positions of rows count.
     """
     guess = _strategy(np.maximum(strategy, 0.0))
     earned = joint.T @ guess
@@ -122,15 +114,10 @@ def class_vulnerability_bound(
 def class_information_bound_bits(
     joint: Floats, loss: Floats, max_loss: float, strategy: Floats, price: float
 ) -> float:
-    """Return a proved lower bound of I(X; Z) in bits for every mechanism within the loss.
+    """Return a proved lower bound on I(X; Z) in bits for every mechanism within the loss.
 
-    Args:
-        joint: See `class_vulnerability_bound`.
-        loss: See there.
-        max_loss: See there.
-        strategy: Array (classes, reports): what is believed of the class after a report;
-            scaled to probabilities here.
-        price: The price of the loss in nats per unit.
+    The arguments are those of `class_vulnerability_bound`. The strategy (classes, reports) is the belief about the
+    class after a report, and the price is in nats per unit.
 
     Source:
         Barber and Agakov, NIPS 2003 (the variational bound of the information).
@@ -160,7 +147,7 @@ def _bound(
     price: float,
     rows: Multipliers,
 ) -> float:
-    """Return a lower bound of the row minima of earned + price P(w) l(w, z) and the priced rows, less price L."""
+    """Return a lower bound on the row minima of earned + price P(w) l(w, z) and the priced rows, less price L."""
     price = max(price, 0.0)
     products = 2 * len(joint) + 2
     lost = products * (float(np.abs(loss).max()) + 1001.0)
@@ -177,7 +164,7 @@ def _bound(
 
 
 def _strategy(weights: Floats) -> Floats:
-    """Return columns of sum at most one, whatever rounding does; a column of zeros guesses nothing."""
+    """Return columns of sum at most one despite rounding; a column of zeros guesses nothing."""
     most = weights.max(axis=0)
     # By the largest first, because the sum may overflow.
     shares = weights / np.where(most > 0, most, 1.0)
@@ -187,11 +174,10 @@ def _strategy(weights: Floats) -> Floats:
 
 
 def _logarithm(values: Floats) -> tuple[Floats, Floats]:
-    """Return natural logarithms of positive floats, and bounds of their errors.
+    """Return natural logarithms of positive floats, and bounds on their errors.
 
-    ln(f 2**e) = e ln 2 + 2 artanh((f - 1) / (f + 1)) with f between sqrt(1/2) and sqrt(2),
-    from additions, products and quotients only: these are known to a bit, where a
-    library's logarithm is not.
+    ln(f 2**e) = e ln 2 + 2 artanh((f - 1) / (f + 1)) with f between sqrt(1/2) and sqrt(2), from additions,
+    products and quotients only: these are known to a bit, unlike a library's logarithm.
     """
     fraction, exponent = np.frexp(values)
     small = fraction < math.sqrt(0.5)

@@ -1,8 +1,8 @@
 """Change of reports with the true point: the steepest slope on a lattice, and the worst border between cells.
 
 On a square lattice a place x is rounded to one of the nine vertices around it, with quadratic tensor B-spline
-weights, and reported as that vertex is. The likelihood of a report is then a smooth function f of x. Where the
-vertices keep f(v) <= exp(L d(v, w)) f(w) for the octile distance d (1 to the four neighbours, sqrt(2) to the
+weights, and reported as that vertex is. The likelihood of a report is then a smooth function f of x. If the
+vertices satisfy f(v) <= exp(L d(v, w)) f(w) for the octile distance d (1 to the four neighbours, sqrt(2) to the
 diagonal ones), the slope of log f is at most S(L) per step of the lattice. `octile_exponent` finds L for a wanted
 slope and proves it. The theorem is in docs/proofs/coordinates.md.
 """
@@ -50,8 +50,7 @@ _ROUNDINGS = 8 * UNIT  # of integers to floats, and of their quotient
 class Steepest:
     """The supremum of |grad log M(x, o)| over the points x that a lattice serves and the reports o.
 
-    It is the smallest epsilon that nearby points keep. Where the points served form a convex region it is the
-    smallest that all points keep.
+    It is the smallest epsilon that holds for nearby points; where the points served form a convex region, for all.
 
     Attributes:
         epsilon: The supremum, per ``unit`` on the ground.
@@ -169,8 +168,8 @@ def _centres(lattice: Lattice) -> NDArray[np.float64]:
 def octile_exponent(slope: float) -> float:
     """Return an exponent L, close to the largest, with S(L) at most a slope, proved by interval arithmetic.
 
-    The slope bounds |grad log f| per step of the lattice. L is about 0.9 times the slope, or less where the slope
-    is steep; 0 where none is proved, as for slopes below a billionth.
+    The slope bounds |grad log f| per step of the lattice. L is about 0.9 times the slope, or less for a steep
+    slope; 0 where none is proved, as for slopes below a billionth.
     """
     if slope < FLATTEST:
         return 0.0
@@ -185,7 +184,7 @@ def octile_exponent(slope: float) -> float:
 
 @lru_cache(maxsize=256)
 def octile_slope(exponent: float) -> float:
-    """Return a slope close to S(exponent) and no less, proved by interval arithmetic; `inf` for none."""
+    """Return a slope close to S(exponent) and no less, proved by interval arithmetic; `inf` if there is none."""
     if not FLATTEST <= exponent <= _STEEPEST:
         return math.inf
     gradient, value = gradient_and_value(_steepest_columns(exponent))
@@ -210,7 +209,7 @@ def slope_holds(exponent: float, slope: float) -> bool:
     """Prove that S(exponent) <= slope, or return False where that is wrong or not proved.
 
     On a square, (slope f)**2 - |grad f|**2 is a polynomial for each extreme column f of the cone of columns that
-    keep the rows; it is at least 0 where all its Bernstein coefficients are, and |grad f| <= slope f then holds
+    satisfy the rows; it is at least 0 where all its Bernstein coefficients are. Then |grad f| <= slope f
     for every column of the cone, since |grad f| - slope f is convex in f.
     """
     from flint import arb, ctx
@@ -228,7 +227,7 @@ def slope_holds(exponent: float, slope: float) -> bool:
 
 
 def _believed(exponent: float, slope: float) -> bool:
-    """Return whether S(exponent) <= slope, as far as floating point can tell."""
+    """Return whether S(exponent) <= slope in floating point."""
     return _positive(_excess(_steepest_columns(exponent), slope), _MISTRUST)
 
 
@@ -249,7 +248,7 @@ def gradient_and_value(columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any
     """Return the Bernstein coefficients of |grad f|**2 and f**2 on the square, two arrays (5, 5, k).
 
     ``columns`` (k, 3, 3) are four times f at the nine vertices, west to east and within that south to north. The
-    many polynomials are the last axis, along which numpy is fast.
+    polynomials are the last axis, along which numpy is fast.
     """
     weights, slopes = np.array(_WEIGHTS), np.array(_SLOPES)
     east, north = _squared(slopes.T @ columns @ weights), _squared(weights.T @ columns @ slopes)
@@ -315,8 +314,8 @@ def _columns() -> NDArray[np.intp]:
 
     Their logarithms are L (a + b sqrt(2)) with integers a and b: the corners of the polytope of potentials p with
     p(v) - p(w) <= d(v, w) for neighbours and p = 0 in the middle. From one corner, every edge raises a set of
-    vertices together until another row is met, so that a search along such steps finds all. Numbers a + b sqrt(2)
-    of this size lie apart by more than 1/100, and floating point tells them apart.
+    vertices together until another row is met, so a search along such steps finds all. Numbers a + b sqrt(2)
+    of this size lie apart by more than 1/100, so floating point separates them.
     """
     distance = np.full((9, 9, 2), -1, dtype=np.intp)
     for v, (i, j) in enumerate(_SIDES):
@@ -355,7 +354,7 @@ def _value(exact: NDArray[np.intp]) -> Floats:
 def _are_corners(
     potentials: NDArray[np.intp], distance: NDArray[np.intp], neighbours: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return whether potentials (k, 9, 2) keep all rows, and the rows that each meets connect all vertices."""
+    """Return whether potentials (k, 9, 2) satisfy all rows, and the rows that each meets connect all vertices."""
     apart = potentials[:, :, None] - potentials[:, None, :]
     room = np.where(neighbours, _value(distance - apart), np.inf)
     met = room < 1e-6
@@ -375,11 +374,10 @@ def _images(potential: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Border:
-    """Two points on the two sides of a border that a report tells apart most.
+    """Two points on the two sides of a border with the largest likelihood ratio of a report.
 
     Attributes:
-        factor: How many times likelier the report is from the first point than from the second; infinite where it
-            is impossible from the second.
+        factor: The likelihood ratio of the report from the first point to that from the second; may be infinite.
         points: Latitude and longitude of both, array (2, 2), degrees.
         apart_m: Their distance in metres.
         cells: The positions of their cells.
@@ -393,15 +391,15 @@ class Border:
     observable: int
 
     def __repr__(self) -> str:
-        return f"Border of cells {self.cells}: points {self.apart_m:g} m apart, told apart by {self.factor}"
+        return f"Border of cells {self.cells}: points {self.apart_m:g} m apart, likelihood ratio {self.factor}"
 
 
 @checked
 def worst_border(mechanism: Mechanism, apart: float | str = "1 m") -> Border:
-    """Return the two points on the two sides of a border between cells that a report tells apart most.
+    """Return two points on the two sides of a border between cells with the largest likelihood ratio of a report.
 
-    Anyone in a cell is taken to be at its middle, so what is promised for the middles says nothing about
-    two points a step apart on the two sides of a border. Cells with a side or a corner in common are looked at.
+    A point counts as the middle of its cell, so a guarantee for the middles says nothing about two points a step
+    apart on the two sides of a border. Cells with a common side or corner are compared.
 
     Args:
         mechanism: A mechanism on the cells of a `Grid`.

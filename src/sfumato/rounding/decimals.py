@@ -1,9 +1,8 @@
-"""Numbers as people read them, rounded to the side that promises less.
+"""Numbers in text, rounded towards the weaker claim.
 
-A decimal in a text stands for the double nearest to it, as it does in a program. So the
-number 0.1 is written "0.1", exactly; and the text of a bound, read back, is never on the
-wrong side of it. A bound that only rounding error parts from a short number is written in
-more digits, "3.0000000001" and not "3.001".
+A decimal in a text denotes the double nearest to it, as in a program. So the number 0.1 is written "0.1", exactly,
+and the text of a bound, read back, is never on the wrong side of it. A bound that differs from a short number by
+rounding error alone is written in more digits, "3.0000000001" and not "3.001".
 """
 
 from __future__ import annotations
@@ -27,27 +26,27 @@ _METRES: Final = {"m": 0, "km": 3}  # as powers of ten
 
 
 def about(value: float, digits: int = 4) -> str:
-    """Write a number in at most so many significant digits, rounded to nearest."""
+    """Write a number in at most this many significant digits, rounded to nearest."""
     return _directed(value, digits, ROUND_HALF_EVEN)
 
 
 def exactly(value: float) -> str:
-    """Return a float with all its digits: the shortest text that reads back as the same number."""
+    """Return the shortest text that reads back as the same float."""
     return repr(float(value)).removesuffix(".0")
 
 
 def at_most(value: float, digits: int = 4) -> str:
-    """Write an upper bound in at most so many significant digits, never below it."""
+    """Write an upper bound in at most this many significant digits, never below it."""
     return _directed(value, digits, ROUND_CEILING)
 
 
 def briefly_at_most(value: float, digits: int = 4) -> str:
-    """Write an upper bound as `at_most`, but never in more digits, even if rounding error alone asks for them."""
+    """Write an upper bound as `at_most`, but never in more digits, even if they differ by rounding error alone."""
     return at_most(value) if not math.isfinite(value) else _text(_rounded(_named(value), digits, ROUND_CEILING))
 
 
 def at_least(value: float, digits: int = 4) -> str:
-    """Write a lower bound in at most so many significant digits, never above it."""
+    """Write a lower bound in at most this many significant digits, never above it."""
     return _directed(value, digits, ROUND_FLOOR)
 
 
@@ -66,7 +65,7 @@ def at_least_against(value: float, limit: float) -> str:
 def factor_at_most(epsilon: float, digits: int = 4) -> str:
     """Write e**epsilon, never below it; as a power of e where epsilon is 20 or more.
 
-    The exponential of a `Logarithm` is the fraction that it remembers, however it is rounded itself.
+    The exponential of a `Logarithm` is its exact fraction.
     """
     if epsilon == 0:
         return "1"
@@ -80,9 +79,9 @@ def factor_at_most(epsilon: float, digits: int = 4) -> str:
 
 
 def even_belief_at_most(epsilon: float) -> str:
-    """Write what somebody believes at most of one of two secrets, who thought each 50 % likely.
+    """Write an upper bound on the belief in one of two equally likely secrets after a report.
 
-    It is 1 / (1 + exp(-epsilon)), where a report is at most exp(epsilon) times likelier from one of them.
+    It is 1 / (1 + exp(-epsilon)), where epsilon bounds the logarithm of any report's likelihood ratio.
 
     Example:
         >>> even_belief_at_most(2.0)
@@ -99,7 +98,7 @@ def even_belief_at_most(epsilon: float) -> str:
 def percent(share: float) -> str:
     """Write a share as a percentage, rounded to nearest: ``12 %``, ``0.4 %``, ``99.97 %``, ``under 0.01 %``.
 
-    Shares have two digits wherever they are written, and four above 99 %: all but certain is not certain.
+    Shares have two digits everywhere, and four above 99 %, so that near certainty is not written as certainty.
     """
     return _percent(share, ROUND_HALF_EVEN)
 
@@ -111,19 +110,19 @@ def about_percent(share: float) -> str:
 
 
 def percent_at_most(share: float) -> str:
-    """Write an upper bound of a share as a percentage, never below it; see `percent`."""
+    """Write an upper bound on a share as a percentage, never below it; see `percent`."""
     return _percent(share, ROUND_CEILING)
 
 
 def percent_at_least(share: float) -> str:
-    """Write a lower bound of a share as a percentage, never above it; see `percent`."""
+    """Write a lower bound on a share as a percentage, never above it; see `percent`."""
     return _percent(share, ROUND_FLOOR)
 
 
 def percent_of_confidence(confidence: float) -> str:
     """Write the confidence of intervals as a percentage in at most six digits: ``95 %``, ``97.5 %``.
 
-    It is never above the confidence but for the rounding of doubles, and never 100 %.
+    Up to the rounding of doubles it is never above the confidence, and never 100 %.
     """
     value = _named(round(confidence, 15)).scaleb(2)
     return f"{_text(min(_rounded(value, _CONFIDENCE_DIGITS, ROUND_FLOOR), _MOST_CONFIDENCE))} %"
@@ -143,23 +142,17 @@ def amount(value: float, unit: str, digits: int = 3) -> str:
 
 
 def amount_at_most(value: float, unit: str, digits: int = 3) -> str:
-    """Write an upper bound of a quantity, never below it; see `amount`."""
+    """Write an upper bound on a quantity, never below it; see `amount`."""
     return _amount(value, unit, digits, ROUND_CEILING)
 
 
 def amount_at_least(value: float, unit: str, digits: int = 3) -> str:
-    """Write a lower bound of a quantity, never above it; see `amount`."""
+    """Write a lower bound on a quantity, never above it; see `amount`."""
     return _amount(value, unit, digits, ROUND_FLOOR)
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
-    """Write how many there are: ``1 visit``, ``4,237 visits``.
-
-    Args:
-        count: How many.
-        noun: What one of them is called.
-        nouns: What several are called, where it is not the noun with an s.
-    """
+    """Write a number with its noun: ``1 visit``, ``4,237 visits``; ``nouns`` is an irregular plural."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
@@ -187,7 +180,7 @@ def _percent(share: float, rounding: str) -> str:
 
 
 def _share(value: Decimal, rounding: str) -> str:
-    """Write a percentage: in four digits where it is nearly all, and to nearest only where that is not all."""
+    """Write a percentage: in four digits above 99 %, where rounding to nearest never gives 100 %."""
     if not 99 < value < 100:
         return f"{_text(_rounded(value, _SHARE_DIGITS, rounding))} %"
     shown = _rounded(value, _NEARLY_ALL_DIGITS, rounding)
@@ -203,7 +196,7 @@ def _directed(value: float, digits: int, rounding: str) -> str:
 
 
 def _named(value: float) -> Decimal:
-    """Return the shortest decimal that stands for the float."""
+    """Return the shortest decimal that denotes the float."""
     return Decimal(repr(float(value)))
 
 
@@ -214,7 +207,7 @@ def _rounded(value: Decimal, digits: int, rounding: str) -> Decimal:
 
 
 def _close(value: Decimal, digits: int, rounding: str) -> Decimal:
-    """Return the value rounded to so many digits, or to more where rounding error alone parts it from fewer."""
+    """Return the value in this many digits, or in more where rounding error alone separates it from fewer."""
     found, nearest = _rounded(value, digits, rounding), _rounded(value, digits, ROUND_HALF_EVEN)
     if found != nearest and abs(value - nearest) <= _TIE * abs(value):
         return _rounded(value, max(digits, _DIGITS_OF_TIES), rounding)

@@ -1,13 +1,12 @@
-"""Floats rounded to a known side, logarithms of fractions, and bounds of rounding errors.
+"""Floats rounded to a known side, logarithms of fractions, and bounds on rounding errors.
 
-IEEE 754 arithmetic is trusted: one operation errs by at most `UNIT` relatively, a product or
-quotient too small for that by at most half of `SMALLEST`, and a sum of k terms in any order by
-at most about k `UNIT` times the sum of the absolute terms (Higham, Accuracy and Stability of
-Numerical Algorithms, chapter 4).
+IEEE 754 arithmetic is trusted. One operation has a relative error of at most `UNIT`; a product or quotient that
+underflows is off by at most half of `SMALLEST`; a sum of k terms in any order is off by at most about k `UNIT`
+times the sum of the absolute terms (Higham, Accuracy and Stability of Numerical Algorithms, chapter 4).
 
-Bounds of what the notions compute: the entries of a mechanism are integers over a power of two, read as floats,
-so each is right to a relative 2**-53. Sums of numbers that are not negative keep relative errors. exp, log and
-similar functions are taken to be right to four units in the last place (docs/proofs/rounding-of-notions.md).
+Bounds for the notions: the entries of a mechanism are integers over a power of two, read as floats,
+so each is right to a relative 2**-53. Sums of non-negative numbers keep relative errors. exp, log and
+similar functions are assumed right to four units in the last place (docs/proofs/rounding-of-notions.md).
 """
 
 from __future__ import annotations
@@ -34,29 +33,29 @@ _PRECISION: Final = 60  # digits: logarithms of fractions near 1 keep enough of 
 
 
 def down(value: float) -> float:
-    """Return the float just below."""
+    """Return the next smaller float."""
     return math.nextafter(value, -math.inf)
 
 
 def up(value: float) -> float:
-    """Return the float just above."""
+    """Return the next larger float."""
     return math.nextafter(value, math.inf)
 
 
 def above(value: float, error: float) -> float:
-    """Return a float that is at least what was computed with an error; ``inf`` where that overflowed."""
+    """Return a float at least the exact value of a result with an error; ``inf`` where that overflowed."""
     found = up(value + error)
     return found if found < math.inf else math.inf
 
 
 def below(value: float, error: float) -> float:
-    """Return a float that is at most what was computed with an error; ``-inf`` where that overflowed."""
+    """Return a float at most the exact value of a result with an error; ``-inf`` where that overflowed."""
     found = value - error
     return down(found) if abs(found) < math.inf else -math.inf
 
 
 def float_above(value: Fraction) -> float:
-    """Return the least float that is at least the fraction, so that an epsilon is never understated."""
+    """Return the least float that is at least the fraction."""
     nearest = _nearest(value)
     return nearest if nearest == math.inf or Fraction(nearest) >= value else up(nearest)
 
@@ -67,7 +66,7 @@ def float_below(value: Fraction) -> float:
 
 
 def _nearest(value: Fraction) -> float:
-    """Return the nearest float; what is too large is given as ``inf``, or the least finite float."""
+    """Return the nearest float; a number too large is ``inf``, or the least finite float."""
     try:
         return float(value)
     except OverflowError:
@@ -94,21 +93,16 @@ def sum_error(terms: int, magnitude: float) -> float:
 
 
 def underflow(products: int, factor: float = 0.0) -> float:
-    """Return the most that products lose together where they are too small for a float.
+    """Return a bound on the total loss of products by underflow.
 
-    ``factor`` is the largest absolute value that such a product was multiplied with afterwards: what was lost is
-    multiplied too.
+    ``factor`` is the largest absolute value that such a product was multiplied with afterwards, and its error with
+    it.
     """
     return products * (1 + factor) * SMALLEST
 
 
 def power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
-    """Return powers by repeated squaring: at most 2 log2(count) products, each rounded once.
-
-    Args:
-        values: Array of any shape.
-        count: At least 0.
-    """
+    """Return powers (count at least 0) by repeated squaring: at most 2 log2(count) rounded products."""
     answer, square = np.ones_like(values), values
     while count:
         if count & 1:
@@ -120,7 +114,7 @@ def power(values: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
 
 
 class Logarithm(float):
-    """The float just above the logarithm of a fraction of at least 1, which is kept: e to it is known exactly.
+    """The float just above the logarithm of a fraction of at least 1, with the exact fraction.
 
     Example:
         >>> Logarithm(Fraction(3)), Logarithm(Fraction(3)).factor
@@ -158,16 +152,16 @@ def _logarithm(factor: Fraction, rounding: str) -> Fraction:
 
 
 def quotient(value: Fraction, rounding: str, digits: int) -> Decimal:
-    """Return a fraction as a decimal of so many digits, rounded to one side; exact where they are enough."""
+    """Return a fraction as a decimal of this many digits, rounded to one side; exact where they are enough."""
     exact = Context(prec=max(digits, len(str(value.numerator)), len(str(value.denominator))))
     numerator, denominator = (exact.create_decimal(part) for part in (value.numerator, value.denominator))
     return Context(prec=digits, rounding=rounding).divide(numerator, denominator)
 
 
 def log_error(value: float, terms: int = 1) -> float:
-    """Return the most by which the computed logarithm of a ratio of two sums may be off.
+    """Return a bound on the error of the computed logarithm of a ratio of two sums.
 
-    ``terms`` is how many products each sum adds up; 1 for entries of the matrix.
+    ``terms`` is the number of products in each sum; 1 for entries of the matrix.
     """
     return float(log_errors(np.asarray(value), terms))
 
@@ -179,7 +173,7 @@ def log_errors(values: Floats, terms: int = 1) -> Floats:
 
 
 def mass_error(value: float, terms: int, inner: int = 1) -> float:
-    """Return the most by which a computed excess of mass, sum of max(0, p - c q), may be off.
+    """Return a bound on the error of a computed excess of mass, sum of max(0, p - c q).
 
     ``terms`` differences were added, and each p and q adds up ``inner`` products; 1 for entries of the matrix.
     """
@@ -192,7 +186,7 @@ def mass_errors(values: Floats, terms: int, inner: int = 1) -> Floats:
 
 
 def inversion_error(terms: int, span: float) -> float:
-    """Return a mass by which delta may be off where an epsilon was found for it.
+    """Return a bound on the error of delta at an epsilon that was computed for it.
 
     ``terms`` is the number of observables; ``span`` is the largest logarithm of 1/p over the positive
     probabilities.
@@ -201,7 +195,7 @@ def inversion_error(terms: int, span: float) -> float:
 
 
 def divergence_errors(values: Floats, terms: int, span: float) -> Floats:
-    """Return the most by which computed f-divergences and Renyi divergences may be off, same shape.
+    """Return bounds on the errors of computed f-divergences and Renyi divergences, same shape.
 
     It holds for Kullback-Leibler in both orders, total variation, chi-square, Hellinger and Renyi divergences of
     every order, not for generators that users write. ``terms`` and ``span`` are as for `inversion_error`.

@@ -12,7 +12,7 @@ import numpy as np
 import sfumato as sf
 from sfumato.core import JointSpace, NumberBins
 from sfumato.files import MechanismFile
-from sfumato.files.manifest import encoded_label
+from sfumato.files.archive import encoded_label
 from sfumato.geo import ChosenPlaces, Hexagons, Lattice, Projection
 from sfumato.mechanisms.planar import CoordinateNoise, PlaneRemap
 from sfumato.mechanisms.tupling import TuplePrivacy, Tupling

@@ -1,4 +1,4 @@
-"""A folder of designs and its index: filled by workers, continued by the next run, and read for a release."""
+"""Folder of designs and its index: filled by workers, resumed by the next run, and read for a release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...core import Randomizer
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import FileError, InputError
-from ..loading import load
+from ..decoding import load
 from .job import DesignDone, DesignRow, DesignWorkers, Job, is_hash, name_of, stem_of
 
 INDEX: Final = "index.jsonl"
@@ -38,12 +38,12 @@ class DesignFolder(CompactRepr):
     """A folder of designs, after a run.
 
     Attributes:
-        folder: Where the mechanism files are, and ``index.jsonl`` with a line for each.
-        rows: The designs by name, in the order in which they were asked for.
-        made: How many this run made; the others were there.
-        failed: Why there is no design, by name.
-        waiting: How many were not begun, because the run was asked to stop.
-        few: How many people were left out, because they have too few visits.
+        folder: The folder of the mechanism files and of ``index.jsonl``, with a line for each.
+        rows: The designs by name, in the requested order.
+        made: The number of designs made by this run; the others existed.
+        failed: The reason of each missing design, by name.
+        waiting: The number of designs not begun, because the run was asked to stop.
+        few: The number of people left out, with too few visits.
     """
 
     folder: Path
@@ -55,21 +55,21 @@ class DesignFolder(CompactRepr):
 
     @property
     def finished(self) -> bool:
-        """Whether all that were asked for are there, each to the wanted gap."""
+        """Whether all requested designs exist, each to the wanted gap."""
         return not self.failed and not self.waiting and all(row.finished for row in self.rows.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignNews(CompactRepr):
-    """The news of one design, and how far the run has come.
+    """The result of one design, and the progress of the run.
 
     Attributes:
-        name: Whose design it is.
-        row: Its row of the index; None where there is no design.
-        reason: Why there is none.
-        done: How many this run has tried.
-        total: How many it has to try.
-        seconds: Since its beginning.
+        name: The person.
+        row: The row of the index; None where there is no design.
+        reason: The reason if there is none.
+        done: The number of designs that this run has tried.
+        total: The number that it has to try.
+        seconds: Time since its start.
     """
 
     name: str
@@ -81,12 +81,12 @@ class DesignNews(CompactRepr):
 
     @property
     def per_minute(self) -> float:
-        """Designs that were tried in a minute."""
+        """Designs tried per minute."""
         return 60 * self.done / max(self.seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float:
-        """The time that the rest takes at this rate."""
+        """The time for the rest at this rate."""
         return (self.total - self.done) * self.seconds / self.done
 
 
@@ -96,11 +96,11 @@ OnNews = Callable[[DesignNews], None]
 def filled(
     folder: str | PathLike[str], jobs: Sequence[Job], workers: DesignWorkers, progress: OnNews | None, few: int = 0
 ) -> DesignFolder:
-    """Make the designs that a folder lacks, and write each as soon as it is there; make the folder if need be.
+    """Make the missing designs of a folder, and write each when it is ready; create the folder if it is missing.
 
-    ``jobs`` are all designs that it is to hold, each name once. ``few`` counts the people who were left out. It is
-    an `InputError` if the folder holds designs for other arguments, or another run writes to it, a `FileError` if
-    it cannot be written, and a `SolverError` if the workers ended.
+    ``jobs`` are all designs of the folder, each name once; ``few`` counts the people left out. It is an
+    `InputError` if the folder holds designs for other arguments, or another run writes to it, a `FileError` if it
+    cannot be written, and a `SolverError` if the workers ended.
     """
     begun, where = time.monotonic(), Path(folder)
     failed: dict[str, str] = {}
@@ -129,8 +129,8 @@ def read_designs(
 ) -> dict[str, Randomizer]:
     """Return the mechanisms of a folder by name, for ``sf.release(..., by="user")``.
 
-    The folder is one of `design_each_user` or `design_many`, or any with a mechanism file for each name. Nothing
-    that the index says of a design is believed, except for names that are too long for files.
+    The folder is one of `design_each_user` or `design_many`, or any with a mechanism file for each name. The index
+    is used only for names that are too long for files.
 
     Args:
         folder: The folder.
@@ -158,7 +158,7 @@ def read_designs(
 
 
 def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
-    """Return whether a design is in the folder, whole; one for other arguments is refused, not replaced."""
+    """Return whether the folder has the whole design; one for other arguments is refused, not replaced."""
     if row is None:
         return False
     if row.request != job.request:
@@ -175,11 +175,11 @@ def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
-    """Make a folder if need be, let no other run write to it meanwhile, and give its designs by name.
+    """Lock a folder against other runs, created if it is missing, and yield its designs by name.
 
-    What is made can be read by its owner only. Where the system has no such locks, nothing keeps others out. It is
-    an `InputError` if another run writes to it, or it holds mechanism files, but no index, and a `FileError` if
-    nothing can be written there.
+    New files are readable by their owner only. Without file locks in the system, other runs are not kept out. It
+    is an `InputError` if another run writes to it, or it holds mechanism files without an index, and a `FileError`
+    if it cannot be written.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -201,12 +201,9 @@ def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
 
 
 def rows_of(folder: Path) -> dict[str, DesignRow]:
-    """Return the designs of a folder by name; of several for one name the last.
+    """Return the designs of a folder by name; the last of several for one name.
 
-    A line that was cut off is not a row: its design counts as one in flight.
-
-    Raises:
-        FileError: If the index cannot be read.
+    A line that was cut off is not a row: its design counts as one in flight. An unreadable index is a `FileError`.
     """
     try:
         lines = (folder / INDEX).read_bytes().split(b"\n")[:-1]
@@ -221,7 +218,7 @@ def rows_of(folder: Path) -> dict[str, DesignRow]:
 
 
 def add(folder: Path, made: DesignDone) -> None:
-    """Write the file of a design, and then its row; both reach the disk, or a `FileError` is raised."""
+    """Write the file of a design, then its row; both reach the disk, or a `FileError` is raised."""
     row = made.row
     if row is None:
         return
@@ -243,7 +240,7 @@ def add(folder: Path, made: DesignDone) -> None:
 
 
 def _begun(folder: Path) -> dict[str, DesignRow]:
-    """Return the designs of a folder, whose index is begun if there is none."""
+    """Return the designs of a folder; create its index if there is none."""
     if not (folder / INDEX).exists():
         if any(folder.glob("*.sfm")):
             raise InputError(

@@ -1,4 +1,4 @@
-"""Designs of many people as jobs: file names, what a worker is sent and returns, and the workers."""
+"""Designs of many people as jobs: names of files, messages to workers and back, and the workers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ...errors import InputError, SfumatoError, SolverError, argument
 from ...geo import Visits
 from ...optimal import Auto, design
 from ...proofs import PlaceDistortion
+from ..encoding import save
 from ..mechanism_file import MechanismFile
-from ..saving import save
 
 _POLL_S: Final = 0.3  # how often to ask whether to stop
 _FEW: Final = 64  # designs that are handed to somebody else's executor at a time
@@ -37,25 +37,25 @@ _HASHED: Final = "%%"  # in front of a hash; no other stem holds it
 
 
 class Job(Protocol):
-    """A design to be made, as a worker is sent it."""
+    """A design to be made, as sent to a worker."""
 
     @property
     def name(self) -> str:
-        """Whose it is."""
+        """The person."""
 
     @property
     def request(self) -> str:
-        """A fingerprint of all that the design depends on, the number of threads left out."""
+        """A fingerprint of all that the design depends on; the number of threads does not count."""
 
     def prepared(self) -> DesignJob:
-        """Return it with its prior, loss and guarantees."""
+        """Return the job with its prior, loss and guarantees."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignJob(CompactRepr):
-    """One design to be made, for the person of this name, with their prior and their loss.
+    """A design to be made for one person, with their prior and loss.
 
-    ``medians`` are their visits, where reports are moved to medians. ``options`` are the other arguments of
+    ``medians`` are their visits, where reports are moved to medians. ``options`` are other arguments of
     `design`, and ``threads`` those of the solver.
     """
 
@@ -69,7 +69,7 @@ class DesignJob(CompactRepr):
 
     @property
     def request(self) -> str:
-        """A fingerprint of all that the design depends on, the number of threads left out."""
+        """A fingerprint of all that the design depends on; the number of threads does not count."""
         texts = [
             type(self.prior.space).__name__,
             repr(self.prior.space.labels),
@@ -101,15 +101,15 @@ class DesignRow(CompactRepr):
     """A design in the index.
 
     Attributes:
-        name: Whose it is.
+        name: The person.
         file: The name of its file in the folder.
-        request: The fingerprint of what was asked for.
+        request: The fingerprint of the request.
         kind: ``program`` or ``noise``.
-        loss: At most so much is lost on average, or at worst where that was the objective.
+        loss: An upper bound on the expected loss, or on the worst-case loss where that was the objective.
         unit: The unit of the loss.
-        slack_m: What a promise per metre adds to every distance, metres.
+        slack_m: The slack that a guarantee per metre adds to every distance, metres.
         finished: Whether the wanted gap was reached.
-        seconds: The time that it took.
+        seconds: The time it took.
         sha256: Of the file.
     """
 
@@ -131,9 +131,9 @@ class DesignRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignDone(CompactRepr):
-    """A design, or why there is none, as a worker returns it: its row of the index and its mechanism file.
+    """The result of a worker: a row of the index with a mechanism file, or the reason why there is none.
 
-    The row is None where no design was made; the reason is empty if there is one.
+    The row is None where no design was made; otherwise the reason is empty.
     """
 
     row: DesignRow | None
@@ -142,7 +142,7 @@ class DesignDone(CompactRepr):
 
 
 def done(job: Job) -> DesignDone:
-    """Make a design, in whatever process this runs, and return its file as bytes."""
+    """Make a design in the current process, and return its file as bytes."""
     begun = time.monotonic()
     try:
         asked = job.prepared()
@@ -199,11 +199,11 @@ Results = Iterator[tuple[str, DesignDone]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignWorkers(CompactRepr):
-    """The makers of designs, and how many they make at a time.
+    """The workers, and the number of designs they make at a time.
 
-    ``processes`` is for a run without an ``executor`` of the caller. ``in_flight`` designs are handed out at a
-    time; None for one more than there are processes, or 64. ``stop`` is called between designs; what is in flight
-    is then waited for.
+    ``processes`` is for a run without an ``executor`` of the caller. ``in_flight`` designs are submitted at a
+    time; None for one more than there are processes, or 64. ``stop`` is called between designs; those in flight
+    are then waited for.
     """
 
     processes: int = 1
@@ -223,7 +223,7 @@ class DesignWorkers(CompactRepr):
         return cores() if self.processes == 1 and self.executor is None else 1
 
     def results(self, jobs: Iterable[Job]) -> Results:
-        """Yield results as they come; a few jobs are handed out at a time. `SolverError` if the workers ended."""
+        """Yield results as they come; a few jobs are in flight at a time. `SolverError` if the workers ended."""
         stop = self.stop or (lambda: False)
         if self.executor is not None:
             try:
@@ -240,7 +240,7 @@ class DesignWorkers(CompactRepr):
 
 
 class _LostError(Exception):
-    """Workers ended before they gave back these jobs."""
+    """Workers ended before they returned these jobs."""
 
     def __init__(self, jobs: list[Job]) -> None:
         super().__init__(f"{len(jobs)} jobs were lost")
@@ -248,7 +248,7 @@ class _LostError(Exception):
 
 
 def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Stop) -> Results:
-    """Yield results from processes of our own; a job that ends its worker is given up, and the others go on."""
+    """Yield results from a worker pool; a job that ends its worker is given up, and the others go on."""
     worked = False
     while waiting and not stop():
         suspects: list[Job] = []
@@ -319,8 +319,8 @@ def _ended() -> SolverError:
 def stem_of(name: str) -> str:
     """Return the stem of the file for a name; different names have different stems, also where case is ignored.
 
-    Small letters, digits and ``- _ @ + , =``, and spaces and dots inside, stay; all else is written as ``%`` and
-    two digits for each byte of UTF-8. A stem that would be too long is a hash.
+    Small letters, digits and ``- _ @ + , =``, and spaces and dots inside, stay. Other characters become ``%`` and
+    two digits for each byte of UTF-8. A stem that would be too long is replaced by a hash.
     """
     coded = name.encode()
     plain = [chr(byte) if chr(byte) in _PLAIN else f"%{byte:02x}" for byte in coded]
@@ -334,7 +334,7 @@ def stem_of(name: str) -> str:
 
 
 def name_of(stem: str) -> str:
-    """Return the name that a stem stands for; a stem that `stem_of` does not make is a name as it is."""
+    """Return the name of a stem; a stem that `stem_of` does not make is the name itself."""
     try:
         found = unquote_to_bytes(stem).decode()
     except UnicodeDecodeError:

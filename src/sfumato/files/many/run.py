@@ -1,4 +1,4 @@
-"""Designs for many people, from priors or visits, into a folder that a rerun continues."""
+"""Designs for many people, from priors or visits, into a folder that a rerun resumes."""
 
 from __future__ import annotations
 
@@ -39,34 +39,34 @@ def design_many(
 ) -> DesignFolder:
     """Design a mechanism for each of many people from their priors, into a folder of mechanism files.
 
-    Each file is written as soon as its design is there, and then a line of the index. A crash loses at most the
-    designs in flight; a second call with the same arguments makes those that are missing, and no others. A design
-    that is impossible, or fails, is reported, and the others go on. `read_designs` returns the mechanisms for
+    Each file is written when its design is ready, and then a line of the index. A crash loses at most the
+    designs in flight; a second call with the same arguments makes only the missing ones. An infeasible or failed
+    design is reported, and the others go on. `read_designs` returns the mechanisms for
     ``sf.release(..., by="user")``.
 
-    The files hold the priors, and the index holds names: they can be read by their owner only. Keep them as secret
-    as the visits. A name is the name of its file, with ``%`` and two digits for what is not safe there.
+    The files hold the priors, and the index holds names: only their owner can read them. Keep them as secret
+    as the visits. A person's name is the file name, with ``%`` and two digits for unsafe characters.
 
     Args:
         priors: Priors by name.
-        folder: Where to write; it is made if need be.
+        folder: The output folder; created if it is missing.
         loss: The loss of all designs, or of each by its name.
-        guarantees: What each must keep; see `design`.
+        guarantees: The guarantees of each; see `design`.
         medians: Visits by name, where reports are moved to medians.
         processes: Worker processes, where no executor is given. A script that asks for more than one needs the
             guard ``if __name__ == "__main__":``.
         executor: Any executor of `concurrent.futures`, also one of a cluster, such as Dask's
             ``client.get_executor()``. Workers need sfumato, but not the folder.
-        in_flight: Designs that are handed out at a time; by default one more than there are processes, or 64.
-        stop: Asked between designs whether to stop.
-        progress: Is told of each design, and how far the run has come.
+        in_flight: Designs submitted at a time; by default one more than there are processes, or 64.
+        stop: Called between designs; true to stop.
+        progress: Called after each design with the progress of the run.
         options: ``objective``, ``gap``, ``tie_break`` and ``time_limit`` of `design`, for each design.
 
     Raises:
         InputError: If there is no prior, the folder holds designs for other arguments, or another run writes
             to it.
         FileError: If the folder cannot be written.
-        SolverError: If the workers ended; those that are done stay done.
+        SolverError: If the workers ended; completed designs stay.
     """
     unknown = sorted(set(options) - {"objective", "gap", "tie_break", "time_limit"})
     if unknown:
@@ -115,38 +115,38 @@ def design_each_user(
 ) -> DesignFolder:
     """Design a mechanism for each user from their own visits, into a folder of mechanism files.
 
-    Each is what ``sfumato design`` makes of a file with this user's visits: on a lattice over them, with reports
-    at medians, the better of program and planar noise. The folder is filled as `design_many` says.
+    Each is the design of ``sfumato design`` for a file with this user's visits: on a lattice over them, with
+    reports at medians, the better of program and planar noise. The folder is filled as in `design_many`.
 
-    A mechanism that is made of its user's visits tells of them: its region, its lattice and the places that it
-    reports show where they are, and no promise covers that. With one ``region`` and ``spacing`` for all, only the
-    reported places do.
+    A mechanism that is made of its user's visits reveals them: its region, its lattice and its possible reports
+    show where they are, and no guarantee covers that. With one ``region`` and ``spacing`` for all, only the
+    possible reports do.
 
     Args:
         visits: Visits with users.
-        folder: Where to write; it is made if need be.
-        epsilon: What is promised of any two points, such as ``"1/km"``; a number is per kilometre.
-        spacing: The distance of neighbours on each lattice; by default one that suits the promise and the visits.
+        folder: The output folder; created if it is missing.
+        epsilon: The epsilon for any two points, such as ``"1/km"``; a number is per kilometre.
+        spacing: The distance of neighbours on each lattice; by default chosen from the guarantee and the visits.
         lattice: ``square`` or ``triangular``.
         region: The region that each lattice covers; by default that of the user's visits.
-        near: Serve only what is within this distance of one of the user's visits.
+        near: Serve only points within this distance of one of the user's visits.
         loss: ``euclidean`` or ``manhattan``, the distance from the true point.
-        smoothing: Added to the number of visits of each vertex; planar noise is then not looked at.
+        smoothing: Added to the number of visits of each vertex; planar noise is then not tried.
         least_visits: Users with fewer visits in the region are left out.
         gap: The relative gap to reach.
         time_limit: Seconds for each design.
         processes: As for `design_many`, and so are the others.
         executor: Any executor.
-        in_flight: Designs that are handed out at a time.
-        stop: Asked between designs whether to stop.
-        progress: Is told of each design.
+        in_flight: Designs submitted at a time.
+        stop: Called between designs; true to stop.
+        progress: Called after each design.
 
     Raises:
         InputError: If an argument makes no sense, the folder holds designs for other visits or arguments, or
             another run writes to it.
-        DataError: If no visit names its user, or nobody has enough visits.
+        DataError: If no visit names its user, or no user has enough visits.
         FileError: If the folder cannot be written.
-        SolverError: If the workers ended; those that are done stay done.
+        SolverError: If the workers ended; completed designs stay.
     """
     area = Region.parse(region) if isinstance(region, str) else region
     wishes = PersonWishes(CoordinatePrivacy(epsilon), spacing, lattice, area, near, loss, smoothing)
@@ -171,12 +171,10 @@ def design_each_user(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonWishes(CompactRepr):
-    """The wishes that are the same for everybody; see `design_each_user`.
+    """The options that are the same for all people; see `design_each_user`.
 
-    The promise is about any two points. ``spacing`` is the distance of neighbours on a lattice, None where it is
-    chosen for each person; ``region`` is what each lattice covers, None for what the person's visits cover. Only
-    places within ``near`` of a visit of theirs are served. ``smoothing`` is added to the number of visits of each
-    vertex.
+    Units and defaults are as there: ``spacing`` is None where it is chosen for each person, ``region`` where it is
+    that of the person's visits.
     """
 
     promise: CoordinatePrivacy
@@ -188,7 +186,7 @@ class PersonWishes(CompactRepr):
     smoothing: float
 
     def check(self) -> None:
-        """Refuse wishes that make no sense and would fail for everybody (`InputError`)."""
+        """Refuse options that make no sense for anyone (`InputError`)."""
         if self.loss not in DISTANCES:
             raise InputError(
                 f"{argument('loss', self.loss)} is not a distance from the true point.",
@@ -206,10 +204,9 @@ class PersonWishes(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonJob(CompactRepr):
-    """A design for the person of this name with these visits, before its lattice is laid.
+    """A design for one person with these visits, before its lattice is made.
 
-    ``wishes`` are the same for everybody. ``options`` are the other arguments of `design`, and ``threads`` those
-    of the solver.
+    ``options`` are other arguments of `design`, and ``threads`` those of the solver.
     """
 
     name: str
@@ -220,7 +217,7 @@ class PersonJob(CompactRepr):
 
     @property
     def request(self) -> str:
-        """A fingerprint of all that the design depends on, the number of threads left out."""
+        """A fingerprint of all that the design depends on; the number of threads does not count."""
         promise = self.wishes.promise
         wishes = {each: value for each, value in asdict(self.wishes).items() if each != "promise"}
         texts = [
@@ -233,7 +230,7 @@ class PersonJob(CompactRepr):
         return fingerprint_of(texts, [self.visits.lat, self.visits.lon])
 
     def prepared(self) -> DesignJob:
-        """Return it with its lattice, prior and loss; `InputError` if no lattice can be laid over their visits."""
+        """Return the job with its lattice, prior and loss; `InputError` if the visits allow no lattice."""
         wishes, visits = self.wishes, self.visits
         near = wishes.near
         if wishes.spacing is None:
