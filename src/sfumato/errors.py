@@ -1,7 +1,7 @@
-"""The errors that sfumato raises, and how their messages are made.
+"""Errors of sfumato and their messages.
 
-Every message says what was given, what was needed and what to do next, in the caller's
-language: a hint names arguments in Python, and options at the command line.
+A message states what was given, what was needed and what to do next. Hints name arguments in Python, and options
+at the command line.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _MENTION: Final = re.compile("\ue000([\\w.]+)\ue001([^\ue000]*)\ue000")
 
 
 def argument(name: str, value: object = "") -> str:
-    """Return the mention of an argument for a message; each caller reads it in their own language.
+    """Return the mention of an argument for a message, which each caller reads in their own notation.
 
-    A name has its function in front where commands call it otherwise: ``read_visits.user``. The value is an
-    example; none if it is empty.
+    A name has its function in front where commands call it otherwise: ``read_visits.user``. ``value`` is an
+    example, or empty.
 
     Example:
         >>> error = InputError("the region is too wide.", f"use {argument('region', 'a,b,c,d')}.")
@@ -40,20 +40,20 @@ def argument(name: str, value: object = "") -> str:
 
 
 def python(text: str) -> str:
-    """Return a text that only callers in Python can follow: at the command line its hint is left out."""
+    """Return a text for callers in Python only: at the command line its hint is left out."""
     return f"\ue000{_PYTHON}\ue001{plain(text)}\ue000"
 
 
 def typed(text: str) -> str:
-    """Return a text that only callers at the command line can follow: in Python its hint is left out."""
+    """Return a text for the command line only: in Python its hint is left out."""
     return f"\ue000{_TYPED}\ue001{plain(text)}\ue000"
 
 
 def row_value(shown: object, instead: str) -> str:
-    """Return the mention of data for a message: readers see it only where they ask for values.
+    """Return the mention of data for a message: it is shown only to readers who ask for values.
 
-    Messages end in logs and mails, and the rows of a table are about people. ``shown`` has the data, such as
-    ``the latitude 400.17,``, and ``instead`` has not, such as ``a latitude``.
+    Messages end in logs and mails, and the rows of a table are about people. ``shown`` contains the data, such as
+    ``the latitude 400.17,``; ``instead`` does not, such as ``a latitude``.
 
     Example:
         >>> error = DataError(f"row 2 has {row_value('the latitude 400.17,', 'a latitude')} beyond 90 degrees.")
@@ -70,15 +70,14 @@ class SfumatoError(Exception):
 
     Args:
         problem: What was given and why it cannot be used.
-        hints: What to do about it, printed on a line of its own; of several ways out each
-            is one hint, and one that names an argument which the caller cannot pass is
-            left out.
+        hints: Alternative ways to fix it, printed on a line of their own. A hint with an argument that the caller
+            cannot pass is left out.
 
     Attributes:
         problem: The problem, with arguments as Python writes them.
         hint: The hints in one sentence, likewise.
-        hints: The hints as they were given, for an error that is raised in place of this one.
-        text: The problem as it was given, likewise.
+        hints: The hints as given, for an error that replaces this one.
+        text: The problem as given, likewise.
     """
 
     def __init__(self, problem: str, *hints: str) -> None:
@@ -88,10 +87,10 @@ class SfumatoError(Exception):
         super().__init__(self.told(in_python))
 
     def told(self, spelling: Spelling | None = None, *, values: bool = False) -> str:
-        """Return the message for a caller who writes arguments in their own way.
+        """Return the message for a caller with their own notation of arguments.
 
         Args:
-            spelling: How the caller writes an argument; by default as in Python.
+            spelling: The caller's notation of an argument; by default Python's.
             values: Whether to show data of rows (`row_value`).
         """
         problem, hint = self._parts(spelling or in_python, values=values)
@@ -99,7 +98,7 @@ class SfumatoError(Exception):
 
     @property
     def withholds(self) -> bool:
-        """Whether it holds data of rows, which are shown to those who ask for values alone."""
+        """Whether it contains data of rows, which are shown on request only."""
         return any(_VALUE in found[1] for text in (self.text, *self.hints) for found in _MENTION.finditer(text))
 
     def _parts(self, spelling: Spelling, *, values: bool = False) -> tuple[str, str]:
@@ -111,7 +110,7 @@ class SfumatoError(Exception):
 
 
 class InputError(SfumatoError, ValueError):
-    """A value, array or option that does not mean what its place needs."""
+    """A value, array or option that does not fit its place."""
 
 
 class UnitError(InputError):
@@ -127,7 +126,7 @@ class InfeasibleError(SfumatoError, ValueError):
 
 
 class SolverError(SfumatoError, RuntimeError):
-    """A solver stopped without an answer that can be used."""
+    """A solver stopped without a usable answer."""
 
 
 class FileError(SfumatoError, OSError):
@@ -146,7 +145,7 @@ class MissingExtraError(SfumatoError, ImportError):
 
 
 class MissingCompanionError(SfumatoError, ImportError):
-    """A feature whose package, a companion of this one, is not installed."""
+    """A feature whose companion package is not installed."""
 
     def __init__(self, feature: str, package: str) -> None:
         super().__init__(
@@ -157,7 +156,7 @@ class MissingCompanionError(SfumatoError, ImportError):
 
 
 class MetricWarning(UserWarning):
-    """A metric that can be used, but is not quite what its name promises."""
+    """A metric that can be used, but lacks a property of metrics."""
 
 
 class PlaceWarning(UserWarning):
@@ -165,7 +164,7 @@ class PlaceWarning(UserWarning):
 
 
 def at_command_line(name: str, value: str) -> str | None:
-    """Return a text of `typed` as it stands; None for anything else."""
+    """Return a text of `typed` as it is; None for anything else."""
     return value if name == _TYPED else None
 
 
@@ -196,7 +195,7 @@ def _spelt(text: str, spelling: Spelling, *, values: bool) -> str | None:
 
 
 def _joined(hints: list[str | None]) -> str:
-    """Return several ways out as one sentence."""
+    """Return several hints as one sentence."""
     found = [hint for hint in hints if hint]
     if len(hints) < 2 or not found:
         return "".join(found)

@@ -1,9 +1,8 @@
-"""Text from outside on its way out: to the terminal, Markdown, HTML, CSV and figures.
+"""Escaping of text from outside for terminals, Markdown, HTML, CSV and figures.
 
-Labels, units, names of metrics, columns, users and files come from files that anyone may have
-written. Each way out has characters that do more than show themselves: an escape sequence
-paints a terminal, a line break forges a line of a report, ``=`` starts a formula in a
-spreadsheet. Here they lose that power, once for the whole package.
+Labels, units, names of metrics, columns, users and files come from files that anyone may have written. Characters
+that control their output are made harmless: escape sequences, line breaks, ``=`` at the start of a spreadsheet
+cell.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from html import escape as _html
 from typing import Final
 
 # Printable by their category, yet invisible: fillers, joiners and the blank of Braille.
@@ -36,10 +34,9 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 def plain(text: object) -> str:
     r"""Return a text as one line of visible characters.
 
-    Control characters, line breaks, marks that turn the direction of writing, characters
-    of no width and halves of characters are written as Python writes them (``\x1b``,
-    ``\n``, ``\u202e``); spaces of any kind become a space. The result is for reading only:
-    a text that spells out ``\x1b`` looks the same.
+    Control characters, line breaks, marks of writing direction, characters of no width and halves of characters
+    are written as in Python (``\x1b``, ``\n``, ``\u202e``); spaces of any kind become a space. The result is for
+    reading only: a text that spells out ``\x1b`` looks the same.
 
     Example:
         >>> print(plain("home\nProved: nothing"))
@@ -52,13 +49,13 @@ def plain(text: object) -> str:
 
 
 def shorten(text: object, longest: int = 60) -> str:
-    """Return a text cut to so many characters, the last of them an ellipsis."""
+    """Return a text cut to this many characters, the last of them an ellipsis."""
     shown = str(text)
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 def unseen(text: str) -> str:
-    r"""Return the first character of a text that is not seen, in words; empty where there is none.
+    r"""Return the first invisible character of a text, in words; empty if there is none.
 
     Example:
         >>> unseen("home\x1b[2J"), unseen("home")
@@ -94,16 +91,17 @@ def html(text: object) -> str:
         >>> print(html("<b> & 'c'"))
         &lt;b&gt; &amp; &#x27;c&#x27;
     """
-    return _html(plain(text))
+    from html import escape  # its table of entities takes time to load
+
+    return escape(plain(text))
 
 
 def csv_cell(text: str) -> str:
     """Return a text as a cell of a CSV file that no spreadsheet takes for a formula.
 
-    A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break, also after
-    blanks, gets an apostrophe in front, unless it is a number; so does one that begins with
-    apostrophes before such a sign, so that `from_csv_cell` always finds the text again. Other
-    characters stay: a table holds data, and its writer puts separators between quotation marks.
+    A text that is no number and begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break, also after blanks
+    or apostrophes, gets an apostrophe in front, which `from_csv_cell` removes. Other characters stay: the writer
+    of the table quotes separators.
 
     Example:
         >>> csv_cell("=1+1"), csv_cell(" =1"), csv_cell("-3"), csv_cell("-3 km")
@@ -113,17 +111,17 @@ def csv_cell(text: str) -> str:
 
 
 def csv_row(values: Iterable[object]) -> list[object]:
-    """Return a row for a CSV writer, whose texts are cells by `csv_cell`; numbers stay numbers."""
+    """Return a row for a CSV writer, with texts as in `csv_cell`; numbers stay numbers."""
     return [csv_cell(value) if isinstance(value, str) else value for value in values]
 
 
 def from_csv_cell(cell: str) -> str:
-    """Return the text that `csv_cell` made a cell of."""
+    """Return the original text of a `csv_cell`."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def figure(text: object) -> str:
-    r"""Return a text for matplotlib: a dollar sign is one, and starts no formula.
+    r"""Return a text for matplotlib: a dollar sign is shown, and starts no formula.
 
     A leading underscore, which would hide an entry of a legend, gets a space in front.
 

@@ -403,7 +403,7 @@ FORGERIES = [
         "an attacker who may guess only where nobody is",
         "distortion",
         far_guesses,
-        "The attacker is taken to guess one of the reports; an attacker who guesses anything else may err less.",
+        "The attacker is assumed to guess one of the reports; the error of other guesses may be smaller.",
         0,
     ),
     Forgery("an attacker without guesses", "distortion", no_guess, "nothing to guess"),

@@ -331,6 +331,6 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 
 def test_a_changed_argument_is_refused_for_each_design(tmp_path):
     many(tmp_path, 2)
-    with pytest.raises(InputError, match="'user 0' that was asked for otherwise"):
+    with pytest.raises(InputError, match="'user 0' from other data or options"):
         design_many(people(2), tmp_path, loss=METRIC, guarantees=PROMISE, tie_break=False, gap=1e-3)
     assert many(tmp_path, 2).made == 0

@@ -75,7 +75,7 @@ def test_what_a_file_cannot_hold():
 def test_noise_has_its_own_promise_and_nothing_of_a_matrix():
     held = MechanismFile(RAW)
     assert MechanismFile(RAW, guarantees=held.guarantees).guarantees[0].slack_m == RAW.promise.slack_m
-    with pytest.raises(InputError, match="whose recipe decides what it promises"):
+    with pytest.raises(InputError, match="whose guarantee follows from its recipe"):
         MechanismFile(RAW, guarantees=sf.CoordinatePrivacy("1/km"))
     matrix: dict[str, Any] = {"loss": np.eye(2), "constraints": sf.optimal.LinearConstraint(np.ones((2, 2)), 4.0)}
     for name, value in matrix.items():

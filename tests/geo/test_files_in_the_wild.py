@@ -813,10 +813,7 @@ class TestOziExplorer:
         visits = read_visits(path)
         assert places(visits) == PLACES
         assert moments(visits) == expected
-        assert (
-            visits.notes
-            == ("The files do not say whose they are, and count as one person's.",)[: len(visits.notes)]
-        )
+        assert visits.notes == ("The files name no users, and count as one person's.",)[: len(visits.notes)]
         assert places(read_visits(path.parent)) == PLACES
 
     def test_the_days_of_geolife_agree_with_its_dates(self, write: Write) -> None:
@@ -994,7 +991,7 @@ class TestLocationHistory:
         ],
     )
     def test_what_is_damaged(self, write: Write, text: str) -> None:
-        with pytest.raises(DataError, match=r"'t\.json' (is not valid JSON|is not built like|holds no position)"):
+        with pytest.raises(DataError, match=r"'t\.json' (is not valid JSON|is not built like|has no known)"):
             read_visits(write("t.json", text))
 
 

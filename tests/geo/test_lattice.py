@@ -201,7 +201,7 @@ def test_bad_input_is_told():
         Lattice.covering(REGION, "5 kg")
     with pytest.raises(InputError, match="kind of lattice"):
         Lattice.covering(REGION, "500 m", kind="hexagonal")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no visits were given"):
+    with pytest.raises(InputError, match="near= needs visits"):
         Lattice.covering(REGION, "500 m", near="1 km")
     lattice = Lattice.covering(REGION, "1 km")
     with pytest.raises(InputError, match="twice"):
@@ -351,7 +351,7 @@ def test_more_wrong_arguments():
 
 @pytest.mark.parametrize(
     ("spacing", "words"),
-    [(5e-324, "cannot be told apart"), (1e-30, "cannot be told apart"), (1.7e308, "km from the centre")],
+    [(5e-324, "cannot be distinguished"), (1e-30, "cannot be distinguished"), (1.7e308, "km from the centre")],
 )
 @pytest.mark.parametrize("kind", ["square", "triangular"])
 def test_spacings_at_the_ends_of_the_floats(spacing, words, kind):

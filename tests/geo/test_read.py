@@ -437,9 +437,7 @@ class TestRefused:
             read_visits(write("v.csv", CSV), user="wer")
 
     def test_ambiguous_columns(self, write):
-        with pytest.raises(
-            DataError, match=r"2 columns that could be lat: lat, LAT.\nHint: say which one with lat="
-        ):
+        with pytest.raises(DataError, match=r"2 columns that could be lat: lat, LAT.\nHint: name one with lat="):
             read_visits(write("v.csv", "lat,LAT,lon\n1,2,3\n"))
         with pytest.raises(DataError, match="more than one column 'lat'"):
             read_visits(write("v.csv", "lat,lat,lon\n1,2,3\n"))
@@ -621,7 +619,7 @@ class TestGeoJSON:
             ('{"type": "Point", "coordinates": [1e999, 48]}', "longitude"),
             ('{"type": "Point", "coordinates": [2, 148]}', "latitude"),
             ('{"type": "FeatureCollection", "features": {}}', "list"),
-            ('{"type": "FeatureCollection", "features": [1]}', "no feature"),
+            ('{"type": "FeatureCollection", "features": [1]}', "not a feature"),
             ('{"type": "FeatureCollection", "features": []}', "no rows"),
             ('{"type": "FeatureCollection", "features": ' + "[" * 100_000, "JSON"),
             ('{"type": "Point", "coordinates": [2, 48], "crs": {"properties": {"name": "EPSG:9"}}}', "EPSG:9"),

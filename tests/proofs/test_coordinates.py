@@ -16,13 +16,13 @@ from sfumato.errors import InputError, UnitError
 from sfumato.geo import Lattice, Projection
 from sfumato.proofs import (
     VertexPrivacy,
-    coordinates,
     prove_coordinate_privacy,
     prove_guarantees,
     prove_metric_privacy,
+    slope,
     steepest,
 )
-from sfumato.proofs.slope import FLATTEST
+from sfumato.proofs.coordinates import FLATTEST
 from tests.geo.test_lattice import lattices
 from tests.proofs.exact_slope import promised_slope, slope_is_at_most
 
@@ -294,9 +294,9 @@ def test_extreme_epsilons_end_in_rows_or_in_words(kind):
 def test_rows_are_looked_for_where_they_are_needed_and_refused_at_once(kind, monkeypatch):
     """Promises that may be too strict for rows are tried when they are made; all others have rows."""
     lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km", kind=kind)
-    for slope in np.geomspace(FLATTEST, 60, 6).tolist():
-        assert VertexPrivacy(CoordinatePrivacy(1.001 * slope), lattice).epsilon > 0
-    monkeypatch.setattr(coordinates, "octile_exponent", lambda _: 0.0)
+    for steep in np.geomspace(FLATTEST, 60, 6).tolist():
+        assert VertexPrivacy(CoordinatePrivacy(1.001 * steep), lattice).epsilon > 0
+    monkeypatch.setattr(slope, "octile_exponent", lambda _: 0.0)
     monkeypatch.setattr(intervals, "below", lambda _: 0.0)
     rows = VertexPrivacy(CoordinatePrivacy(1.001 * FLATTEST), lattice)
     for wanted in (lambda: rows.epsilon, lambda: VertexPrivacy(CoordinatePrivacy(0.99 * FLATTEST), lattice)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -113,6 +112,8 @@ def try_lock(descriptor: int) -> bool:
 
 def _begun(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Return the file to write and an empty one next to it that will replace it."""
+    import secrets  # takes time to load, and only writing needs it
+
     try:
         target = Path(os.path.realpath(path))
         with suppress(FileNotFoundError):

@@ -23,7 +23,6 @@ from .._system import atomically
 from .._version import __version__
 from ..core.arrays import readonly
 from ..errors import FileError, InputError
-from .signatures import check_signature
 
 FORMAT: Final = "sfumato mechanism"
 VERSION: Final = 1
@@ -58,12 +57,10 @@ _HEADER: Final = re.compile(
 
 
 def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> None:
-    """Write the container, whole or not at all; a file that exists is replaced.
+    """Write the container, whole or not at all; `InputError` if the manifest is too large or not possible in JSON.
 
-    Members, the bytes of .npy files by name, are stored without compression: the bytes then depend on no library's
-    version, and the content is never larger than the file. Format, version and checksums are added to the
-    manifest. A file that cannot be written is a `FileError`; a manifest too large, or not possible in JSON, is an
-    `InputError`.
+    Members are stored without compression: the bytes depend on no library's version, and reading needs no more
+    memory than the file's size.
     """
     entries = {
         **manifest,
@@ -93,11 +90,7 @@ def write_archive(path: str | os.PathLike[str], manifest: Mapping[str, Any], mem
 def read_archive(
     path: str | os.PathLike[str], signed_by: str | os.PathLike[str] | None = None
 ) -> tuple[Fields, dict[str, NDArray[Any]]]:
-    """Return the manifest and the arrays of a container, every checksum verified.
-
-    ``signed_by`` is the public key by which it has to be signed, or None. It is a `FileError` if the file does not
-    exist, is not a valid container of a known version, or is not signed by the key.
-    """
+    """Return the manifest and arrays of a container, every checksum verified; `FileError` if it is not sound."""
     try:
         with _opened(Path(path), signed_by) as stream:
             size = stream.seek(0, os.SEEK_END)
@@ -123,16 +116,15 @@ def _opened(path: Path, signed_by: str | os.PathLike[str] | None) -> BinaryIO:
     """Open a file; one that has to be signed is read once, so that the verified bytes are the ones used."""
     if signed_by is None:
         return path.open("rb")
+    from .signatures import check_signature
+
     content = path.read_bytes()
     check_signature(content, path, Path(signed_by))
     return io.BytesIO(content)
 
 
 class _Guarded:
-    """A file of which zipfile reads only a limited amount at a time, until it has listed the members.
-
-    It reads the directory of members at once, with the size that the file claims.
-    """
+    """A file that limits what zipfile reads at once, by the file's own claim, until it has listed the members."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
@@ -255,7 +247,7 @@ def _not_sound(start: bytes, error: Exception) -> FileError:
         return FileError("it is empty.", "give a mechanism file (.sfm) that sfumato wrote.")
     if start != b"PK\x03\x04":
         return FileError("it is not a mechanism file.", "give a mechanism file (.sfm) that sfumato wrote.")
-    said = str(error)[:_SAID]  # which may be as long as the file
+    said = str(error)[:_SAID]  # may be as long as the file
     return FileError(f"it is cut off or damaged ({said}).", "get an intact copy, or write it again.")
 
 
@@ -320,10 +312,7 @@ class Fields:
 
 
 def encoded_label(label: Hashable) -> Any:
-    """Return a label as JSON: plain where JSON has its type, tagged otherwise.
-
-    A label that is no text, number, truth value, None, tuple or frozenset is an `InputError`.
-    """
+    """Return a label as JSON, tagged where JSON lacks its type; `InputError` for other types."""
     if label is None or type(label) in (str, bool, int):
         return label
     if isinstance(label, float) and type(label) is float:
@@ -331,7 +320,7 @@ def encoded_label(label: Hashable) -> Any:
     if isinstance(label, tuple) and type(label) is tuple:
         return {"tuple": [encoded_label(part) for part in label]}
     if isinstance(label, frozenset):
-        # A set has no order of its own; the file needs one, to be the same each time.
+        # Sorted, because the same content must give the same bytes.
         parts = [encoded_label(part) for part in label]
         return {"set": sorted(parts, key=lambda part: json.dumps(part, sort_keys=True))}
     raise InputError(
@@ -364,11 +353,7 @@ def packed(array: NDArray[Any]) -> bytes:
 
 
 def unpacked(data: bytes, name: str) -> NDArray[Any]:
-    """Return the array of a member, read-only; ``name`` is for the error message.
-
-    Only the header that `packed` writes is accepted, and nothing in it is evaluated. Another header, data that do
-    not fit it, or an array that is too large is a `FileError`.
-    """
+    """Return the array of a member, read-only; `FileError` for another header than that of `packed` or size."""
     start = 10 + int.from_bytes(data[8:10], "little")
     header = _HEADER.fullmatch(data[10:start])
     if data[:8] != _MAGIC or header is None:

@@ -49,10 +49,7 @@ def check_matrix(
     *,
     dummies: bool,
 ) -> None:
-    """Refuse parts that do not fit a matrix, or the matrix inside a tupling (`InputError`).
-
-    ``source`` names the owner of the places of a table, and ``dummies`` is whether reports are sent among dummies.
-    """
+    """Refuse parts that do not fit a matrix, or that of a tupling (``dummies``); each is an `InputError`."""
     promised = len(guarantees) + len(tuple_guarantees)
     if promised > MOST_GUARANTEES:
         raise InputError(
@@ -60,7 +57,7 @@ def check_matrix(
         )
     if tuple_guarantees and not dummies:
         raise InputError(
-            f"{tuple_guarantees[0]} was promised, but the mechanism sends no dummies.",
+            f"{tuple_guarantees[0]} was given, but the mechanism sends no dummies.",
             "pass a Tupling, or leave this guarantee out.",
         )
     if prior is not None and prior.space != mechanism.secrets:
@@ -99,12 +96,7 @@ def check_noise(
     source: str,
     parts: Sequence[str],
 ) -> tuple[Asked, ...]:
-    """Return the guarantee of noise for coordinates; refuse parts that do not fit the noise (`InputError`).
-
-    The prior is over some cells. ``guarantees`` is None for the noise's own guarantee, the only possible one.
-    ``source`` names the owner of the places of its table; ``parts`` are other arguments given, which need a
-    matrix.
-    """
+    """Return the guarantee of noise for coordinates; `InputError` for parts that do not fit, or need a matrix."""
     from ..geo import Cells
     from ..mechanisms.planar import CoordinateNoise
 
@@ -122,7 +114,7 @@ def check_noise(
     promise = noise.promise
     if guarantees is not None and not _is_promise(as_guarantees(guarantees), promise):
         raise InputError(
-            f"guarantees were given with a {noise!r}, whose recipe decides what it promises.",
+            f"guarantees were given with a {noise!r}, whose guarantee follows from its recipe.",
             python("leave guarantees= out."),
         )
     if len(source) > _LONGEST:
@@ -151,11 +143,7 @@ def _is_promise(guarantees: Sequence[Asked], promise: CoordinatePrivacy) -> bool
 def check_sound(
     mechanism: Mechanism, loss: Loss | None, guarantees: Sequence[Guarantee], optimality: Optimality | None
 ) -> None:
-    """Refuse units that are no short words, and negative lengths (`InputError`).
-
-    Units are printed within sentences, so a longer text could be mistaken for one. All spaces, losses and metrics
-    of the file are checked.
-    """
+    """Refuse negative lengths, and units that are no short words: in sentences they could be mistaken for one."""
     losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
     candidates = None if optimality is None else optimality.candidates
     losses += [] if candidates is None else [candidates.loss]
@@ -183,9 +171,7 @@ def stated(
 ) -> tuple[str, ...]:
     """Return in words the distances and losses that the secrets and observables cannot confirm.
 
-    They are of the loss and the linear constraints, arrays (secrets, observables), of the guarantees, and of the
-    prices, with the attacker's distance in the dual game. Distances with a name that determines others are refused
-    (`InputError`).
+    Distances with a name that determines others are refused (`InputError`).
     """
     secrets, observables = mechanism.secrets, mechanism.observables
     found: list[str] = []
@@ -239,9 +225,7 @@ def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:
         except InputError as error:
             refused = error
     if guesses == len(observables) and observables != secrets and as_named(distance, observables, secrets):
-        return [
-            "the attacker is taken to guess one of the reports; an attacker who guesses anything else may err less"
-        ]
+        return ["the attacker is assumed to guess one of the reports; the error of other guesses may be smaller"]
     if refused is not None:
         raise refused
     what = "distances" if guesses in (len(secrets), len(observables)) else "guesses and distances"
@@ -267,7 +251,7 @@ def json_of(claims: Mapping[str, Any]) -> dict[str, Any]:
         again: dict[str, Any] = json.loads(json.dumps(dict(claims), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            f"the claims are not what JSON can hold ({error}).",
+            f"JSON cannot hold the claims ({error}).",
             "use texts, finite numbers, true, false, None, lists and mappings.",
         ) from None
     return again

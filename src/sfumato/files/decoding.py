@@ -85,7 +85,7 @@ class Contents:
         except (OverflowError, ZeroDivisionError) as error:
             raise FileError(f"a number of its noise cannot be used ({error}).", DAMAGED) from error
         if found.noise.rate != _fraction(entry, "rate"):
-            raise FileError("the rate of its noise is not the one that keeps its promise.", DAMAGED)
+            raise FileError("the rate of its noise does not match its guarantee.", DAMAGED)
         return found, self.prior(), self.manifest.text("source")
 
     def tupling(self, inner: Mechanism) -> Tupling | None:
@@ -276,7 +276,7 @@ class Contents:
         if not isinstance(places, Places) or not all(type(each) is int for each in chosen):
             raise FileError("its chosen places are not some of a grid, hexagons or a lattice.", DAMAGED)
         if not chosen or not all(0 <= each < len(places) for each in chosen):
-            raise FileError("its chosen places are not there.", DAMAGED)
+            raise FileError("its chosen places do not exist.", DAMAGED)
         return ChosenPlaces(places, chosen)
 
     def _built_loss(self, entry: Fields) -> Loss:
@@ -314,11 +314,7 @@ def _fraction(entry: Fields, key: str) -> Fraction:
 
 
 def _check_axioms(array: Floats, name: str) -> None:
-    """Refuse an array that its file calls a metric and that is not one.
-
-    The tolerance is wider than that of `Metric`, because great circles that nearly reach around the Earth are
-    rounded coarsely.
-    """
+    """Refuse an array that is no metric, with slack for great circles near 180 degrees, rounded coarsely."""
     n = len(array)
     sound = array.shape == (n, n) and not (array < 0).any() and not np.isnan(array).any()
     if not sound or np.diagonal(array).any() or not np.array_equal(array, array.T):

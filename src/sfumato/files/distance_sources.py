@@ -20,7 +20,7 @@ _INSTEAD: Final = (
     "the distances that the file states."
 )
 _NEITHER: Final = "Nothing was measured by the distances that the file states, because nothing confirms them."
-_INFINITE: Final = "The file promises nothing by distance: no pair of secrets is at a finite one."
+_INFINITE: Final = "The file has no guarantee by distance: no two secrets are at a finite distance."
 
 
 class DistanceSource(enum.Enum):

@@ -61,10 +61,7 @@ def encoded(file: MechanismFile) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def fingerprint(part: Space | Metric) -> str:
-    """Return the SHA-256 of a space or a metric as a mechanism file stores it.
-
-    It is an `InputError` if a file cannot hold such a space or label.
-    """
+    """Return the SHA-256 of a space or a metric as stored in a mechanism file; `InputError` if it cannot be."""
     parts = _Parts()
     place = parts.metric(part) if isinstance(part, Metric) else parts.space(part)
     held = {name: hashlib.sha256(data).hexdigest() for name, data in parts.members.items()}
@@ -184,7 +181,7 @@ class _Parts:
             entry = {"kind": "chosen", "places": self.space(space.places), "chosen": space.chosen.tolist()}
         elif isinstance(space, Places):
             entry = space.describe()
-            known = places_from(entry) == space  # or what is read back would be another space
+            known = places_from(entry) == space  # otherwise reading would give another space
         elif isinstance(space, NumberBins):
             known, entry = type(space) is NumberBins, space.describe()
         elif isinstance(space, JointSpace):
@@ -228,10 +225,7 @@ class _Parts:
 
 
 def _place(entries: list[dict[str, Any]], entry: dict[str, Any]) -> int:
-    """Return the place of an entry in a list, to which it is added if it is new.
-
-    Compared as text, because 1 equals True and 1.0, but is another label.
-    """
+    """Return the place of an entry in a list, added if new; compared as text, because 1 equals True and 1.0."""
     text = json.dumps(entry, sort_keys=True)
     for place, known in enumerate(entries):
         if json.dumps(known, sort_keys=True) == text:

@@ -105,7 +105,7 @@ def _opendp() -> ModuleType:
         assert_features(*_FEATURES)
     except OpenDPException:
         raise InputError(
-            "OpenDP takes privacy maps of other packages only where its user allows that, and this is not done.",
+            "OpenDP accepts privacy maps of other packages only if its user allows it, and this is not done.",
             python(f"call opendp.prelude.enable_features{_FEATURES} first."),
         ) from None
     module: ModuleType = dp

@@ -26,7 +26,7 @@ from ..core.naming import quote
 from ..errors import InputError, python
 from ..escaping import plain
 from ..mechanisms.tupling import TuplePrivacy, Tupling
-from ..proofs import LinearConstraint, Optimality, as_constraints, as_dict, bound_to
+from ..proofs import LinearConstraint, Optimality, as_constraints, bound_to
 from ..rounding import counted
 from .checks import UNCONFIRMED_LOSS, check_matrix, check_noise, json_of, stated
 
@@ -145,7 +145,7 @@ class MechanismFile(Immutable):
         assign(self, stated=unconfirmed, _channel=channel)
 
     def __init_subclass__(cls) -> None:
-        raise TypeError("MechanismFile has no subclasses, which could draw otherwise than they say.")
+        raise TypeError("MechanismFile has no subclasses, which could draw from another mechanism.")
 
     def __repr__(self) -> str:
         held = [
@@ -195,6 +195,7 @@ class MechanismFile(Immutable):
             True
         """
         from ..optimal import Design
+        from ..proofs import as_dict
 
         if not isinstance(design, Design):
             raise wrong_kind("design", design, (Design,))
@@ -246,7 +247,7 @@ class MechanismFile(Immutable):
         return (
             "After the noise, a table moves each report to the best place for what it reveals. "
             f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "
-            "If they are the protected person's own, that is a second release, which no promise here covers."
+            "If they are the protected person's own, that is a second release, which no guarantee here covers."
         )
 
     @property
@@ -317,10 +318,7 @@ class MechanismFile(Immutable):
 
 
 def _matrix_of(mechanism: Randomizer) -> Mechanism | None:
-    """Return the matrix from whose rows one report is drawn; None for noise for coordinates.
-
-    A mechanism that is drawn by another recipe, or for studies only, is an `InputError`.
-    """
+    """Return the matrix that reports are drawn from; None for noise, `InputError` for other recipes."""
     if isinstance(mechanism, Mechanism):
         return mechanism
     if isinstance(mechanism, Tupling):

@@ -32,10 +32,7 @@ def area_of(places: Visits | Region | str, region: Region | str | None) -> Regio
 
 
 def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> None:
-    """Refuse one cell, or more than 10,000; the `InputError` says what to choose instead.
-
-    ``by`` is the argument that decides the number, with its function; ``visits`` lie inside the region.
-    """
+    """Refuse one cell, or more than 10,000; the `InputError` names what to change of the argument ``by``."""
     if cells <= 1:
         raise InputError(
             f"a region of {region.size} gives one cell, and a mechanism on one cell has nothing to hide.",
@@ -127,8 +124,8 @@ class Covering:
         visits = places if isinstance(places, Visits) else None
         if near is not None and visits is None:
             raise InputError(
-                "what is near visits was asked for, but no visits were given.",
-                f"pass visits, or leave out {argument('near')}.",
+                f"{argument('near')} needs visits, but none were given.",
+                "pass visits, or leave it out.",
             )
         projection = Projection(*area.centre)
         if region is None and visits is not None:

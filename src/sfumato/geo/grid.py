@@ -24,7 +24,7 @@ from .visits import Visits
 Length = float | str
 
 _SLACK = 1e-7  # of a cell: rounding of the projection never moves a border visit outside
-_ROUND = 1e-8  # of a cell: 8 km are 16 cells of 500 m, whatever the last bits say
+_ROUND = 1e-8  # of a cell: 8 km are 16 cells of 500 m, despite rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

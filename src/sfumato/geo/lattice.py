@@ -18,8 +18,6 @@ from ..core.immutable import assign
 from ..core.units import show
 from ..errors import InputError, argument
 from .covering import MOST_CELLS, Covering, Length
-from .grid import Grid
-from .hexagons import Hexagons
 from .places import ChosenPlaces, Places
 from .projection import CLOSE_M, Projection
 from .region import Region
@@ -47,7 +45,7 @@ from .vertices import (
 )
 from .visits import Visits
 
-_FINEST_M: Final = 1e-9  # metres; floats still tell vertices apart at the rim of the plane
+_FINEST_M: Final = 1e-9  # metres; floats still separate vertices at the rim of the plane
 _ONE: Final = 2**SNAP_BITS
 _HALF: Final = _ONE // 2
 _WHOLE: Final = 2 * _ONE**2  # the sum of the weights along an axis of a square lattice
@@ -366,11 +364,9 @@ class Lattice(Places):
 class SinglePoint:
     """Sampler of the vertex of one point, from the same words and with the same result as `Lattice.drawn`.
 
-    Positions are the same integers. Points well inside are drawn here. A position so close to a rounding border
-    that other arithmetic could decide otherwise is left to arrays, and so are the other points.
-
-    Vertex (0, 0) lies at ``origin``, in metres on the plane. ``middles`` are the vertices of a square lattice
-    whose eight neighbours are present. ``part`` contains the points that are not moved where points outside are.
+    A position so close to a rounding border that other arithmetic could decide otherwise is left to arrays, and so
+    are points that are not well inside. ``middles`` are vertices of a square lattice with all eight neighbours;
+    points in ``part`` are not moved.
     """
 
     projection: Projection
@@ -384,11 +380,7 @@ class SinglePoint:
     def drawn(
         self, lat: float, lon: float, words: Callable[[int], NDArray[Any]], *, nearest: bool = False
     ) -> int | None:
-        """Return the position of the vertex that a point is taken for; None where arrays have to decide.
-
-        ``words`` returns a number of fresh, uniform 64-bit words; it is not called where None is returned.
-        ``nearest`` is whether a point outside would be moved.
-        """
+        """Return the position of the vertex for a point; None, with no word used, for arrays to decide."""
         x, y = self.projection.forward_one(lat, lon)
         if nearest and (self.part is None or not self.part.contains(x, y)):
             return None
@@ -445,8 +437,12 @@ def places_from(description: Mapping[str, Any]) -> Places:
     kind = description.get("kind")
     found: Places
     if kind == "grid":
+        from .grid import Grid
+
         found = Grid.from_description(description)
     elif kind == "hexagons":
+        from .hexagons import Hexagons
+
         found = Hexagons.from_description(description)
     elif kind == "lattice":
         found = Lattice.from_description(description)

@@ -72,12 +72,11 @@ _C3: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NearCentre:
-    """Metres east and north of points in a box around the centre, by two polynomials.
+    """Metres east and north in a box around the centre, by two polynomials that are checked against the geodesics.
 
-    With u the latitude and v the longitude from the centre, in units of the box's halves, x = v P(u, v**2) and y =
-    Q(u, v**2). Both are interpolated from the geodesic series, and checked against it. ``centre`` and ``halves``
-    are latitude and longitude, degrees. ``east`` is P and ``north`` Q: coefficients of powers of u for each power
-    of v**2, the highest first.
+    With u the latitude and v the longitude from the centre, in units of the box's halves (degrees), x = v P(u,
+    v**2) and y = Q(u, v**2). ``east`` is P and ``north`` Q: coefficients of u for each power of v**2, the highest
+    first.
     """
 
     centre: tuple[float, float]
@@ -300,10 +299,10 @@ class _Line(NamedTuple):
 
 
 def from_centre(m: ModuleType, centre: tuple[float, float], lat: Number, lon: Number) -> tuple[Number, Number]:
-    """Return metres east and north of points, along geodesics from a centre; angles are in degrees.
+    """Return metres east and north of points in degrees, as polar coordinates of geodesics from a centre.
 
-    Distance and direction from the centre are plane polar coordinates. Within 1,000 km of the antipode the result
-    is far away, but not the right point. ``m`` is ``numpy`` for arrays, or ``math`` for numbers.
+    Within 1,000 km of the antipode the result is far away, but not exact. ``m`` is ``numpy`` for arrays, or
+    ``math``.
     """
     (sin1, cos1), (sin2, cos2) = _reduced(m, centre[0]), _reduced(m, lat)
     along = m.radians((lon - centre[1] + 180) % 360 - 180)

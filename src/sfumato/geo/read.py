@@ -145,9 +145,7 @@ def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool =
 def _stated(rows: RawVisits, people: str | None, path: Path, read: Format | None = None) -> RawVisits:
     """Return rows with the stated people; readers whose files may be people have done so already."""
     if people is None and read is None:
-        return replace(
-            rows, notes=(*rows.notes, "The files do not say whose they are, and count as one person's.")
-        )
+        return replace(rows, notes=(*rows.notes, "The files name no users, and count as one person's."))
     if people in ("file", "folder") and (read is None or read.points is not None):
         return rows
     return with_people(rows, people, repr(path.name), person_at(path))

@@ -18,8 +18,8 @@ from ..errors import InputError, argument
 from .projection import LIMIT_KM, Projection
 
 _NUMBER = r"\s*([+-]?[0-9.]+)\s*"
-_CORNERS: Final = re.compile(rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}")
-_AROUND: Final = re.compile(rf"\s*(?P<width>.+?)\s*[x×]\s*(?P<height>.+?)\s+around\s+{_NUMBER},{_NUMBER}")
+_CORNERS: Final = rf"{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}"
+_AROUND: Final = rf"\s*(.+?)\s*[x×]\s*(.+?)\s+around\s+{_NUMBER},{_NUMBER}"
 _EXAMPLES: Final = (
     "write south,west,north,east as in '48.82,2.28,48.88,2.39', or '8 km x 6 km around 48.85,2.35' "
     "(latitude, longitude)."
@@ -90,10 +90,10 @@ class Region:
             InputError: If the text is neither.
             UnitError: If the lengths cannot be read.
         """
-        if match := _CORNERS.fullmatch(text):
+        if match := re.fullmatch(_CORNERS, text):
             south, west, north, east = (_number(part, text) for part in match.groups())
             return cls(south, west, north, east)
-        if match := _AROUND.fullmatch(text):
+        if match := re.fullmatch(_AROUND, text):
             width, height, lat, lon = match.groups()
             if width.strip("0123456789.") == "":  # "8 x 6 km": one unit for both
                 width += height.lstrip("0123456789.")

@@ -73,7 +73,7 @@ def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits
     """
     if users < 1 or days < 1:
         raise InputError(f"a city of {users} users over {days} days has no visits.", "use numbers of at least 1.")
-    # Uniform numbers only: of all draws their stream is the one that NumPy keeps the same.
+    # Uniform numbers only: NumPy does not change their stream.
     random = np.random.Generator(np.random.PCG64(seed))
     area = _choice(random.random(users), [share for *_, share in AREAS])
     age = _choice(random.random(users), [share for _, share in _AGES])

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..core.arrays import Floats, distinct_points, freeze
 from ..core.immutable import CompactRepr, Immutable
 from ..rounding import UNIT, above, below
-from .spatial_median import medians
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -188,6 +187,8 @@ class _Search:
     def _start(self) -> Floats:
         """Return medians of groups of near points; the masses of a group are at their mean."""
         from scipy.sparse import csr_array
+
+        from .spatial_median import medians
 
         xy, masses = self.points.xy, self.points.masses
         if len(xy) > _GROUPS:

@@ -23,9 +23,9 @@ ROWS: Final = {"square": 1.0, "triangular": math.sqrt(3) / 2}
 
 _WIDEST: Final = 10_000_000  # places in the table of vertices
 _ROWS_AT_ONCE: Final = 256
-_ROUND: Final = 1e-8  # of a step: 8 km are 16 steps of 500 m, whatever the last bits say
+_ROUND: Final = 1e-8  # of a step: 8 km are 16 steps of 500 m, despite rounding
 _TRIANGULAR: Final = np.array([(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)])
-_AT_ONCE: Final = 1 << 20  # differences of vertices that are looked at together
+_AT_ONCE: Final = 1 << 20  # differences of vertices processed together
 _DIAGONAL: Final = 1 << 24  # more than any number of steps
 
 Integers = NDArray[np.int64]
@@ -44,18 +44,13 @@ FAR_M: Final = 9_000_000.0
 """Points farther than this from the centre are moved towards it, and from `FARTHEST_M` on to the centre."""
 
 FARTHEST_M: Final = 12_000_000.0
-_MARGIN: Final = 4 / 2**SNAP_BITS  # in steps: so that a point moved here is served, whichever way it is snapped
+_MARGIN: Final = 4 / 2**SNAP_BITS  # in steps: so that a point moved here is served, however it is snapped
 _ROUNDING_M: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VertexTable:
-    """The positions of vertices in a list of them, looked up by their coordinates.
-
-    ``low`` is the least coordinates minus one, array (2,). ``positions`` holds the position at each pair of
-    coordinates from there, or -1; its border is empty. ``surrounded`` marks vertices whose eight neighbours are
-    all in the list.
-    """
+    """Positions of vertices in a list, by their coordinates minus ``low``; -1 elsewhere, with an empty border."""
 
     low: Integers
     positions: NDArray[np.intp]
@@ -71,7 +66,7 @@ class VertexTable:
                 f"the vertices spread over {size[0]:,} x {size[1]:,} steps, most of them without a vertex.",
                 "use a lattice for each part.",
             )
-        positions = np.full(tuple(size + 2), -1, dtype=np.intp)  # with a border, so that steps beside stay inside
+        positions = np.full(tuple(size + 2), -1, dtype=np.intp)  # the border keeps neighbours inside
         positions[tuple((vertices - low + 1).T)] = np.arange(len(vertices))
         if np.count_nonzero(positions >= 0) < len(vertices):
             raise InputError("a vertex of the lattice is given twice.", "give each pair of coordinates once.")
@@ -99,10 +94,7 @@ class VertexTable:
         return found
 
     def pieces(self, kind: Kind, vertices: Integers) -> NDArray[np.intp]:
-        """Return the parts of the plane that the vertices (n, 2) serve, by their positions, array (pieces, k).
-
-        On a square lattice nine vertices around one make a square; on a triangular one three make a triangle.
-        """
+        """Return the blocks of nine vertices, or triangles of three, in the list (n, 2), by positions."""
         if kind == "square":
             blocks = vertices[:, None, :] + AROUND
         else:
@@ -128,10 +120,7 @@ def whole(vertices: ArrayLike) -> Integers:
 
 
 def block(extent: Floats) -> tuple[Integers, Floats]:
-    """Return square-lattice vertices that serve a rectangle around the middle, and the position of vertex (0, 0).
-
-    ``extent`` is the width and height of the rectangle, in steps.
-    """
+    """Return square-lattice vertices that serve a rectangle (size in steps), and the place of vertex (0, 0)."""
     served = np.maximum(1, np.ceil(extent - _ROUND))
     columns, rows = (served + 2).astype(int)
     vertices = np.array([(a, b) for b in range(rows) for a in range(columns)], dtype=np.int64)
@@ -162,11 +151,7 @@ def steps_between(kind: Kind, vertices: Integers) -> Floats:
 
 
 def steps_along(kind: Kind, apart: Integers) -> Floats:
-    """Return the lengths of differences of vertices (..., 2) in steps of the whole lattice, array (...).
-
-    A triangular lattice has steps to six neighbours. A square one has steps to four, and diagonals of sqrt(2)
-    (octile distance); these lengths are rounded down.
-    """
+    """Return lengths of differences of vertices (..., 2) in steps of the lattice, rounded down, array (...)."""
     straight, diagonal = parts_along(kind, apart)
     if kind == "triangular":
         return straight.astype(np.float64)
@@ -176,10 +161,7 @@ def steps_along(kind: Kind, apart: Integers) -> Floats:
 
 
 def parts_along(kind: Kind, apart: Integers) -> tuple[Integers, Integers]:
-    """Return the numbers of straight and diagonal steps on a shortest way, arrays (...).
-
-    ``apart`` are differences of vertices, array (..., 2). A triangular lattice has no diagonals.
-    """
+    """Return straight and diagonal steps of shortest ways along differences of vertices (..., 2), arrays (...)."""
     a, b = np.abs(apart[..., 0]), np.abs(apart[..., 1])
     if kind == "triangular":
         hops: Integers = np.maximum(np.maximum(a, b), np.abs(apart[..., 0] + apart[..., 1]))
@@ -258,10 +240,7 @@ def _length(kind: Kind, apart: Integers) -> Integers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rounding:
-    """The positions (n, k) of vertices that points are rounded to, and their probabilities (n, k).
-
-    A position is -1 for a vertex that the lattice does not have; each row of ``shares`` sums to one.
-    """
+    """The positions (n, k) of vertices that points are rounded to, or -1, and their probabilities (n, k)."""
 
     positions: NDArray[np.intp]
     shares: Floats
@@ -284,10 +263,7 @@ def spline_weights(offsets: Integers) -> Integers:
 
 
 def spline_steps(offsets: Integers, words: NDArray[np.uint64]) -> Integers:
-    """Return steps -1, 0 or 1 along an axis, array (...), drawn exactly by the weights of `spline_weights`.
-
-    ``words`` (...) are uniform, of 64 bits.
-    """
+    """Return steps -1, 0 or 1 along an axis, array (...), drawn by `spline_weights` from uniform 64-bit words."""
     half = 2 ** (SNAP_BITS - 1)
     uniform = (words >> np.uint64(63 - 2 * SNAP_BITS)).view(np.int64)
     above = uniform >= (half - offsets) ** 2
@@ -310,10 +286,7 @@ def lattice_steps(kind: Kind, x: Number, y: Number) -> tuple[Number, Number]:
 
 
 def snapped(kind: Kind, plane: Floats) -> Integers:
-    """Return places on the plane in lattice coordinates, in units of the spacing over 2**20, array (n, 2).
-
-    ``plane`` is in steps from vertex (0, 0), array (n, 2). Values that are not finite become a place far away.
-    """
+    """Return places (n, 2), in steps, as lattice coordinates times 2**20; far away where they are not finite."""
     steps = np.column_stack(lattice_steps(kind, plane[:, 0], plane[:, 1]))
     steps = np.clip(np.where(np.isfinite(steps), steps, _FARTHEST), -_FARTHEST, _FARTHEST)
     return np.rint(steps * _ONE).astype(np.int64)
@@ -331,10 +304,7 @@ def weights_of(kind: Kind, places: Integers) -> tuple[Integers, Floats]:
 
 
 def vertices_drawn(kind: Kind, places: Integers, words: Draw) -> Integers:
-    """Return a vertex for each `snapped` place, array (n, 2), drawn exactly by the weights of `weights_of`.
-
-    ``words`` returns a number of fresh, uniform 64-bit words, which are compared as integers.
-    """
+    """Return a vertex for each `snapped` place, array (n, 2), drawn exactly by the weights of `weights_of`."""
     if kind == "square":
         nearest = nearest_vertices(places)
         return nearest + spline_steps(places - (nearest << SNAP_BITS), words(places.size).reshape(places.shape))
@@ -346,10 +316,7 @@ def vertices_drawn(kind: Kind, places: Integers, words: Draw) -> Integers:
 
 
 def _triangle(places: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return the triangle around each place: a corner, the sign of its two sides, and weights at their ends.
-
-    Arrays (n, 2), (n, 1) and (n, 2). Weights are integers over 2**20; the corner has the rest.
-    """
+    """Return the triangle around each place: a corner, the sign of its sides, and weights over 2**20."""
     base = places >> SNAP_BITS
     part = places - (base << SNAP_BITS)
     upper = (part.sum(axis=1) > _ONE)[:, None]
@@ -360,9 +327,7 @@ def _triangle(places: Integers) -> tuple[Integers, Integers, Integers]:
 class ConvexPart(Immutable):
     """A convex polygon on the plane, by its corners: counter-clockwise, array (k, 2), metres.
 
-    Points outside are moved to its nearest point, far ones to a disc around it first. The two moves together make
-    no distance longer than the plane does, so a guarantee for points served extends to all
-    (docs/proofs/coordinates.md).
+    Moving points to it makes no distance longer than the plane does: docs/proofs/coordinates.md.
     """
 
     corners: Floats
@@ -380,11 +345,7 @@ class ConvexPart(Immutable):
         return normals, (normals * self.corners).sum(axis=1)
 
     def nearest(self, xy: Floats, reach_m: float) -> Floats:
-        """Return points (n, 2) in metres from the centre, those outside moved to the nearest point inside.
-
-        Points farther than ``reach_m``, at least the distance of the corners, are first moved straight to it; see
-        `FAR_M` for points on the other side of the Earth.
-        """
+        """Return points (n, 2), in metres, moved to the nearest point inside; far ones by `pulled_in` first."""
         found = xy.copy()
         outside = np.flatnonzero(~self._holds(xy))
         pulled = pulled_in(xy[outside], reach_m)
@@ -425,10 +386,7 @@ def pulled_in(xy: Floats, reach_m: float) -> Floats:
 
 
 def well_inside(corners: Floats, spacing_m: float) -> ConvexPart | None:
-    """Return a convex polygon whose points are served however they are snapped; None where nothing is left.
-
-    ``corners`` of the served area are counter-clockwise, array (k, 2), metres.
-    """
+    """Return the polygon of corners (k, 2), in metres, shrunk so that any snapping stays inside; or None."""
     middle = corners.mean(axis=0)
     normals, offsets = ConvexPart(corners).halves
     left = 1 - (_MARGIN * spacing_m + _ROUNDING_M) / float((offsets - normals @ middle).min())
@@ -445,21 +403,13 @@ def served_rectangle(middles: Integers) -> Floats | None:
 
 
 def served_polygon(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | None:
-    """Return the corners of a convex part of the served triangles, in steps; None where there is none.
-
-    It is all of them if that is convex. Otherwise, where successive rows end at most one step apart, it is the
-    rectangle between the ends. Shapes are as for `convex_triangles`.
-    """
+    """Return corners of a convex part of the served triangles, in steps: all, or the rectangle in their rows."""
     outline = convex_triangles(vertices, pieces)
     return _between_rows(vertices) if outline is None else outline
 
 
 def convex_triangles(vertices: Integers, pieces: NDArray[np.intp]) -> Floats | None:
-    """Return the corners of the served triangles, in steps, if their union is convex; else None.
-
-    Vertices are in lattice coordinates, array (n, 2); ``pieces`` are the positions of each triangle's corners, (k,
-    3).
-    """
+    """Return the corners of served triangles (k, 3), in steps, if their union is convex; else None."""
     x, y = _hull(np.unique(vertices[np.unique(pieces)], axis=0)).T
     if len(pieces) < np.abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)):  # areas, in triangles
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,10 @@ from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import Immutable, assign
 from ..errors import DataError, InputError, argument, row_value
 from ..rounding import counted
-from ..tables import Objects, Times, one_spelling, spelled
 from .region import Polygon, Region
+
+if TYPE_CHECKING:
+    from ..tables import Objects, Times
 
 NAMED: Final = f"{argument('lat', 'column')} and {argument('lon', 'column')}"
 """The mention of the arguments that name the columns of places."""
@@ -37,7 +39,7 @@ _METRES = (
     "with pyproj.Transformer",
     f"name the right columns with {NAMED}.",
 )
-_FAR = 1000.0  # beyond it a value is hardly a mistyped degree
+_FAR = 1000.0  # larger values are not mistyped degrees
 _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
 
 
@@ -105,7 +107,7 @@ class Visits(Immutable):
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         build, (kind, given) = Immutable.__reduce__(self)
-        return build, (kind, {**given, "polar": True})  # where they lie was checked already
+        return build, (kind, {**given, "polar": True})  # positions were checked before
 
     def __len__(self) -> int:
         return len(self.lat)
@@ -133,6 +135,8 @@ class Visits(Immutable):
         Raises:
             DataError: If the visits have no user column, or not this user.
         """
+        from ..tables import spelled
+
         known = self.users()
         if self.user is None or not known:
             raise DataError(*_NO_USERS)
@@ -238,15 +242,12 @@ class Visits(Immutable):
             None if self.time is None else self.time[rows],
             {name: column[rows] for name, column in self.attributes.items()},
             self.notes,
-            polar=True,  # whether they are meant was settled for the whole
+            polar=True,  # checked for all visits
         )
 
 
 def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
-    """Refuse impossible or implausible latitudes and longitudes; NaN is ignored.
-
-    The `DataError` has the number of the first wrong row, counted from 1.
-    """
+    """Refuse impossible or implausible degrees (`DataError` with the first wrong row, from 1); NaN is ignored."""
     beyond = np.abs(lat) > 90
     if beyond.any():
         row = int(np.argmax(beyond))
@@ -293,12 +294,14 @@ def _times(values: ArrayLike) -> Times:
 
 
 def _users(values: Iterable[Hashable]) -> Objects:
+    from ..tables import one_spelling
+
     names = values.astype(object).tolist() if isinstance(values, np.ndarray) else list(values)
     array = np.empty(len(names), dtype=object)
     try:
         array[:] = one_spelling(names)
     except TypeError:
-        raise DataError("the users hold a value that is no name.", "pass texts or whole numbers.") from None
+        raise DataError("one of the users is not a name.", "pass texts or whole numbers.") from None
     return readonly(array)
 
 

@@ -22,7 +22,6 @@ from .constraints import worst_loss_above as worst_loss_above
 from .coordinates import CoordinateProof as CoordinateProof
 from .coordinates import VertexPrivacy as VertexPrivacy
 from .coordinates import bound_to as bound_to
-from .coordinates import epsilon_between_points as epsilon_between_points
 from .coordinates import prove_coordinate_privacy as prove_coordinate_privacy
 from .metric_privacy import EpsilonProof as EpsilonProof
 from .metric_privacy import prove_metric_privacy as prove_metric_privacy
@@ -52,5 +51,6 @@ from .sensitive import class_vulnerability_above as class_vulnerability_above
 from .sensitive import class_vulnerability_bound as class_vulnerability_bound
 from .slope import Border as Border
 from .slope import Steepest as Steepest
+from .slope import epsilon_between_points as epsilon_between_points
 from .slope import steepest as steepest
 from .slope import worst_border as worst_border

@@ -247,7 +247,7 @@ def distortion_below(mechanism: Mechanism, prior: Prior, distance: AnyLoss) -> f
         found = float((d @ joint).min(axis=0).sum())
         if (d < 0).any():
             return below(found, sum_error(n + m, float((np.abs(d) @ joint).max(axis=0).sum())) + lost)
-    # Without negative terms each sum errs relatively, and small distortions are proved as sharply as large ones.
+    # Without negative terms errors are relative, and small distortions are proved as sharply as large ones.
     return max(0.0, below(found * (1 - 2 * (n + m + 8) * UNIT), lost))
 
 

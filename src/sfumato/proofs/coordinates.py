@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from .. import intervals
-from ..core import Asked, Bracket, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
+from ..core import Asked, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
 from ..core.arguments import checked
 from ..core.immutable import assign
 from ..errors import InputError, python
 from ..geo import Lattice, implying_pairs
 from ..rounding import down, up
 from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
-from .slope import FLATTEST, Steepest, octile_exponent, octile_slope
+
+FLATTEST: Final = 1e-9  # slopes and exponents below have no rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +61,8 @@ class VertexPrivacy(MetricPrivacy):
     @property  # type: ignore[misc] # from the promise each time, so that the two cannot differ
     def epsilon(self) -> float:
         """The exponent of the rows, per step of the lattice."""
+        from .slope import octile_exponent
+
         slope = self._slope
         square = self.lattice.kind == "square"
         exponent = (
@@ -156,7 +159,7 @@ def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> 
     guarantee.check_secrets(mechanism.secrets)
     rows = prove_steps(mechanism, lattice, guarantee.epsilon)
     claimed = promise.epsilon if rows.holds else math.inf
-    upper = min(claimed, _per_unit_above(lattice, rows.upper, promise.unit))
+    upper = min(claimed, per_unit_above(lattice, rows.upper, promise.unit))
     return CoordinateProof(
         promise.epsilon,
         upper,
@@ -169,27 +172,7 @@ def prove_coordinate_privacy(mechanism: Mechanism, guarantee: VertexPrivacy) -> 
     )
 
 
-@checked
-def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
-    """Return bounds on the least epsilon of a mechanism between any two points that a lattice serves.
-
-    Where the served area is convex it is the steepest slope of the log likelihoods. Elsewhere two points may be
-    nearer than any served way between them: the slope is then a lower bound, and the rows of all pairs of vertices
-    prove the upper one.
-
-    Args:
-        mechanism: A mechanism whose secrets are the vertices of a lattice.
-        steep: Its steepest slope, by `steepest`; epsilon is per its unit.
-    """
-    lattice, found = mechanism.secrets, steep.epsilon
-    if not isinstance(lattice, Lattice) or lattice.convex:
-        return found
-    rows = prove_steps(mechanism, lattice, 1.0)
-    upper = max(found.upper, _per_unit_above(lattice, rows.upper, steep.unit))
-    return Bracket(found.lower, found.value, upper)
-
-
-def _per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
+def per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
     """Return a proved bound on the epsilon per unit on the ground, for rows of an exponent."""
     if not math.isfinite(exponent):
         return math.inf
@@ -200,6 +183,8 @@ def _per_unit_above(lattice: Lattice, exponent: float, unit: str) -> float:
 def _slope_above(lattice: Lattice, exponent: float) -> float:
     """Return a proved bound on |grad log f| per step, for rows of an exponent."""
     if lattice.kind == "square":
+        from .slope import octile_slope
+
         return octile_slope(exponent) if exponent > 0 else 0.0
     return intervals.above(lambda: (intervals.exact(exponent).exp() - 1) * 2 / intervals.exact(3).sqrt())
 

@@ -15,8 +15,8 @@ from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
 from ..rounding import up
 
-_AT_ONCE: Final = 1 << 21  # quotients that are made together
-_TILE: Final = (16, 2**10)  # pairs whose ratios are made together: they stay in the cache
+_AT_ONCE: Final = 1 << 21  # quotients at a time
+_TILE: Final = (16, 2**10)  # pairs at a time: their ratios stay in the cache
 _RATIO_ERROR = 2.0**-50  # two conversions, a reciprocal and a product round by less
 
 
@@ -102,7 +102,7 @@ def _all_ratios(mechanism: Mechanism) -> Floats:
             for weight, under in zip(own, inverses[:, left : left + _TILE[1]], strict=True):
                 with np.errstate(invalid="ignore"):
                     np.multiply(weight, under, out=room)
-                np.fmax(tile, room, out=tile)  # what neither makes is no number, and left out
+                np.fmax(tile, room, out=tile)  # NaN where neither is possible
     np.fill_diagonal(ratios, 1.0)
     return ratios
 
@@ -187,10 +187,7 @@ def _upper(mechanism: Mechanism, found: PairRatios) -> tuple[float, int]:
 
 
 def _logarithms(found: PairRatios) -> Iterator[tuple[int, Floats, Floats]]:
-    """Yield the start of parts of the pairs, with ln of the ratios and the distances.
-
-    Pairs without a constraint are at an infinite distance, and have the logarithm 0.
-    """
+    """Yield parts of the pairs: start, ln of the ratios, and distances, infinite without a constraint."""
     for begin in range(0, len(found.ratios), _AT_ONCE):
         end = min(begin + _AT_ONCE, len(found.ratios))
         d = found.distances[begin:end]

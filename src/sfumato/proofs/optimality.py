@@ -135,7 +135,7 @@ def prove_optimality(
     _check(loss, guarantees, optimality, constraints)
     prices = optimality.multipliers
     exponents = _allowed(guarantees, prices.secrets, prices.others)
-    # What is infinite, or too large for a float, constrains nothing: its price counts for nothing.
+    # An infinite exponent constrains nothing, so its price does not count.
     bound = np.isfinite(exponents)
     prices = replace(prices, exponents=np.where(bound, exponents, 0.0), local=np.where(bound, prices.local, 0.0))
     if optimality.objective == DISTORTION and optimality.distance is not None:

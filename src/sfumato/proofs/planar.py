@@ -130,19 +130,15 @@ def prove_planar_noise(
 
     def epsilon() -> intervals.Interval:
         if not projected:
-            return _rational(per_step * unit_m)
+            return intervals.rational_interval(per_step * unit_m)
         angle = intervals.exact(reach_m) * (1 + intervals.exact(_MOVED)) / intervals.exact(_POLAR_AXIS_M)
-        return _rational(per_step * unit_m) * angle / angle.sin()
+        return intervals.rational_interval(per_step * unit_m) * angle / angle.sin()
 
     def slack() -> intervals.Interval:
-        return _rational(step_m) * intervals.exact(2).sqrt() + 2 * intervals.exact(
+        return intervals.rational_interval(step_m) * intervals.exact(2).sqrt() + 2 * intervals.exact(
             _PROJECTED_M if projected else 0
         )
 
     upper, added = intervals.above(epsilon), intervals.above(slack)
     holds = upper <= promise.epsilon and added <= promise.slack_m
     return NoiseProof(promise, upper, added, reach_m, holds)
-
-
-def _rational(value: Fraction) -> intervals.Interval:
-    return intervals.exact(value.numerator) / intervals.exact(value.denominator)

@@ -24,8 +24,9 @@ from ..core.arrays import Floats, readonly
 from ..core.bracket import bisect
 from ..core.units import factor, length_m
 from ..errors import InputError
-from ..geo import Grid, Lattice
+from ..geo import Lattice
 from ..rounding import UNIT
+from .coordinates import FLATTEST, per_unit_above, prove_steps
 
 _CHUNK: Final = 20_000  # polynomials at a time
 _CLOSE: Final = 1e-9  # relative distance of the two ends of the bracket
@@ -34,7 +35,6 @@ _LEAST: Final = 1e-14  # rounding of a slope per step that integers turned into 
 _BITS: Final = 128  # of the interval arithmetic
 _DEEPEST: Final = 60  # halvings of the square; a few beyond what a margin of 1e-9 needs
 _MARGINS: Final = (1e-10, 1e-9, 1e-7, 1e-5)  # by which floating point is mistrusted, until the proof succeeds
-FLATTEST: Final = 1e-9  # slopes and exponents below are not looked at
 _STEEPEST: Final = 50.0  # nor above
 _MISTRUST: Final = 1e-14  # of coefficients in floating point, relative to the largest
 _MOST_BOXES: Final = 4096  # parts of squares left open: a proof that needs more is given up
@@ -97,6 +97,26 @@ def steepest(mechanism: Mechanism, unit: str = "km") -> Steepest:
         (upper * (1 + _ERROR) + slack) * per_unit * lattice.stretch,
     )
     return Steepest(bracket, unit, (float(lat), float(lon)), observable)
+
+
+@checked
+def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
+    """Return bounds on the least epsilon of a mechanism between any two points that a lattice serves.
+
+    Where the served area is convex it is the steepest slope of the log likelihoods. Elsewhere two points may be
+    nearer than any served way between them: the slope is then a lower bound, and the rows of all pairs of vertices
+    prove the upper one.
+
+    Args:
+        mechanism: A mechanism whose secrets are the vertices of a lattice.
+        steep: Its steepest slope, by `steepest`; epsilon is per its unit.
+    """
+    lattice, found = mechanism.secrets, steep.epsilon
+    if not isinstance(lattice, Lattice) or lattice.convex:
+        return found
+    rows = prove_steps(mechanism, lattice, 1.0)
+    upper = max(found.upper, per_unit_above(lattice, rows.upper, steep.unit))
+    return Bracket(found.lower, found.value, upper)
 
 
 def _search_triangles(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float, Floats, int]:
@@ -408,6 +428,8 @@ def worst_border(mechanism: Mechanism, apart: float | str = "1 m") -> Border:
     Raises:
         InputError: If the secrets are not the cells of a grid, or the distance is not below the sides of a cell.
     """
+    from ..geo import Grid
+
     grid = mechanism.secrets
     if not isinstance(grid, Grid):
         raise InputError(f"borders are those of the cells of a grid, but the secrets are {grid!r}.", "use a Grid.")

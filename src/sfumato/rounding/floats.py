@@ -146,7 +146,7 @@ def _logarithm(factor: Fraction, rounding: str) -> Fraction:
         return Fraction(0)
     ratio = quotient(factor, rounding, _PRECISION)
     context = Context(prec=_PRECISION)
-    nearest = context.ln(ratio)  # correctly rounded: the truth lies between the neighbours
+    nearest = context.ln(ratio)  # correctly rounded: the exact value lies between the neighbours
     above = rounding == ROUND_CEILING
     return Fraction(context.next_plus(nearest) if above else context.next_minus(nearest))
 

@@ -129,7 +129,7 @@ def test_hexagons(run):
         (("--epsilon", "0.6/year"), "does not fit"),
         (("--epsilon", "0.6 km"), "an amount per unit"),
         (("--epsilon", "much"), "is not a number with a unit"),
-        (("--distortion", "900 km"), "an attacker who sees no report errs by"),
+        (("--distortion", "900 km"), "an attacker who sees no report guesses within"),
         (("--distortion", "0 m"), "asks for nothing"),
         (("--distortion", "-5 m"), "is negative"),
         (("--distortion", "nan km"), "is not a number with a unit"),

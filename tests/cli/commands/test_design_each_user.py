@@ -100,7 +100,7 @@ def test_the_same_command_goes_on_and_another_is_refused(made, run, monkeypatch)
     for change in (["--epsilon", "2/km"], ["--gap", "1e-3"], ["--time-limit", 9], ["--spacing", "2.1 km"]):
         refused = run("design", "visits.csv", *OPTIONS, *change)
         assert refused.code == 1
-        assert "was asked for otherwise" in refused.err
+        assert "from other data or options" in refused.err
     assert run("design", "visits.csv", *OPTIONS, "--least-visits", 2).code == 0  # the same people
 
 
@@ -170,7 +170,7 @@ def test_designs_that_miss_the_gap_are_named(run, tmp_path):
         (["--lattice", "round"], "--lattice round is unknown"),
         (["--loss", "hamming"], "--loss hamming"),
         (["--epsilon", "1"], "--epsilon: "),
-        (["--smoothing", -1], "makes no sense"),
+        (["--smoothing", -1], "is negative or not finite"),
         (["--least-visits", 99], "has 99 visits"),
         (["--user-column", "lat2"], "lat2"),
         (["--column", "user", "--epsilon", 1], "--each-user was given with --column"),

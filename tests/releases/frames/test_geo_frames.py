@@ -65,7 +65,7 @@ def test_points_without_a_crs_or_of_another_world_are_refused():
     with pytest.raises(DataError, match=r"no CRS[\s\S]*set_crs"):
         sf.release(IDENTITY, POINTS.set_crs(None, allow_override=True))
     for odd in ("IAU_2015:30100", 'LOCAL_CS["of a hall",UNIT["metre",1]]'):
-        with pytest.raises(DataError, match="no way is known from the CRS"):
+        with pytest.raises(DataError, match="no known conversion from the CRS"):
             sf.release(IDENTITY, POINTS.set_crs(odd, allow_override=True))
     with pytest.raises(DataError, match="two of them are no position"):
         sf.release(IDENTITY, POINTS.to_crs("EPSG:4978"))  # from the centre of the Earth

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -96,11 +96,9 @@ OnNews = Callable[[DesignNews], None]
 def filled(
     folder: str | PathLike[str], jobs: Sequence[Job], workers: DesignWorkers, progress: OnNews | None, few: int = 0
 ) -> DesignFolder:
-    """Make the missing designs of a folder, and write each when it is ready; create the folder if it is missing.
+    """Make the missing designs of a folder, each written when it is ready; ``few`` counts the people left out.
 
-    ``jobs`` are all designs of the folder, each name once; ``few`` counts the people left out. It is an
-    `InputError` if the folder holds designs for other arguments, or another run writes to it, a `FileError` if it
-    cannot be written, and a `SolverError` if the workers ended.
+    It is an `InputError` if the folder holds designs for other arguments, or another run writes to it.
     """
     begun, where = time.monotonic(), Path(folder)
     failed: dict[str, str] = {}
@@ -163,7 +161,7 @@ def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
         return False
     if row.request != job.request:
         raise InputError(
-            f"{str(folder)!r} holds a design for {job.name!r} that was asked for otherwise.",
+            f"{str(folder)!r} holds a design for {job.name!r} from other data or options.",
             "choose another folder, or give the same data and options.",
         )
     try:
@@ -175,11 +173,9 @@ def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
-    """Lock a folder against other runs, created if it is missing, and yield its designs by name.
+    """Lock a folder, created if it is missing and readable by its owner only, and yield its designs by name.
 
-    New files are readable by their owner only. Without file locks in the system, other runs are not kept out. It
-    is an `InputError` if another run writes to it, or it holds mechanism files without an index, and a `FileError`
-    if it cannot be written.
+    It is an `InputError` if another run writes to it, or it holds mechanism files without an index.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -201,10 +197,7 @@ def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
 
 
 def rows_of(folder: Path) -> dict[str, DesignRow]:
-    """Return the designs of a folder by name; the last of several for one name.
-
-    A line that was cut off is not a row: its design counts as one in flight. An unreadable index is a `FileError`.
-    """
+    """Return the designs of a folder by name, the last of several; a line that was cut off is not a row."""
     try:
         lines = (folder / INDEX).read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -231,7 +224,7 @@ def add(folder: Path, made: DesignDone) -> None:
             if end:
                 file.seek(end - 1)
                 whole = file.read(1) == b"\n"
-            line = json.dumps(row.entry(), ensure_ascii=True).encode() + b"\n"
+            line = json.dumps(asdict(row)).encode() + b"\n"
             file.write(line if not end or whole else b"\n" + line)  # what was cut off stays a line of its own
             file.flush()
             os.fsync(file.fileno())

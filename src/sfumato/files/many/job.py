@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import unquote_to_bytes
@@ -28,7 +28,7 @@ from ..encoding import save
 from ..mechanism_file import MechanismFile
 
 _POLL_S: Final = 0.3  # how often to ask whether to stop
-_FEW: Final = 64  # designs that are handed to somebody else's executor at a time
+_FEW: Final = 64  # designs submitted to the caller's executor at a time
 Stop = Callable[[], bool]
 _PLAIN: Final = frozenset(string.ascii_lowercase + string.digits + "-_@+,= .")
 _LONGEST: Final = 200  # bytes of a stem
@@ -53,11 +53,7 @@ class Job(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignJob(CompactRepr):
-    """A design to be made for one person, with their prior and loss.
-
-    ``medians`` are their visits, where reports are moved to medians. ``options`` are other arguments of
-    `design`, and ``threads`` those of the solver.
-    """
+    """A design for one person: prior, loss, guarantees, visits for medians, options of `design`, threads."""
 
     name: str
     prior: Prior
@@ -124,17 +120,10 @@ class DesignRow(CompactRepr):
     seconds: float
     sha256: str
 
-    def entry(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignDone(CompactRepr):
-    """The result of a worker: a row of the index with a mechanism file, or the reason why there is none.
-
-    The row is None where no design was made; otherwise the reason is empty.
-    """
+    """The result of a worker: a row with its mechanism file, or None with the reason."""
 
     row: DesignRow | None
     content: bytes = field(repr=False)
@@ -199,11 +188,9 @@ Results = Iterator[tuple[str, DesignDone]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignWorkers(CompactRepr):
-    """The workers, and the number of designs they make at a time.
+    """The workers: processes, or an executor of the caller, with a number of designs in flight.
 
-    ``processes`` is for a run without an ``executor`` of the caller. ``in_flight`` designs are submitted at a
-    time; None for one more than there are processes, or 64. ``stop`` is called between designs; those in flight
-    are then waited for.
+    ``in_flight`` is by default one more than there are processes, or 64. ``stop`` is called between designs.
     """
 
     processes: int = 1
@@ -213,7 +200,7 @@ class DesignWorkers(CompactRepr):
 
     def __post_init__(self) -> None:
         if self.processes < 1 or (self.in_flight is not None and self.in_flight < 1):
-            raise InputError("no design could be in flight.", "use whole numbers of at least 1.")
+            raise InputError("no design can be in flight.", "use whole numbers of at least 1.")
 
     @property
     def threads(self) -> int:
@@ -260,7 +247,7 @@ def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Sto
             except _LostError as lost:
                 suspects = lost.jobs
         ended: list[Job] = []
-        for job in suspects:  # each alone: which of them is it?
+        for job in suspects:  # each alone, to find the one that ends its worker
             if stop():
                 return
             with worker_pool(1) as pool:
@@ -272,7 +259,7 @@ def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Sto
         if ended and not worked:
             raise _ended()
         for job in ended:
-            yield job.name, DesignDone(None, b"", "its worker was ended; maybe memory ran out.")
+            yield job.name, DesignDone(None, b"", "its worker was ended, perhaps because memory ran out.")
 
 
 def _handed_out(waiting: deque[Job], pool: Executor, in_flight: int, stop: Stop) -> Results:
@@ -319,8 +306,7 @@ def _ended() -> SolverError:
 def stem_of(name: str) -> str:
     """Return the stem of the file for a name; different names have different stems, also where case is ignored.
 
-    Small letters, digits and ``- _ @ + , =``, and spaces and dots inside, stay. Other characters become ``%`` and
-    two digits for each byte of UTF-8. A stem that would be too long is replaced by a hash.
+    Unsafe characters become ``%`` and two digits for each byte of UTF-8. A stem that is too long becomes a hash.
     """
     coded = name.encode()
     plain = [chr(byte) if chr(byte) in _PLAIN else f"%{byte:02x}" for byte in coded]

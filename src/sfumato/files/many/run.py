@@ -171,11 +171,7 @@ def design_each_user(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonWishes(CompactRepr):
-    """The options that are the same for all people; see `design_each_user`.
-
-    Units and defaults are as there: ``spacing`` is None where it is chosen for each person, ``region`` where it is
-    that of the person's visits.
-    """
+    """The options of `design_each_user` that are the same for all people."""
 
     promise: CoordinatePrivacy
     spacing: float | str | None
@@ -195,7 +191,10 @@ class PersonWishes(CompactRepr):
         if self.kind not in KINDS:
             raise InputError(f"{argument('lattice', self.kind)} is unknown.", f"use {' or '.join(KINDS)}.")
         if not (math.isfinite(self.smoothing) and self.smoothing >= 0):
-            raise InputError(f"a smoothing of {self.smoothing:g} makes no sense.", "use 0, or a small number.")
+            raise InputError(
+                f"a smoothing of {self.smoothing:g} is negative or not finite.",
+                "use 0, or a small number.",
+            )
         for name, length in (("spacing", self.spacing), ("near", self.near)):
             metres = 1.0 if length is None else units.length_m(length, f"the length of {argument(name)}")
             if not (math.isfinite(metres) and metres > 0):
@@ -204,10 +203,7 @@ class PersonWishes(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonJob(CompactRepr):
-    """A design for one person with these visits, before its lattice is made.
-
-    ``options`` are other arguments of `design`, and ``threads`` those of the solver.
-    """
+    """A design for one person with these visits, before its lattice is made."""
 
     name: str
     visits: Visits
@@ -248,10 +244,7 @@ class PersonJob(CompactRepr):
 
 
 def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
-    """Yield each user's name as a text and their visits, places alone, in the order of first visits.
-
-    It is a `DataError` if no visit names its user, or two users have one name.
-    """
+    """Yield users' names and visits, in the order of first visits; `DataError` for none, or one name twice."""
     rows: dict[Any, list[int]] = {}
     for row, user in enumerate(() if visits.user is None else visits.user.tolist()):
         if user is not None and user != "":

@@ -51,11 +51,10 @@ _NO_PLACES = (
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The columns that hold places, users and times; there is ``lat`` with ``lon``, or ``geometry`` (WKB or WKT).
+    """The columns of a table by role: ``lat`` with ``lon``, or ``geometry`` (WKB or WKT); users and times.
 
-    ``time_named`` is whether the caller named the column of times. ``date`` has the days where ``time`` may hold
-    clocks alone. ``also`` is another pair of columns with positions, such as the end of a trip. ``datum`` states
-    the coordinate system of each row.
+    ``date`` has the days where ``time`` may hold clocks alone. ``also`` is another pair of columns with positions,
+    such as the end of a trip. ``datum`` states the coordinate system of each row.
     """
 
     lat: str | None
@@ -120,7 +119,7 @@ def recognised(
     if found_lat is None and found_lon is None:
         found_geometry = geometry or _first(rest, _GEOMETRY, "geometry", source)
     if found_geometry is None:
-        # Bare x and y come last: beside a geometry they are often metres.
+        # Bare x and y come last: next to a geometry they are often metres.
         found_lat = found_lat or _first(rest, ("y",), "lat", source)
         found_lon = found_lon or _first(rest, ("x",), "lon", source)
         if found_lat is None or found_lon is None:
@@ -171,11 +170,7 @@ def _day_of(clock: str, day: str | None, columns: Sequence[str], source: str) ->
 
 
 def _pair(columns: Sequence[str], source: str) -> tuple[str | None, str | None, tuple[str, str] | None]:
-    """Return columns of latitude and longitude with names that end alike, such as ``gps_latitude`` of a survey.
-
-    For a trip they are the columns of its start, and those of its end come third. Several other pairs are refused
-    (`DataError`).
-    """
+    """Return columns of latitude and longitude whose names end alike; of a trip its start, with its end third."""
     ends = {
         role: {found[1]: name for name in columns if (found := pattern.fullmatch(_bare(name)))}
         for role, pattern in (("lat", _LAT_END), ("lon", _LON_END))
@@ -215,7 +210,7 @@ def _first(columns: Sequence[str], names: Sequence[str], role: str, source: str)
         if len(alike) > 1:
             raise DataError(
                 f"{source} has {len(alike)} columns that could be {role}: {', '.join(alike)}.",
-                f"say which one with {_mention(role)}.",
+                f"name one with {_mention(role)}.",
             )
         if alike:
             return alike[0]

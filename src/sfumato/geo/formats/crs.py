@@ -69,11 +69,7 @@ class ReferenceSystem(CompactRepr):
 
     @classmethod
     def of(cls, statements: Sequence[tuple[str, Statement | None]], source: str) -> Self:
-        """Return the one system that several places state.
-
-        Each place is in words, such as ``"its GeoArrow metadata"``, with its statement: None where it says that
-        the system is unknown. A statement that is not understood, or contradicts another, is a `DataError`.
-        """
+        """Return the one system that several places state, None for unknown; `DataError` if they contradict."""
         systems = [(place, _system(each, source, place)) for place, each in statements if each is not None]
         for place, crs in systems[1:]:
             if not _same(crs, systems[0][1]):
@@ -99,10 +95,9 @@ class ReferenceSystem(CompactRepr):
     ) -> Floats:
         """Return longitudes and latitudes on WGS84, array (n, 2), of positions in this order; NaN where missing.
 
-        ``rows`` are row numbers from 1, for messages. ``statements`` are the systems that rows state themselves,
-        or None. ``geographic`` is whether the positions are degrees by the names of their columns. A system that
-        is not understood, contradicts that of the table or of the other rows, or has no known way to WGS84, is a
-        `DataError`.
+        ``rows`` are row numbers from 1, for messages, and ``statements`` the systems that rows state themselves. A
+        system that is not understood, contradicts others, or has no known way to WGS84, is a `DataError`.
+        ``geographic`` positions are degrees by the names of their columns.
         """
         groups: dict[str | None, list[int]] = {}
         examples: dict[str | None, Statement] = {}
@@ -252,7 +247,8 @@ def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun:
         transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True, allow_ballpark=ballpark)
     except pyproj.exceptions.ProjError:
         raise UnknownSystemError(
-            f"no way is known from the CRS of {source} ({crs.name}) to longitude and latitude.", _CONVERT
+            f"there is no known conversion from the CRS of {source} ({crs.name}) to longitude and latitude.",
+            _CONVERT,
         ) from None
     lon, lat = np.array(transformer.transform(coordinates(xy[:, 0]), coordinates(xy[:, 1])))
     lost = np.isinf(lon) & np.isfinite(xy[:, 0])

@@ -30,12 +30,7 @@ _UNNAMED: Final = "one"  # the only person of a table that has no name
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Wanted(CompactRepr):
-    """The caller's options for the columns of a table.
-
-    ``named`` has the column for each role (``lat``, ``lon``, ``user``, ``time``), or None. ``attributes`` are the
-    other columns to keep, None for all. ``people`` says who is a person in a format without columns; see
-    `read_visits`.
-    """
+    """The caller's column for each role, other columns to keep (None for all), and ``people`` of `read_visits`."""
 
     named: Mapping[str, str | None]
     attributes: Sequence[str] | None
@@ -46,15 +41,8 @@ class Wanted(CompactRepr):
 class Format:
     """One format of visits. To add one, write a module in this folder and list it in `formats.EVERY`.
 
-    Attributes:
-        key: The name for callers, such as ``"gpx"``.
-        title: The name in lists of readable formats.
-        read: Returns the visits of a file, as they are in it.
-        matches: Whether a file begins like this format; None for the fallback.
-        text: Whether it is text: a file with control characters is refused.
-        columns: Whether it has columns that the caller may name; otherwise ``read`` gets none.
-        suffix: The ending of its files in a folder, such as ``".gpx"``; empty if no folder is read.
-        points: Reads one file of a folder; None if no folder is read.
+    ``matches`` decides by content; it is None for the fallback. ``text`` refuses control characters, ``columns``
+    allows callers to name columns. ``suffix`` and ``points``, which reads one file, are for folders.
     """
 
     key: str
@@ -175,8 +163,7 @@ def check_people(people: str | None, column: str | None, role: str) -> None:
 def person_of(path: Path, top: Path, people: str | None) -> str | None:
     """Return the person of a file at or below the source ``top``; None where nothing is stated.
 
-    A file is named by its path below the source, without its suffix. The folder of a person is the one that holds
-    ``Trajectory``, as in GeoLife, or else the first one below the source, or else the source itself.
+    The folder of a person is the one that holds ``Trajectory``, else the first below the source, else the source.
     """
     if people in (None, "column"):
         return None
@@ -199,10 +186,9 @@ def person_at(top: Path) -> str:
 def each_file(
     folder: Path, files: Sequence[Path], people: str | None, points: PointReader, *, skip_damaged: bool
 ) -> RawVisits:
-    """Return the rows of all files of a folder.
+    """Return the rows of all files of a folder; `DataError` if one cannot be read or none holds a point.
 
-    A file that cannot be read is a `DataError`. With ``skip_damaged`` it is left out and a note names it, unless
-    all are damaged. It is a `DataError`, too, if no file holds a point.
+    With ``skip_damaged`` a damaged file is left out and named in a note, unless all are.
     """
     parts: list[RawVisits] = []
     first: DataError | None = None
@@ -235,11 +221,7 @@ def each_file(
 
 
 def with_people(rows: RawVisits, people: str | None, source: str, person: str = _UNNAMED) -> RawVisits:
-    """Return the rows of one table, or of one source without columns, with the people that the caller states.
-
-    ``source`` is the name for messages, ``person`` that of the only person. It is an `InputError` if files or
-    folders are stated for one table, and a `DataError` if a column of users is stated and there is none.
-    """
+    """Return the rows of one table or file with the stated people; an error if the source cannot have them."""
     if people in ("file", "folder"):
         raise no_files(people, source)
     if people == "column" and rows.user is None:

@@ -44,7 +44,7 @@ def read(source: Source, _: Wanted) -> RawVisits:
     notes: list[str] = []
     for number, (feature, whole) in enumerate(_features(source), 1):
         if not isinstance(feature, dict) or feature.get("type") != "Feature":
-            raise DataError(f"{source} holds something that is no feature.", _EXPORT)
+            raise DataError(f"{source} has an entry that is not a feature.", _EXPORT)
         given, geometry = feature.get("properties"), feature.get("geometry")
         found = _points(geometry, number, source)
         each, times = _without_times(given if isinstance(given, dict) else {})
@@ -146,7 +146,7 @@ def _points(geometry: Any, number: int, source: Source) -> list[tuple[float, flo
         return [(math.nan, math.nan)]
     kind = geometry.get("type") if isinstance(geometry, dict) else None
     if kind not in _DEPTHS:
-        what = f"is a {kind}" if isinstance(kind, str) and len(kind) < 30 else "is none that is known"
+        what = f"is a {kind}" if isinstance(kind, str) and len(kind) < 30 else "is of an unknown type"
         raise DataError(f"the shape of feature {number} of {source} {what}, not a point or a line.", _EXPORT)
     every = [geometry.get("coordinates")]
     for _ in range(_DEPTHS[kind]):

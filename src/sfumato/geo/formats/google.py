@@ -41,7 +41,7 @@ def read(source: Source, _: Wanted) -> RawVisits:
     except (AttributeError, TypeError, KeyError):
         raise DataError(f"{source} is not built like a location history of Google.", _EXPORT) from None
     if not found.lat:
-        raise DataError(f"{source} holds no position that is known.", _EXPORT)
+        raise DataError(f"{source} has no known position.", _EXPORT)
     moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
     if moments is None:
         return RawVisits(np.array(found.lat), np.array(found.lon), notes=(f"{source} has no times.", *found.notes))
@@ -83,7 +83,7 @@ class _Points:
         for segment in segments:
             self._add_segment(segment)
         positions = [signal["position"] for signal in signals if "position" in signal]
-        if segments and positions:  # both tell of the same days
+        if segments and positions:  # both cover the same days
             self.notes += (f"{counted(len(positions), 'raw signal')} next to the timeline were not read.",)
         else:
             for position in positions:
@@ -101,10 +101,7 @@ class _Points:
                 self.add(point, None)
 
     def add(self, place: Any, time: Any, minutes: object = 0) -> None:
-        """Add a place: a text such as ``48.85°, 2.35°`` or ``geo:48.85,2.35``, or an entry with degrees times 1e7.
-
-        Its time is the text ``time`` plus ``minutes``.
-        """
+        """Add a place, with degrees times 1e7 or as text (``geo:48.85,2.35``), at ``time`` plus ``minutes``."""
         lat, lon = next(_degrees(place), (math.nan, math.nan))
         self.lat.append(lat)
         self.lon.append(lon)

@@ -37,11 +37,7 @@ _DAMAGED: Final = "a damaged geometry"
 
 
 def degrees(column: Any, what: str, named: str = NAMED, *, comma: bool = False) -> Floats:
-    """Return a column of latitudes or longitudes, NaN where a value is missing; `DataError` where it is no number.
-
-    The Arrow column holds numbers, or texts that are numbers, with ``comma`` also ``48,85``. ``what`` and
-    ``named``, the caller's arguments for such columns, are for the error message.
-    """
+    """Return an Arrow column of degrees as floats, NaN where missing; `DataError` if one is no number."""
     return numbers(column, what, "write degrees as 48.8566", f"name the right columns with {named}.", comma=comma)
 
 
@@ -55,10 +51,9 @@ def points(
 ) -> tuple[Floats, Floats]:
     """Return latitudes and longitudes of a geometry column, NaN where it is empty.
 
-    The Arrow column holds WKB (binary, or hexadecimal text), WKT, or GeoArrow points. A MultiPoint of one point is
-    that point. A point may state a system of its own (EWKB, EWKT); ``statements`` are the systems that another
-    column states for rows, or None. ``start`` is the number of rows before this column, for messages. A geometry
-    that is damaged or not a point, or cannot be projected to WGS84, is a `DataError`.
+    The Arrow column holds WKB (binary or hexadecimal), WKT, or GeoArrow points. ``statements`` are systems that
+    another column states; a point may state its own (EWKB, EWKT). ``start`` is the number of rows before, for
+    messages. A geometry that is not a point, or cannot be projected to WGS84, is a `DataError`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

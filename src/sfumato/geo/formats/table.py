@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
@@ -94,20 +94,6 @@ def _without_zone(table: Any, roles: Roles) -> list[str]:
     if pa.types.is_timestamp(days.type) and days.type.tz and (columns or Clocks.of(clocks) is not None):
         columns.append(roles.date)
     return columns
-
-
-def read_parquet(source: Source, wanted: Wanted) -> RawVisits:
-    """Read a Parquet file; points of GeoParquet are converted to WGS84.
-
-    Source:
-        The GeoParquet specification 1.1: x (longitude, easting) always comes first.
-    """
-    return _read_typed(ParquetTable(source), wanted)
-
-
-def read_arrow(source: Source, wanted: Wanted) -> RawVisits:
-    """Read a file in Arrow's own format."""
-    return _read_typed(ArrowFile(source), wanted)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -210,12 +196,19 @@ TEXT: Final = Format("csv", "CSV and TSV (also .gz)", read_text, None, columns=T
 PARQUET: Final = Format(
     "parquet",
     "Parquet and GeoParquet",
-    read_parquet,
+    lambda source, wanted: _read_typed(ParquetTable(source), wanted),
     lambda source: source.head.startswith(b"PAR1"),
     text=False,
     columns=True,
 )
-ARROW: Final = Format("arrow", "Arrow (IPC)", read_arrow, ArrowFile.matches, text=False, columns=True)
+ARROW: Final = Format(
+    "arrow",
+    "Arrow (IPC)",
+    lambda source, wanted: _read_typed(ArrowFile(source), wanted),
+    ArrowFile.matches,
+    text=False,
+    columns=True,
+)
 
 
 def visits_of(
@@ -226,10 +219,7 @@ def visits_of(
     system: ReferenceSystem = WGS84,
     decimal_comma: bool = False,
 ) -> RawVisits:
-    """Return the visits of a pyarrow Table, row by row; ``system`` is that of the geometry column.
-
-    With ``decimal_comma`` numbers may be written ``48,85``.
-    """
+    """Return the visits of a pyarrow Table; ``system`` is that of the geometry column."""
     places = PlaceColumns(roles, source, decimal_comma, system)
     lat, lon = places.degrees(table)
     notes = list(system.notes)
@@ -402,35 +392,28 @@ def _damaged(what: str, source: str) -> DataError:
     )
 
 
-def read_snap(source: Source, _: Wanted) -> RawVisits:
-    """Read lines of user, UTC time, latitude, longitude and location, between tabs.
+def _check_ins(
+    key: str, title: str, line: re.Pattern[str], columns: Sequence[str], as_text: Sequence[str]
+) -> Format:
+    """Return a format of lines without a header, with values between tabs."""
 
-    Source:
-        Cho, Myers, Leskovec, KDD 2011; https://snap.stanford.edu/data/loc-gowalla.html.
-    """
-    return _read(source, _SNAP_COLUMNS, ("location",))
+    def read(source: Source, _: Wanted) -> RawVisits:
+        table = TextTable(source, Layout("\t"), columns, headless=True, quotes=False)
+        roles = Roles("lat", "lon", None, "user", "time", time_named=True)
+        return visits_of(table.load(columns, as_text=as_text), roles, str(source))
 
-
-def read_foursquare(source: Source, _: Wanted) -> RawVisits:
-    """Read lines of user, venue, category (id and name), latitude, longitude, offset in minutes, UTC time.
-
-    Source:
-        Yang, Zhang, Zheng, Yu, IEEE Transactions on Systems, Man, and Cybernetics 45(1), 2015.
-    """
-    return _read(source, _FOURSQUARE_COLUMNS, ("venue_id", "category_id"))
+    return Format(key, title, read, lambda source: any(map(line.fullmatch, source.first_lines[:1])))
 
 
-def _read(source: Source, columns: Sequence[str], as_text: Sequence[str]) -> RawVisits:
-    table = TextTable(source, Layout("\t"), columns, headless=True, quotes=False)
-    roles = Roles("lat", "lon", None, "user", "time", time_named=True)
-    return visits_of(table.load(columns, as_text=as_text), roles, str(source))
-
-
-def _begins_with(line: re.Pattern[str]) -> Callable[[Source], bool]:
-    return lambda source: any(line.fullmatch(first) for first in source.first_lines[:1])
-
-
-SNAP: Final = Format("snap", "the text files of SNAP (Gowalla, Brightkite)", read_snap, _begins_with(_SNAP_LINE))
-FOURSQUARE: Final = Format(
-    "foursquare", "the text files of Foursquare TSMC2014", read_foursquare, _begins_with(_FOURSQUARE_LINE)
+# Cho, Myers, Leskovec, KDD 2011; https://snap.stanford.edu/data/loc-gowalla.html.
+SNAP: Final = _check_ins(
+    "snap", "the text files of SNAP (Gowalla, Brightkite)", _SNAP_LINE, _SNAP_COLUMNS, ("location",)
+)
+# Yang, Zhang, Zheng, Yu, IEEE Transactions on Systems, Man, and Cybernetics 45(1), 2015.
+FOURSQUARE: Final = _check_ins(
+    "foursquare",
+    "the text files of Foursquare TSMC2014",
+    _FOURSQUARE_LINE,
+    _FOURSQUARE_COLUMNS,
+    ("venue_id", "category_id"),
 )

@@ -44,10 +44,7 @@ _POINT_TAGS: Final = ("trkpt", "rtept", "wpt")
 
 
 def _points_of_plt(source: Source, user: str | None) -> RawVisits | None:
-    """Return the points of one file, or None if it has only a header.
-
-    The second line names the datum. A row that is no place on Earth, as in one of the published files, has no
-    position; a note says so. Times of GeoLife are UTC.
+    """Return the points of one file, None if it has only a header; a note counts rows that are no place on Earth.
 
     Source:
         The help of OziExplorer, "File formats": the date and time are the days since 1899-12-30.
@@ -158,10 +155,7 @@ def _read(dates: Any, clocks: Any) -> Times:
 
 
 def _agreement(dates: Sequence[str], days: Sequence[date | None]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which dates can be a day, and which this day, the one before or the one after.
-
-    Dates are in the spelling of the device, such as 23-Oct-08; those without digits can be any day.
-    """
+    """Return which dates, as devices write them, can be a day, and which this day or one next to it."""
     seen = {
         pair: [can_be_day(pair[0], pair[1] + k * _ONE_DAY) for k in (0, -1, 1)]
         for pair in set(zip(dates, days, strict=True))
@@ -172,10 +166,7 @@ def _agreement(dates: Sequence[str], days: Sequence[date | None]) -> tuple[NDArr
 
 
 def _seven_values(rows: bytes, source: Source) -> bytes:
-    """Return rows of OziExplorer with seven values each: the date and time after the days may be left out.
-
-    Rows with fewer than five or more than seven values, as with commas in numbers, are refused (`DataError`).
-    """
+    """Return rows of OziExplorer filled up to seven values; rows of fewer than five or more are a `DataError`."""
     lines = [line.split(b",") for line in rows.splitlines()]
     for number, line in enumerate(lines, start=_HEADER_LINES + 1):
         many = len(line) > len(_COLUMNS) and any(_NUMBER.fullmatch(each.strip()) for each in line[_OZI_COLUMNS:])
@@ -190,11 +181,7 @@ def _seven_values(rows: bytes, source: Source) -> bytes:
 
 
 def _points_of_gpx(source: Source, user: str | None) -> RawVisits:
-    """Return the points of one GPX file of a person.
-
-    A file that is no GPX is refused (`DataError`), and so is one that declares entities, which can exhaust the
-    memory of an XML reader.
-    """
+    """Return the points of one GPX file; entities are refused, as they can exhaust the memory of an XML reader."""
     import pyarrow as pa
 
     found = _GpxParser(source, expat.ParserCreate("utf-8" if source.utf16 else None))
