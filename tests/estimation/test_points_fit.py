@@ -45,7 +45,7 @@ def test_its_own_reports_fit():
         found = points_fit(NOISE, *reported(NOISE, seed=seed).T)
         assert (found.impossible, found.failure) == (0, 1)
         found.check()
-        assert "Wider noise on the same lattice would not be told from this" in found.sentence
+        assert "This test cannot detect wider noise on the same lattice" in found.sentence
 
 
 @pytest.mark.parametrize("size", [1, 3, 400])

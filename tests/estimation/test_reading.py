@@ -39,7 +39,7 @@ def test_reports_of_released_frames(kind):
     unmarked = kind not in MARKED
     if unmarked:
         for asked in (read_reports, check_mark):
-            with pytest.raises(DataError, match=r"bears no mark[\s\S]*unmarked=True"):
+            with pytest.raises(DataError, match=r"has no mark[\s\S]*unmarked=True"):
                 asked(STRONG, private)
     reports = read_reports(STRONG, private, unmarked=unmarked)
     assert len(reports) == 4000
@@ -97,7 +97,7 @@ def test_points_of_noise(kind, monkeypatch):
     private = sf.release(noise, KINDS[kind])
     seen = coarsened(noise, GRID, spread=True)
     if kind not in MARKED:
-        with pytest.raises(DataError, match="bears no mark"):
+        with pytest.raises(DataError, match="has no mark"):
             read_points(seen, private)
     reports = read_points(seen, private, unmarked=kind not in MARKED)
     assert len(reports) == 4000

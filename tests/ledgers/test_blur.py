@@ -363,7 +363,7 @@ class TestNothingLeft:
         keep = sf.Mechanism(np.full((len(LATTICE), len(LATTICE)), 1 / len(LATTICE)), LATTICE)
         Blur(keep, opened(address), PROMISE, spent="repeat").report("bob", *HOME)
         for user in ("ada", "bob"):
-            with pytest.raises(BudgetError, match="No report of this mechanism was kept for them"):
+            with pytest.raises(BudgetError, match="There is no stored report of this mechanism to repeat"):
                 metered(address, spent="repeat").report(user, *HOME)
 
     def test_each_mechanism_repeats_its_own(self, address):
@@ -440,7 +440,7 @@ def test_only_what_is_proved_can_be_charged(tmp_path):
         Blur(MECHANISM, ledger, sf.CoordinatePrivacy("0.9/km"))
     with pytest.raises(InputError, match="not the vertices of a lattice"):
         Blur(sf.Mechanism(np.full((9, 9), 1 / 9), GRID), ledger, PROMISE)
-    with pytest.raises(InputError, match="counts amounts per km, but the mechanism's promise is per m"):
+    with pytest.raises(InputError, match="counts amounts per km, but the mechanism's guarantee is per m"):
         Blur(MECHANISM, ledger, sf.CoordinatePrivacy(0.001, "m"))
     with pytest.raises((InputError, UnitError)):
         Blur(MECHANISM, Ledger.create(tmp_path / "x.db", 3.0), PROMISE)

@@ -35,7 +35,7 @@ def test_a_sound_record(ledger, address):
     told = str(found).splitlines()
     assert told[0] == "The record is sound: 6 charges to 3 users, 2 places kept."
     assert told[1:] == [
-        "No head of an earlier time was given: an older copy in its place, or a record that was written anew as a "
+        "No head of an earlier time was given: an older copy in its place, or a record that was rewritten as a "
         "whole, would not be found."
     ]
     assert ledger.check(head=found.head).notes == ()
@@ -166,7 +166,7 @@ def test_with_a_key_nobody_else_can_write_the_record_anew(tmp_path):
     path, forged = tmp_path / "l.db", tmp_path / "forged.db"
     ledger = Ledger.create(path, 10, key=key)
     ledger.charge("ada", 5)
-    assert "written anew" not in str(ledger.check())
+    assert "rewritten" not in str(ledger.check())
     Ledger.create(forged, 10, key=new_ledger_key()).charge("ada", 1)
     (terms,), (other,) = rows(f"sqlite:///{path}", "ledger"), rows(f"sqlite:///{forged}", "ledger")
     for column in ("identity", "salt", "keyed", "created"):

@@ -168,7 +168,7 @@ def test_an_amount_that_never_fits_is_not_for_tomorrow(tmp_path, clock):
     with pytest.raises(BudgetError) as caught:
         ledger.charge("ada", "77/km")
     said = str(caught.value)
-    assert "20/km is left, but 77/km is needed. So much is never left: 20/km per day is the limit." in said
+    assert "20/km is left, but 77/km is needed. This is more than the whole limit of 20/km per day." in said
     assert "tomorrow" not in said
     assert "fewer reports of one person" in said
     ledger.charge("ada", "15/km")
@@ -192,7 +192,9 @@ def test_nobody_waits_for_a_day_that_the_whole_does_not_allow(tmp_path, clock):
     ["20/km per fortnight", "20 per fortnight", "20/km/day", "20/km a month", "20/km daily", "20/km per 2 weeks"],
 )
 def test_a_time_that_is_not_counted_is_no_unit(tmp_path, budget):
-    with pytest.raises(InputError, match="for a time that is not counted: days and weeks are") as caught:
+    with pytest.raises(
+        InputError, match="for an unknown period: a limit is per day, per week or for all time"
+    ) as caught:
         Ledger.create(tmp_path / "l.db", budget)
     assert "'20/km per day' or '20/km per week'" in caught.value.hint
     assert not list(tmp_path.iterdir())

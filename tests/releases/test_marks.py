@@ -91,7 +91,7 @@ def test_reports_without_a_mark_are_taken_where_the_caller_answers_for_them_and_
     sf.release(strong, answers, tmp_path / "out.csv", column="answer")
     (tmp_path / "out.csv.sfumato.json").unlink()
     for each in (strong, TABLE):
-        with pytest.raises(DataError, match=r"'out.csv' bears no mark"):
+        with pytest.raises(DataError, match=r"'out.csv' has no mark"):
             read_reports(each, tmp_path / "out.csv")
     # By chance: 2e-11 (chi-square of five degrees); the bound, which reading checks, is below 1e-6 then.
     assert reports_fit(read_reports(strong, tmp_path / "out.csv", unmarked=True)).failure > 1e-7

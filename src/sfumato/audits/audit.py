@@ -1,4 +1,4 @@
-"""The audit of a mechanism: every notion and measure that applies, with value, side and witness."""
+"""Audits of mechanisms: every notion and measure that applies, with value, side and witness."""
 
 from __future__ import annotations
 
@@ -56,37 +56,34 @@ def audit(
 ) -> Audit:
     """Return every notion and measure that applies, with value, side, witness and meaning.
 
-    For noise for coordinates the promise is proved; all else is an estimate on cells, those of the prior.
-
-    For a mechanism the values bound the truth from above, rounding included; those of
-    metric privacy and local differential privacy are proved on its integers. For
-    samples they bound it from below, with stated confidence.
+    For a mechanism the values bound the truth from above, rounding included; metric privacy and local differential
+    privacy are proved on its integers. For samples the values bound the truth from below, with stated confidence.
+    For noise for coordinates the guarantee is proved; all else is an estimate on cells, those of the prior.
 
     Args:
         subject: A mechanism, where a tupling or a family is listed as a matrix; noise for coordinates; the array
-            (secrets, observables) of a mechanism, which is first rounded to integers; or a `Sample` of secrets
-            and reports.
-        prior: What the attacker believes before the report; without it, notions about
-            beliefs are measured against every prior.
+            (secrets, observables) of a mechanism, which is first rounded to integers; or a `Sample` of secrets and
+            reports.
+        prior: The attacker's prior; without it, notions about beliefs are measured against every prior.
         metric: The distance that epsilon counts per, and that the attacker's error counts in.
         relation: The pairs of secrets that must look alike; all if left out.
         events: The facts that must stay hidden; every single secret if left out.
         rivals: Pairs of facts that must look alike.
         family: Distributions of secrets that must look alike.
-        interventions: For each record, array (values, secrets) of positions: the secret
-            that each becomes when the record is set to a value.
+        interventions: For each record, array (values, secrets) of positions: the secret that each becomes when the
+            record is set to a value.
         curve: A trade-off curve that tests must not beat.
-        deltas: Where epsilon is also wanted for a delta above zero.
-        delta_at: The epsilons at which delta is wanted.
+        deltas: The deltas above zero for which epsilon is also measured.
+        delta_at: The epsilons at which delta is measured.
         orders: The orders of Rényi privacy, each above 0 or ``inf``.
         divergences: The divergences by which reports are compared.
-        also: What else to measure, by name, such as ``"renyi-privacy(order=8)"``.
+        also: Further requests, such as ``"renyi-privacy(order=8)"``.
         failure: For samples: the probability with which each bound may be wrong.
-        progress: Called with each entry as it is found.
+        progress: Called with each entry.
 
     Raises:
         InputError: If the array is not a mechanism, sizes do not fit, a number is out of
-            range, or something that ``also`` names needs was not given.
+            range, or an input of ``also`` was not given.
 
     Example:
         >>> import sfumato as sf
@@ -147,12 +144,9 @@ def _audit_noise(
     also: Iterable[Request],
     progress: Callable[[Entry], None] | None = None,
 ) -> Audit:
-    """Return what is proved of noise for coordinates, and what is measured on cells.
+    """Return the proved guarantee of noise for coordinates, and what is measured on cells.
 
     The cells are those of the prior, by default about a hundred over the places of the noise's table.
-
-    Raises:
-        InputError: If the prior is not on cells, a request cannot be measured, or the noise has no projection.
     """
     cells = None if inputs.prior is None else inputs.prior.space
     if cells is not None and not isinstance(cells, Cells):
@@ -192,7 +186,7 @@ def _promise(proof: NoiseProof, coarse: Coarsening | None) -> Entry:
 
 
 def _at_least(proof: NoiseProof, coarse: Coarsening) -> tuple[float, str]:
-    """Return an epsilon that is needed between two middles of cells, and which they are."""
+    """Return an epsilon that is needed between two middles of cells, and its witness."""
     p = coarse.mechanism.matrix
     cells, unit = coarse.cells, proof.promise.unit
     distance = cells.metric("great-circle", unit=unit).array

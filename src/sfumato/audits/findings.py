@@ -1,4 +1,4 @@
-"""The findings of an audit: an entry per notion or measure, and all of them together."""
+"""Findings of an audit: an entry per notion or measure, and all of them together."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Entry:
 
     Attributes:
         key: The notion's name in the atlas, or the measure's, such as ``"bayes-vulnerability"``.
-        title: Its name in texts, with what is held fixed.
-        parameter: What the value is called, such as ``"epsilon"``.
+        title: Its name in texts, with the fixed options.
+        parameter: The name of the value, such as ``"epsilon"``.
         bracket: The value with its bounds; the best estimate if only samples were seen.
-        side: The side of the value that is stated: the one that promises less, where it is known.
+        side: The side of the value that is stated: the weaker guarantee, where it is known.
         unit: The unit of the value, or the unit that it counts per.
         per: Whether the value is per unit.
-        given: What is held fixed, such as ``{"delta": 1e-6}`` or ``{"of": "total-variation"}``.
+        given: The fixed options, such as ``{"delta": 1e-6}`` or ``{"of": "total-variation"}``.
         proved: Whether integers or interval arithmetic prove the upper bound.
         failure: The probability that a bound is wrong; 0 where it is certain.
-        witness: What attains the value, in words.
-        sentence: What the value means, in plain words.
+        witness: An example that attains the value, in words.
+        sentence: The meaning of the value, in plain words.
         source: Paper and definition.
-        slack: What is added to every distance before epsilon counts per it: ``"2.83 m"``; "" where nothing is.
+        slack: The addition to every distance before epsilon counts per it: ``"2.83 m"``; "" for none.
         vacuous: Whether nothing is said of any pair, so that the value hides nothing.
     """
 
@@ -57,12 +57,12 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The key, or the number where a key has several, with what is held fixed: as requirements write it."""
+        """The name in requirements: the key, or the parameter where a key has several, with the fixed options."""
         return named_with(request_name(self.key, self.parameter), self.given)
 
     @property
     def standing(self) -> str:
-        """The side that is stated and how surely, in a few words."""
+        """The stated side and its certainty, in a few words."""
         word = self.side.value
         if self.vacuous:
             return "nothing is said"
@@ -80,7 +80,7 @@ class Entry:
 
     @property
     def shown(self) -> float:
-        """The number that is stated: the bound on the entry's side, or the estimate."""
+        """The stated number: the bound on the entry's side, or the estimate."""
         return self.bracket.at(self.side)
 
     def amount(self, digits: int = 4) -> str:
@@ -97,7 +97,7 @@ class Entry:
         return f"Entry({self.name}: {self.parameter} {self.amount()}, {self.standing})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the entry as JSON has it; infinities are text."""
+        """Return the entry for JSON; infinities are text."""
         seen = (
             self.failure > 0 or self.side is Side.ESTIMATE
         )  # of samples, an infinite bound means that none is known
@@ -130,12 +130,12 @@ class Entry:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Audit(NotebookRepr):
-    """Everything an audit found of one mechanism, sample or black box.
+    """The results of an audit of one mechanism, sample or black box.
 
     Attributes:
-        subject: What was audited, in words.
-        entries: One per notion and measure, the strongest promises first.
-        notes: What else the reader must know, such as what was not measured and why.
+        subject: The subject in words.
+        entries: One per notion and measure, the strongest guarantees first.
+        notes: Further remarks, such as what was not measured and why.
     """
 
     subject: str
@@ -143,7 +143,6 @@ class Audit(NotebookRepr):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The entries and notes, one a line."""
         return "\n".join([f"Audit of {self.subject}", *(f"  {entry}" for entry in self.entries), *self.notes])
 
     def __repr__(self) -> str:
@@ -159,9 +158,9 @@ class Audit(NotebookRepr):
         """Return the entry of a notion or measure.
 
         Args:
-            name: Its key, or its parameter where only one key has it; a bare ``"epsilon"``
-                or ``"delta"`` means differential privacy.
-            **given: What it holds fixed, such as ``delta=1e-6``, ``order=8`` or ``of="total-variation"``.
+            name: Its key, or its parameter where only one key has it; a bare ``"epsilon"`` or ``"delta"`` means
+                differential privacy.
+            **given: The fixed options, such as ``delta=1e-6``, ``order=8`` or ``of="total-variation"``.
 
         Raises:
             InputError: If there is none, or more than one.
@@ -185,7 +184,7 @@ class Audit(NotebookRepr):
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the audit as JSON has it."""
+        """Return the audit for JSON."""
         return {
             "subject": self.subject,
             "entries": [entry.as_dict() for entry in self.entries],
@@ -198,7 +197,7 @@ def _typed(value: float | str) -> str:
 
 
 def _fits(entry: Entry, given: dict[str, float | str]) -> bool:
-    """Return whether an entry holds fixed just what was given; priors and defaults may be left out."""
+    """Return whether an entry's fixed options are those given; priors and defaults may be left out."""
     defaults = {"delta": 0.0, "order": math.inf}
     wanted = {name: value for name, value in given.items() if name in entry.given or defaults.get(name) != value}
     fixed = {name: value for name, value in entry.given.items() if name != PRIOR or PRIOR in wanted}

@@ -1,4 +1,4 @@
-"""The measures: what leaks to an attacker who knows the prior, and how far they err."""
+"""Measures of leakage and of the attacker's error under a prior."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NEEDS: Final = {
     "shannon-capacity": (),
     COORDINATE_PRIVACY: (),
 }
-"""The keys of the measures, and what each needs besides the mechanism."""
+"""The keys of the measures, and the inputs that each needs."""
 
 _PARAMETERS: Final = {"probability": "bayes-vulnerability", "error": "distortion", "bits": "shannon-capacity"}
 
@@ -64,9 +64,9 @@ _CELLS: Final = (
 )
 _VERTICES: Final = (
     "The secrets are the vertices that points are rounded to at random. What is said of any two secrets holds for "
-    "any two points that the lattice serves, except for probabilistic differential privacy, and a report tells no "
-    "more bits of the point than of the vertex. What counts per distance, what is said under a prior, and how an "
-    "attacker fares are about vertices: of points, coordinate privacy alone counts per distance."
+    "any two points that the lattice serves, except for probabilistic differential privacy, and a report reveals "
+    "no more bits of the point than of the vertex. Values per distance, values under a prior and the attacker's "
+    "success are about vertices: of points, coordinate privacy alone counts per distance."
 )
 
 
@@ -107,7 +107,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             hit,
             sums * hit,
             f"The best attacker finds {words.target} with probability at most "
-            f"{at_most(min(1.0, hit * (1 + sums)))}; without seeing a report, with {about(before)}.",
+            f"{at_most(min(1.0, hit * (1 + sums)))}; without a report, with {about(before)}.",
             "Smith, FoSSaCS 2009",
             most=1.0,
         )
@@ -129,9 +129,9 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             "bits",
             bits,
             logs,
-            f"A report tells at most {most_bits} of the {whole} bits of the secret on average."
+            f"A report reveals at most {most_bits} of the {whole} bits of the secret on average."
             if float(most_bits) <= float(whole)
-            else f"A report may tell all of the secret, about {whole} bits.",
+            else f"A report may reveal all of the secret, about {whole} bits.",
             "Shannon, 1948",
         )
         if metric is not None and np.isfinite(metric.array).all():
@@ -143,8 +143,8 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
                 "error",
                 error,
                 sums * error,
-                f"The best attacker errs by at least {at_least(error * (1 - sums))}{unit} on average"
-                f"{words.error}; without seeing a report, by {about(before)}{unit}.",
+                f"The best attacker's average error is at least {at_least(error * (1 - sums))}{unit}{words.error}"
+                f"; without a report it is {about(before)}{unit}.",
                 VOCABULARY["distortion"].source,
                 unit=metric.unit,
                 side=Side.AT_LEAST,
@@ -158,8 +158,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
         "bits",
         most,
         logs,
-        "Whatever the prior, a report multiplies the probability of a hit by at most "
-        f"{at_most(2 ** (most + logs))}.",
+        f"For every prior, a report multiplies the probability of a hit by at most {at_most(2 ** (most + logs))}.",
         "Braun, Chatzikokolakis and Palamidessi, 2009",
     )
     capacity = shannon_capacity(mechanism)
@@ -168,7 +167,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
         "Shannon capacity",
         "bits",
         Bracket(max(0.0, capacity.bits.lower - logs), capacity.bits.value, capacity.bits.upper + logs),
-        sentence="Whatever the prior, a report tells at most "
+        sentence="For every prior, a report reveals at most "
         f"{at_most(capacity.bits.upper + logs)} bits on average.",
         source="Blahut, 1972; Arimoto, 1972",
     )
@@ -181,11 +180,11 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
     report = mechanism.observables.labels[slope.observable]
     added = amount_at_most(1000 * lattice.slack_m, "mm")
     sentence = (
-        f"No report is more than e^({at_most(least.upper)} x distance in {slope.unit}) times likelier from one "
-        "point than from another, for any two points that the lattice serves; snapping adds at most "
+        f"No report is more than e^({at_most(least.upper)} x distance in {slope.unit}) times as likely from one "
+        "point as from another, for any two points that the lattice serves; snapping adds at most "
         f"{added} to a distance."
         if math.isfinite(least.upper)
-        else "Nothing is proved of any two points that the lattice serves."
+        else "No epsilon is proved for points that the lattice serves."
     )
     return Entry(
         COORDINATE_PRIVACY,
@@ -201,7 +200,7 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
 
 
 def _no_more_than_promised(mechanism: Mechanism, least: Bracket, unit: str) -> Bracket:
-    """Return the bracket with the least promise that is proved here: rounding may put the slope just above it."""
+    """Return the bracket with the least guarantee proved here: rounding may put the slope just above it."""
     upper = least.upper
     for each in mechanism.guarantees:
         if isinstance(each, VertexPrivacy) and each.promise.unit == unit and each.epsilon > 0:
@@ -244,10 +243,10 @@ class SecretWords(NamedTuple):
 
 
 def secret_words(secrets: Space) -> SecretWords:
-    """Return the words for secrets of a kind."""
+    """Return the words for the secrets of a space."""
     if isinstance(secrets, Lattice):
         vertex = "the vertex that you are rounded to"
-        return SecretWords(_VERTICES, vertex, f" about {vertex}, if they guess a vertex")
+        return SecretWords(_VERTICES, vertex, f", counted from {vertex}, if they guess a vertex")
     circle = f", counted {secrets.circle}" if secrets.circle else ""
     if isinstance(secrets, Cells):
         centres = ", counted between centres of cells, if they guess a centre"

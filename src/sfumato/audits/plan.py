@@ -27,11 +27,11 @@ _LISTED: Final = (
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class AuditPlan(CompactRepr):
-    """The notions that an audit measures, with all that they need; every check was made.
+    """The notions that an audit measures, with their inputs, after every check.
 
     Attributes:
         mechanism: The mechanism.
-        inputs: What is known besides it.
+        inputs: The further inputs.
         notions: The notions, each under a name of its own.
         listed: The mechanism in words, where its matrix lists what an exact recipe draws; else empty.
     """
@@ -42,7 +42,7 @@ class AuditPlan(CompactRepr):
     listed: str = ""
 
     def measure(self, progress: Callable[[Entry], None] | None = None) -> Audit:
-        """Return what the notions and measures find; ``progress`` is called with each entry."""
+        """Return the entries of the notions and measures; ``progress`` is called with each."""
         prior, metric = self.inputs.prior, self.inputs.metric
         notions = (_entry(notion, self.mechanism) for notion in self.notions)
         entries = []
@@ -77,12 +77,12 @@ def _draws_rows(mechanism: Randomizer, matrix: Mechanism) -> bool:
 
 
 def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
-    """Settle what an audit measures.
+    """Return the plan of an audit.
 
     Args:
         mechanism: The mechanism; a tupling or a family is listed as a matrix.
-        inputs: What is known besides it.
-        also: What is wanted besides the usual notions.
+        inputs: The further inputs.
+        also: Requests for more than the usual notions.
 
     Raises:
         InputError: If the matrix is too large to list, a request names nothing that can be measured, or something
@@ -104,7 +104,7 @@ def _notion(request: Request, inputs: AuditInputs) -> Notion | None:
 
 
 def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:
-    """Yield the notions without those whose entry would be a second one of the same name."""
+    """Yield the notions without a second one of the same name."""
     seen = set()
     for notion in notions:
         name = (notion.key, notion.parameter, *sorted(fixed_options(notion).items()))
@@ -138,7 +138,7 @@ def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
 
 
 def _title(notion: Notion) -> str:
-    """Return the notion's name with what distinguishes it from others of the same key."""
+    """Return the notion's name with all that distinguishes it from others of the same key."""
     parts: list[str] = []
     for name, value in notion.stated.items():
         if isinstance(value, Divergence):

@@ -1,4 +1,4 @@
-"""Requests to an audit: notions and measures by name, and the choice of those that its inputs support."""
+"""Requests to an audit: notions and measures by name, and those that its inputs support."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Request(CompactRepr):
 
     Attributes:
         name: A key, or a parameter such as ``"epsilon"`` that stands for one.
-        given: What is held fixed: numbers such as ``{"order": 8.0}``, ``{"of": ...}`` for the
-            divergence, and ``{"prior": "every"}`` for a promise against every prior.
+        given: The fixed options: numbers such as ``{"order": 8.0}``, ``{"of": ...}`` for the divergence, and
+            ``{"prior": "every"}`` for a guarantee against every prior.
     """
 
     name: str
@@ -62,11 +62,7 @@ class Request(CompactRepr):
 
     @classmethod
     def parse(cls, text: str) -> Request:
-        """Read a request.
-
-        Raises:
-            InputError: If it has another form, or fixes what does not exist.
-        """
+        """Return the request in a text; refuse another form, or options that do not exist."""
         match = _FORM.match(text)
         if match is None:
             raise InputError(f"{text.strip()!r} names no notion or measure.", _HINT)
@@ -85,7 +81,7 @@ class Request(CompactRepr):
 
 
 def request_name(key: str, parameter: str) -> str:
-    """Return the name that asks for one number of a notion: its key, or the number's where two share all else."""
+    """Return the name of one number of a notion: its key, or the parameter's name where two share all else."""
     same_key = kinds(key)
     parts = [kind.parts() for kind in same_key if kind.parameter == parameter]
     twins = [kind for kind in same_key if kind.parameter != parameter and kind.parts() in parts]
@@ -93,7 +89,7 @@ def request_name(key: str, parameter: str) -> str:
 
 
 def named_with(name: str, given: Mapping[str, float | str]) -> str:
-    """Return a name with what is held fixed, as requests are written."""
+    """Return a name with its fixed options, as requests are written."""
     fixed = ", ".join(
         f"{key}={value if isinstance(value, str) else exactly(value)}" for key, value in given.items()
     )
@@ -101,7 +97,7 @@ def named_with(name: str, given: Mapping[str, float | str]) -> str:
 
 
 def divergence_key(divergence: Divergence) -> str:
-    """Return what requests call a divergence."""
+    """Return the name of a divergence in requests."""
     known = (key for key, each in NAMED.items() if each is divergence)
     return next(known, slug(divergence.name))
 
@@ -131,7 +127,7 @@ def _value(name: str, value: str, text: str) -> float | str:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AuditInputs(CompactRepr):
-    """Inputs of an audit besides the mechanism, as `audit` takes them; None where nothing was given.
+    """Inputs of `audit` other than the mechanism; None where nothing was given.
 
     Raises:
         InputError: If a delta is not between 0 and 1, or an epsilon is negative or NaN.
@@ -191,9 +187,7 @@ def supported_notions(inputs: AuditInputs) -> Iterator[Notion]:
 def requested_notion(request: Request, inputs: AuditInputs) -> Notion | None:
     """Return the notion that a request names; None if it names none, but perhaps a measure.
 
-    Raises:
-        InputError: If something that the notion needs is not known, or the request is ambiguous, or it fixes what
-            the notion does not have.
+    It refuses requests with missing inputs, ambiguous requests, and options that the notion does not have.
     """
     candidates = _candidates(request)
     if not candidates:
@@ -233,7 +227,7 @@ def requested_notion(request: Request, inputs: AuditInputs) -> Notion | None:
 
 
 def fixed_options(notion: Notion) -> dict[str, float | str]:
-    """Return what distinguishes a notion from others of its key, as requests write it."""
+    """Return the options that distinguish a notion from others of its key, as requests write them."""
     options: dict[str, float | str] = {}
     defaults = notion.defaults()
     for name, value in notion.stated.items():
@@ -295,7 +289,7 @@ def _each(kind: type[Notion], inputs: AuditInputs) -> Iterator[Notion]:
 
 
 def _named(inputs: AuditInputs) -> Iterator[str]:
-    """Yield the names of what was given, besides the prior."""
+    """Yield the names of the inputs given, except the prior."""
     for name, value in inputs.context.items():
         if value is not None and name != "priors" and (name != "rivals" or inputs.rivals is not None):
             yield name

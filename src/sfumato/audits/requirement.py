@@ -1,4 +1,4 @@
-"""A requirement such as ``epsilon <= 0.7/km``, held against what an audit found."""
+"""Requirements such as ``epsilon <= 0.7/km``, compared with the results of an audit."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class Outcome(enum.Enum):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(CompactRepr):
-    """A requirement's outcome, and why.
+    """A requirement's outcome.
 
     Attributes:
         requirement: The requirement.
         outcome: Whether it holds, fails, or is not decided.
         entry: The entry of the audit that decides it.
-        reason: Why, in a sentence.
+        reason: The reason, in a sentence.
     """
 
     requirement: Requirement
@@ -62,11 +62,11 @@ class Verdict(CompactRepr):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Requirement(CompactRepr):
-    """A bound that a notion's or measure's value must keep.
+    """A bound on a notion's or measure's value.
 
     Attributes:
         text: As it was written.
-        request: What is meant, by name, with what is held fixed.
+        request: The name, with what is fixed.
         at_most: Whether the bound is an upper one.
         bound: The bound as text, such as ``"0.7/km"``.
     """
@@ -78,11 +78,7 @@ class Requirement(CompactRepr):
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        """Read a requirement.
-
-        Raises:
-            InputError: If it has another form.
-        """
+        """Return the requirement in a text; refuse other forms."""
         match = _FORM.match(text)
         if match is None or not match["request"].strip():
             raise InputError(f"{text!r} is not a valid requirement.", _HINT)
@@ -95,15 +91,15 @@ class Requirement(CompactRepr):
         return cls(text.strip(), request, match["sign"] in ("<=", "≤"), bound)
 
     def hold_against(self, audit: Audit, *, stated: bool = False) -> Verdict:
-        """Return whether what the audit found keeps the requirement.
+        """Return whether the results of an audit satisfy the requirement.
 
         A bare ``epsilon`` per unit means metric privacy (of points, on a lattice), a pure one differential
         privacy.
 
         Args:
-            audit: What was found.
-            stated: Whether its distances are words of a file that nothing confirms: what counts in them then
-                decides nothing.
+            audit: The audit.
+            stated: Whether its distances are stated by a file that nothing confirms: values that depend on them
+                then decide nothing.
 
         Raises:
             InputError: If the audit has no such entry, or the unit does not fit.

@@ -1,4 +1,4 @@
-"""The audit of samples, and of a black box, which is called until its claim is refuted or a limit is reached."""
+"""Audits of samples, and of a black box until its claim is refuted or a limit is reached."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def audit_sample(
     failure: float = 0.05,
     seed: int | None = None,
 ) -> Audit:
-    """Return what samples show of a mechanism.
+    """Return lower bounds and estimates for a mechanism from samples.
 
     Every entry's bounds hold with probability 1 - ``failure`` each.
 
     Args:
-        sample: Secrets and what was reported for them.
+        sample: Secrets and their reports.
         prior: The prior on the secrets, where their shares in the sample are not it.
         metric: The metric that epsilon counts per, on the sample's secrets.
-        deltas: The deltas at which epsilon is wanted too.
-        delta_at: The epsilons at which delta is wanted.
+        deltas: The deltas at which epsilon is measured too.
+        delta_at: The epsilons at which delta is measured.
         failure: The probability with which each bound may be wrong.
         seed: For studies: makes the random split of the samples the same each time.
     """
@@ -119,13 +119,12 @@ def audit_sample(
 
 
 def _permutations_for(failure: float) -> int | None:
-    """Return how many random orders a permutation test needs for a probability of failure; None if too many."""
+    """Return the number of random orders for a permutation test at a probability of failure; None if too many."""
     needed = max(999, math.ceil(2 / failure))
     return needed if needed <= _MOST_ORDERS else None
 
 
 def _epsilon_entry(lower: EpsilonFinding, metric: Metric | None, delta: float) -> Entry:
-    """Return the entry of an observed lower bound of epsilon."""
     kind = DifferentialPrivacy if metric is None else MetricDifferentialPrivacy
     return Entry(
         kind.description.key,
@@ -156,8 +155,8 @@ class BlackBoxAudit:
     Attributes:
         audit: The lower bound of epsilon, with notes.
         decision: Whether the claim is refuted.
-        dependence: Whether successive calls depend on each other; None if too few calls were
-            left for it, or the failure probability is too small for a permutation test.
+        dependence: Whether successive calls depend on each other; None if too few calls were left for it, or the
+            failure probability is too small for a permutation test.
         failure: The probability of refuting a true claim.
     """
 
@@ -198,9 +197,8 @@ def audit_black_box(
 ) -> BlackBoxAudit:
     """Call a mechanism until its claim is refuted or the limit is reached.
 
-    A third of the failure probability goes to each question: whether the claim holds,
-    whether outputs repeat more than fresh noise would, and whether successive calls
-    depend on each other.
+    A third of the failure probability goes to each question: whether the claim holds, whether outputs repeat more
+    than fresh noise would, and whether successive calls depend on each other.
 
     Args:
         black_box: Takes a secret, returns a report.
@@ -210,7 +208,7 @@ def audit_black_box(
         delta: The claimed delta.
         failure: The probability with which a true claim may be called refuted.
         limit: The most calls.
-        bins: How many bins to count reports in that are numbers; None for labels.
+        bins: The number of bins for reports that are numbers; None for labels.
 
     Raises:
         InputError: If an argument is out of range, or fewer than two secrets are given.

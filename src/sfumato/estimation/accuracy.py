@@ -1,4 +1,4 @@
-"""Accuracy before the first answer: answers, epsilon and margin of shares, each from the other two."""
+"""Accuracy of shares before the first answer: answers, epsilon and margin, each from the other two."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SHORT: Final[dict[str, By]] = {
 
 
 def mechanism_named(name: str) -> By:
-    """Return the mechanism of answers that a name stands for: its own, or that of the literature, such as OUE.
+    """Return the mechanism of answers with a name of its own or of the literature, such as OUE.
 
     Case, blanks, hyphens, underscores, and British or American spelling do not matter.
     """
@@ -63,18 +63,18 @@ def mechanism_named(name: str) -> By:
 
 
 class _Oracle(NamedTuple):
-    """A mechanism for categories, of whose reports each supports every category or not."""
+    """A mechanism for categories whose reports each support some of the categories."""
 
     categories: int
     by: By
 
     @property
     def apart(self) -> int:
-        """The shares that can be off by themselves: by randomised response both of two are off by the same."""
+        """The number of shares with errors of their own; two shares of randomised response have the same error."""
         return 1 if self.categories == 2 and self.by == "randomised-response" else self.categories
 
     def support(self, epsilon: float) -> tuple[float, float]:
-        """Return (p, q): how likely a report supports the true category, and any other."""
+        """Return (p, q): the probability that a report supports the true category, and any other."""
         if self.by == "optimised-unary":
             return bit_probabilities("optimised", epsilon)
         if self.by == "symmetric-unary":
@@ -85,13 +85,13 @@ class _Oracle(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Accuracy(CompactRepr):
-    """Private answers of k categories: epsilon, answers, and how well the shares are then known.
+    """Accuracy of the shares of k categories from private answers.
 
     Attributes:
         categories: The number k of possible answers.
         by: The mechanism: ``"randomised-response"``, ``"optimised-unary"`` or ``"symmetric-unary"``.
         epsilon: Of each answer: any two true answers are indistinguishable up to the factor e**epsilon.
-        answers: People who answer, each once.
+        answers: The number of people who answer, each once.
         margin: With probability at least 1 - failure, no estimated share is off by this or more: an upper bound,
             for any true shares and all k categories at once. 1 where nothing was proved.
         single: The same for one category that is named beforehand.
@@ -143,26 +143,23 @@ def accuracy(
     failure: float = 0.05,
     by: str = "randomised-response",
 ) -> Accuracy:
-    """Return how well shares are known from private answers, or what it takes to know them so well.
-
-    Two of ``epsilon``, ``answers`` and ``margin`` are given, and the third is found.
+    """Return the accuracy of shares from private answers, given two of ``epsilon``, ``answers`` and ``margin``.
 
     An answer supports a category with probability q + f (p - q), where f is the category's share. By randomised
-    response p = e**epsilon / (e**epsilon + k - 1) and q = p e**-epsilon; by unary encoding they are a bit's.
-    The estimate of f is (share of answers that support it - q) / (p - q). It is off by the margin t or more
-    where a sum of independent coins, one for each person, is n t (p - q) or more from its mean. For
-    n t (p - q) >= 1 that is likeliest for equal coins, a binomial law, whose tails are bounded on small
-    intervals of its mean. The j-th largest of all shares is at most 1/j, and the tails are added up.
+    response p = e**epsilon / (e**epsilon + k - 1) and q = p e**-epsilon; by unary encoding they are a bit's. The
+    estimate of f is (share of answers that support it - q) / (p - q). It is off by the margin t or more where a
+    sum of independent coins, one for each person, is n t (p - q) or more from its mean. For n t (p - q) >= 1 this
+    has the largest probability for equal coins, a binomial law, whose tails are bounded on small intervals of its
+    mean. The j-th largest of all shares is at most 1/j, and the tails are added up.
 
     Args:
         categories: The number k of possible answers, at least 2.
         epsilon: A pure number.
-        answers: People who answer, each once.
-        margin: How far an estimated share may be off, such as 0.012 for 1.2 points.
+        answers: The number of people who answer, each once.
+        margin: The largest error of an estimated share, such as 0.012 for 1.2 points.
         failure: The probability that a share is off by more.
         by: ``"randomised-response"``, or ``"optimised-unary"`` or ``"symmetric-unary"`` for
-            `mechanisms.UnaryEncoding`, which is better for many categories. The names of the literature, GRR,
-            OUE and SUE, are taken, too.
+            `mechanisms.UnaryEncoding`, which is better for many categories; or GRR, OUE or SUE.
 
     Raises:
         InputError: If not two of the three are given, one is out of range, or the mechanism is none of these.
@@ -231,7 +228,7 @@ def accuracy(
 
 
 def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, counted: int) -> float:
-    """Return a margin that the failure suffices for; 1 where none below 1 was found."""
+    """Return a margin for which the failure probability suffices; 1 where none below 1 was found."""
 
     def suffices(margin: float) -> bool:
         return _missed(oracle, epsilon, answers, margin, counted) <= failure
@@ -320,8 +317,7 @@ def _missed(oracle: _Oracle, epsilon: float, answers: int, margin: float, counte
 def _tail_outward(answers: int) -> float:
     """Return more than the relative error of an incomplete beta function of so many answers.
 
-    It grows with them: at 10**12 it is 1.4e-9 in SciPy 1.17, and 5.3e-5 in SciPy 1.15, where it is 3.8e-9 at
-    10**8.
+    At 10**12 answers the error is 1.4e-9 in SciPy 1.17; in SciPy 1.15 it is 5.3e-5, and 3.8e-9 at 10**8.
     """
     return 1e-8 + 2e-16 * answers
 

@@ -1,4 +1,4 @@
-"""Estimates and their intervals: the distribution, how it was found, and how near it is to its optimum."""
+"""Estimates of a population's distribution, and confidence intervals."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from ..transport import Wasserstein, wasserstein
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConfidenceIntervals:
-    """Intervals for several numbers, each of which misses its own number with the stated probability.
+    """Confidence intervals for several numbers.
 
-    Each holds by itself, unless ``together`` is set: of 20 intervals of 95 % one misses on average.
+    Each misses its own number with the stated probability, unless ``together`` is set: of 20 intervals of 95 % one
+    misses on average.
 
     Attributes:
         lower: Array (k,).
         upper: Array (k,).
         failure: The probability that one interval misses its number.
-        method: How they were found.
-        exact: Whether the probability is proved for every number of reports; otherwise it
-            is reached as the reports become many, and an interval may miss more often where
-            the true probability is zero or hardly identified.
-        names: What the numbers are: the secrets, or one text for each functional.
+        method: The method in words, such as ``"profile-likelihood"``.
+        exact: Whether the probability is proved for every number of reports. Otherwise it is reached as the
+            reports become many, and an interval may miss more often where the true probability is zero or barely
+            identified.
+        names: The secrets, or one text for each functional.
         together: Whether ``failure`` is the probability that any of them misses.
     """
 
@@ -60,21 +61,21 @@ class ConfidenceIntervals:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Districts:
-    """Districts with soft borders, whose shares reports settle where those of single places are not settled.
+    """Districts with soft borders, whose shares the reports settle where shares of single places are not settled.
 
     The middles of districts are one side apart, on a square lattice. A place at a middle counts fully for its
-    district. On the way to the next middle the part falls in proportion to the distance along each axis, so a
-    place on a border counts half for each side, and the parts of a place sum to one.
+    district. Towards the next middle its part falls linearly along each axis, so a place on a border counts half
+    for each side. The parts of a place sum to one.
 
     Attributes:
         places: The places.
         side_m: The side of a district, metres.
         latlon: Their middles, array (districts, 2), degrees.
-        parts: Array (districts, places), for which part each place counts; columns sum to one.
+        parts: Array (districts, places), the part of each place; columns sum to one.
         shares: Array (districts,), the estimated shares; they sum to one.
         intervals: Intervals of the shares, which hold all together, for every number of reports and every
             choice of districts: all come from one set of distributions.
-        reports: From how many reports.
+        reports: The number of reports.
     """
 
     places: Places
@@ -107,7 +108,6 @@ class Districts:
         return f"{counted(len(self), 'district')} of about {amount(self.side_m, 'm', 2)}"
 
     def __str__(self) -> str:
-        """The districts, and how sure their shares are, in words."""
         sure = self.intervals
         return (
             f"The middles of districts are {show(self.side_m, 'm')} apart, and their borders are soft: a place "
@@ -124,19 +124,18 @@ class Estimate:
 
     Attributes:
         space: The secrets.
-        probabilities: Array (secrets,); they sum to one. Only the unbiased method may
-            give negative ones.
-        method: How it was found.
-        reports: From how many reports.
-        log_likelihood: The sum of ln p(report) in nats; ``-inf`` where the estimate calls
-            a received report impossible, NaN where only counts are kept.
-        gap: How far the method's own objective can be from its optimum: for maximum
-            likelihood in nats, for least squares in squared frequency. The bound holds for
-            every estimate, however it was found, up to the rounding of doubles.
-        iterations: How many steps were taken.
-        converged: Whether the gap is as small as was asked.
-        intervals: ConfidenceIntervals for the probabilities, or None.
-        districts: Districts whose shares the reports settle, where those of single places are not settled.
+        probabilities: Array (secrets,); they sum to one. Only the unbiased method may give negative ones.
+        method: The method in words, such as ``"maximum likelihood"``.
+        reports: The number of reports.
+        log_likelihood: The sum of ln p(report) in nats; ``-inf`` where the estimate makes a received report
+            impossible, NaN where only counts are known.
+        gap: An upper bound of the distance of the method's objective from its optimum: for maximum likelihood in
+            nats, for least squares in squared frequency. It holds for every estimate, up to the rounding of
+            doubles.
+        iterations: The number of steps.
+        converged: Whether the gap is within the tolerance.
+        intervals: Intervals for the probabilities, or None.
+        districts: Districts whose shares the reports settle, where shares of single places are not settled.
         effective: Of weighted reports, the number of equal weight that vary as much (Kish); None without weights.
     """
 
@@ -173,21 +172,13 @@ class Estimate:
         return f"Estimate of {len(self.space)} values from {self.reports:,} reports by {self.method}{state}{sure}"
 
     def with_intervals(self, intervals: ConfidenceIntervals) -> Estimate:
-        """Return the estimate with intervals for its probabilities.
-
-        Raises:
-            InputError: If they are for something else.
-        """
+        """Return the estimate with intervals for its probabilities; refuse intervals for anything else."""
         if intervals.names != self.space.labels:
             raise InputError("the intervals are not for these probabilities.", "find them for the same secrets.")
         return replace(self, intervals=intervals)
 
     def distance_to(self, truth: Prior, metric: Metric) -> Wasserstein:
-        """Return the earth mover's distance to a known truth, in the metric's unit; for studies.
-
-        Args:
-            truth: The distribution that the reports came from.
-            metric: The metric on the secrets.
+        """Return the earth mover's distance to a known distribution, in the metric's unit; for studies.
 
         Raises:
             InputError: If the estimate has negative probabilities, or a size does not fit.
@@ -206,7 +197,7 @@ def check_failure(failure: float) -> float:
 
 
 def rows_of(functionals: ArrayLike | None, space: Space) -> tuple[Floats, tuple[Hashable, ...]]:
-    """Return the weights, array (k, secrets), and what they are called."""
+    """Return the weights, array (k, secrets), and their names; by default the unit vectors."""
     n = len(space)
     if functionals is None:
         return np.eye(n), space.labels

@@ -1,4 +1,4 @@
-"""Goodness of fit: whether reports, or points, can come from a mechanism, for some population."""
+"""Tests whether reports, or points, can come from a mechanism, for some population."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReportsFit(CompactRepr):
-    """The fit of reports to the mechanism that they are said to come from.
+    """The fit of reports to their stated mechanism.
 
     Attributes:
         nats: The relative entropy of the frequencies of the reports from the nearest distribution that any
             population gives under the mechanism, times the number of reports; a lower bound.
-        failure: The probability that independent reports through this mechanism are as far off, at most.
+        failure: An upper bound of the probability that independent reports through this mechanism fit as badly.
     """
 
     nats: float
@@ -50,18 +50,14 @@ class ReportsFit(CompactRepr):
     def sentence(self) -> str:
         """The fit, in words."""
         if self.failure >= 1:
-            return "The reports fit the mechanism: nothing speaks against it."
+            return "The reports fit the mechanism."
         return (
-            "Whatever the population is, independent reports through this mechanism are as far off as these "
+            "For every population, independent reports through this mechanism fit as badly as these "
             f"with a probability of at most {at_most(self.failure, 2)}."
         )
 
     def check(self) -> None:
-        """Refuse reports that hardly come from the mechanism.
-
-        Raises:
-            DataError: If the probability is below `RARE`.
-        """
+        """Raise a `DataError` if the probability of so bad a fit is below `RARE`."""
         if self.failure < RARE:
             raise DataError(
                 f"the reports do not fit the mechanism. {self.sentence}",
@@ -71,7 +67,7 @@ class ReportsFit(CompactRepr):
 
 
 def reports_fit(reports: Reports, estimate: Estimate | None = None) -> ReportsFit:
-    """Return how well reports fit their mechanism.
+    """Return the fit of reports to their mechanism.
 
     With f the frequencies of n reports over k observables and q the nearest distribution that a population gives,
     n D(f || q) is at most that from the true distribution, which exceeds t > k - 1 with a probability of at most
@@ -99,14 +95,9 @@ def reports_fit(reports: Reports, estimate: Estimate | None = None) -> ReportsFi
 
 
 def chance_beyond(nats: float, free: int) -> float:
-    """Return an upper bound of the probability that frequencies of independent reports are so far off.
+    """Return an upper bound of the probability that n D(frequencies || distribution) is at least ``nats``.
 
-    Args:
-        nats: The relative entropy of the frequencies from the distribution, times the number of reports.
-        free: The number of different reports, less one.
-
-    Source:
-        Agrawal 2020; see `reports_fit`.
+    ``free`` is the number of different reports, less one (Agrawal 2020; see `reports_fit`).
     """
     if free == 0 or not nats > free:
         return 1.0
@@ -123,14 +114,16 @@ def distance_within(failure: float, free: int) -> float:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PointsFit(CompactRepr):
-    """The fit of points to the noise for coordinates that they are said to come from.
+    """The fit of points to their stated noise for coordinates.
 
     Attributes:
-        impossible: How many points the noise never reports: off its lattice, or none of its table's places.
+        impossible: The number of points that the noise never reports: off its lattice, or none of its table's
+            places.
         first: The number of the first of these, from 0; -1 where there is none.
-        excess: How much larger a wave's share in the points is than the noise leaves of it, at most of all waves.
-        failure: The probability that independent reports of this noise fit as badly, at most.
-        table: Whether the noise has a table of places, so that waves say nothing.
+        excess: The largest difference, over all waves, between a wave's share in the points and what the noise
+            allows.
+        failure: An upper bound of the probability that independent reports of this noise fit as badly.
+        table: Whether the noise has a table of places, for which waves are not tested.
     """
 
     impossible: int
@@ -150,22 +143,18 @@ class PointsFit(CompactRepr):
             )
         if self.failure < 1:
             return (
-                "Wherever people are, independent reports of this noise are as concentrated as these with a "
-                f"probability of at most {at_most(self.failure, 2)}."
+                "For every distribution of people, independent reports of this noise are as concentrated as these "
+                f"with a probability of at most {at_most(self.failure, 2)}."
             )
         if self.table:
             return "Every report is one of the places in the noise's table; nothing else was tested."
         return (
-            "The reports are on the noise's lattice, and no more concentrated than it allows. Wider noise on the "
-            "same lattice would not be told from this."
+            "The reports are on the noise's lattice, and no more concentrated than it allows. This test cannot "
+            "detect wider noise on the same lattice."
         )
 
     def check(self) -> None:
-        """Refuse points that hardly come from the noise.
-
-        Raises:
-            DataError: If one is impossible, or the probability is below `RARE`.
-        """
+        """Raise a `DataError` if a point is impossible, or the probability of so bad a fit is below `RARE`."""
         if self.impossible or self.failure < RARE:
             raise DataError(
                 f"the reports do not fit the noise. {self.sentence}",
@@ -175,7 +164,7 @@ class PointsFit(CompactRepr):
 
 
 def points_fit(noise: CoordinateNoise, lat: ArrayLike, lon: ArrayLike) -> PointsFit:
-    """Return how well points fit noise for coordinates, whose reports they are said to be.
+    """Return the fit of points to noise for coordinates.
 
     A report is a point of the noise's lattice or, with a table, one of its places; another point is impossible.
     Without a table the law of reports is that of the noise, spread by where people are. So its characteristic
@@ -264,7 +253,7 @@ def _waves(rate: float) -> Floats:
 
 
 def _one_to_one(noise: CoordinateNoise) -> bool:
-    """Return whether the plane tells all points apart that are to be expected."""
+    """Return whether the plane separates all points that are to be expected."""
     if noise.remap is not None:
         return True
     far = (_AROUND_M - noise.reach_m) * float(noise.noise.rate / noise.step_m)

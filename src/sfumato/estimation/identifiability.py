@@ -1,4 +1,4 @@
-"""Identifiability: which of the population's probabilities the reports that are made in practice determine."""
+"""Identifiability of a population's probabilities from its reports."""
 
 from __future__ import annotations
 
@@ -33,18 +33,13 @@ def right_inverse(matrix: Floats, rounding: float) -> Floats:
 
 
 def least_reports(matrix: Floats, right: Floats, weights: Floats) -> Floats:
-    """Return from how many reports on inversion knows numbers better than a guess does, array (k,).
+    """Return from how many reports on inversion beats a guess for every population, array (k,).
 
     With n reports the variance of (f R) . a is at most 1/n of the mean of (R a - c)^2 over the reports of the
-    secret for which it is largest, for every c. The guess c, midway between the least and the largest value
-    of p . a, is never off by more than half their distance. So the standard error is at most that for every
-    population from n on, where n is the quotient of the two squares. Without noise it is 1, and 0 for a single
-    secret.
-
-    Args:
-        matrix: The channel, array (secrets, columns), whose rows sum to one.
-        right: Its right inverse.
-        weights: Array (k, secrets) of weights a; 0 is returned where all weights are equal.
+    secret for which it is largest, for every c. The guess c, midway between the least and the largest value of p .
+    a, is off by at most half their distance. So the standard error is at most that from n on, where n is the
+    quotient of the two squares. It is 1 without noise, and 0 where all weights in a row of ``weights``, array (k,
+    secrets), are equal.
     """
     low, high = weights.min(axis=1), weights.max(axis=1)
     squares = matrix @ (right @ weights.T - (low + high) / 2) ** 2
@@ -60,29 +55,25 @@ Channels = Randomizer | Reports | Sequence[Reports]
 class Identifiability:
     """The combinations of the population's probabilities that the reports identify.
 
-    Two distributions give the same reports exactly when their difference v satisfies
-    v C = 0, where C holds the reports that are made in practice. The ranks are computed
-    in doubles: singular values below ``rounding`` times the largest count as zero, because
-    doubles can move them by about as much. A full rank does not yet mean that shares can be
-    estimated: `least_reports` says from how many reports on.
+    Two distributions give the same reports exactly when their difference v satisfies v C = 0, where C holds the
+    reports that occur in practice. Ranks are computed in doubles, which can move singular values by about the
+    share ``rounding`` of the largest. A full rank does not yet mean that shares can be estimated: see
+    `least_reports`.
 
     Attributes:
         secrets: The secrets.
-        rank: How many independent combinations are identified.
-        condition: The largest singular value over the smallest; ``inf`` if some are zero.
-            The larger it is, the more the noise of frequencies is magnified.
-        least_reports: From about how many reports on (in equal batches) inversion knows each
-            probability to a standard error of 1/2 or less, for every population. A
-            guess of 1/2 is never off by more, so fewer reports can tell less than no
-            report. 1 without noise, 0 for a single secret; ``inf`` if the rank is not full.
-        hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution
-            that no report shows; each sums to zero.
-        twins: Groups of secrets whose rows are the same integers, which no report can tell
-            apart: only their sum is identified.
-        rounding: Below which share of the largest a singular value counts as zero.
-        reports: How many different reports there are.
-        seen: How many of them some secret makes at least once in a billion times; only
-            these count, because the others are not received in practice.
+        rank: The number of independent combinations that are identified.
+        condition: The largest singular value over the smallest; ``inf`` if some are zero. The larger it is, the
+            more the noise of frequencies is magnified.
+        least_reports: About the number of reports (in equal batches) from which inversion estimates each
+            probability with a standard error of 1/2 or less, for every population. A guess of 1/2 is never off by
+            more. It is 1 without noise, 0 for a single secret, and ``inf`` if the rank is not full.
+        hidden: Array (secrets - rank, secrets): orthonormal changes of the distribution that no report shows; each
+            sums to zero.
+        twins: Groups of secrets whose rows are the same integers: only their sum is identified.
+        rounding: The share of the largest singular value below which one counts as zero.
+        reports: The number of different reports.
+        seen: The number of them that some secret makes at least once in a billion times; only these count.
     """
 
     secrets: Space
@@ -120,8 +111,9 @@ class Identifiability:
     def unsettled(self, estimate: Estimate) -> frozenset[int]:
         """Return the positions of the estimated shares that the reports do not settle.
 
-        Intervals show how far off shares are, early stopping smooths, and inversion refuses. Shares of places are
-        not settled either where single ones are mostly noise; see `doubt`.
+        There are none with intervals, which show the error, with early stopping, which smooths, or with inversion,
+        which refuses unidentified shares. Of places, all shares are unsettled where single ones are mostly noise;
+        see `doubt`.
         """
         if estimate.intervals is not None or estimate.method not in _EXACT:
             return frozenset()
@@ -141,11 +133,11 @@ class Identifiability:
         }
 
     def doubt_of(self, estimate: Estimate) -> str:
-        """Return the `doubt` in an estimate: weighted reports count as those of equal weight that vary as much."""
+        """Return the `doubt` in an estimate; weighted reports count as those of equal weight that vary as much."""
         return self.doubt(estimate.reports if estimate.effective is None else int(estimate.effective))
 
     def doubt(self, reports: int) -> str:
-        """Return why some single probabilities cannot be told from so many reports, or an empty text."""
+        """Return why so many reports do not determine some single probabilities, or an empty text."""
         if not self.complete or reports >= self.least_reports:
             return ""
         return (
@@ -154,7 +146,6 @@ class Identifiability:
         )
 
     def __str__(self) -> str:
-        """The result in words."""
         n = len(self.secrets)
         rare = self.reports - self.seen
         used = (
@@ -183,7 +174,7 @@ class Identifiability:
 
 
 def identifiability(channels: Channels) -> Identifiability:
-    """Diagnose what reports through a mechanism, or batches through several, can identify.
+    """Return what reports through a mechanism, or batches through several, can identify.
 
     Args:
         channels: A mechanism, reports, or batches of reports.

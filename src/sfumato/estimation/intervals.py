@@ -1,4 +1,4 @@
-"""Confidence intervals: of the profile likelihood, their ends bounded outward by duality, and of the bootstrap."""
+"""Confidence intervals by the profile likelihood and by the bootstrap."""
 
 from __future__ import annotations
 
@@ -33,21 +33,20 @@ Resampled = Literal["maximum-likelihood", "least-squares"]
 def profile_intervals(
     reports: AnyReports, functionals: ArrayLike | None = None, *, failure: float = 0.05
 ) -> ConfidenceIntervals:
-    """Return the values of a . p that some distribution of nearly the largest likelihood has.
+    """Return the values of a . p over all distributions p of nearly the largest likelihood.
 
     { a . p : log-likelihood of p >= its maximum - z^2 / 2 },  z the normal quantile
 
     The ends are optima of concave programs. For every price k > 0 the upper end is at most
-    max over p of a . p + (log-likelihood - maximum + z^2 / 2) / k, whose maximum over p is
-    itself bounded by its gradient; the least such bound met is returned. So an interval
-    can only be too wide (by 1e-4 of itself or 1e-6 of the range of a), up to the rounding of
-    doubles.
-    Where the reports do not identify a . p, the interval is as wide as they leave it.
+    max over p of a . p + (log-likelihood - maximum + z^2 / 2) / k, whose maximum over p is bounded by its
+    gradient; the least such bound met is returned. So an interval can only be too wide (by 1e-4 of itself or 1e-6
+    of the range of a), up to the rounding of doubles. Where the reports do not identify a . p, the interval is as
+    wide as they leave it.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
-        functionals: Array (k, secrets) of weights a; by default each probability, which
-            takes a few solves per secret and end (each grows with the cube of the secrets).
+        functionals: Array (k, secrets) of weights a; by default each probability, which takes a few solves per
+            secret and end (each grows with the cube of the secrets).
         failure: The probability that an interval misses, as the reports become many.
 
     Raises:
@@ -80,14 +79,10 @@ def profile_intervals(
 
 
 class LikelihoodSet:
-    """The distributions whose log-likelihood per report is at most some nats below that of a likely one.
+    """The distributions whose log-likelihood per report is at most ``allowed`` nats below that of ``best``.
 
-    Args:
-        matrix: Array (secrets, columns), the channel to the columns that were received.
-        frequencies: Array (columns,), positive.
-        best: Array (secrets,), a distribution of nearly the largest likelihood.
-        allowed: By how many nats per report a member may be less likely.
-        fine: By how much an end may be too far, as a share of its distance from ``best``.
+    The matrix is the channel to the received columns, with positive frequencies. An end of an interval may be too
+    far by the share ``fine`` of its distance from ``best``.
     """
 
     def __init__(
@@ -116,7 +111,7 @@ class LikelihoodSet:
         return top if search.upper == 1.0 else bottom + (top - bottom) * search.upper
 
     def deviation(self, a: Floats) -> float:
-        """Return about how far a . p scatters, per root of the reports: where to begin, no more."""
+        """Return roughly the standard deviation of a . p per root of the reports; only the first price uses it."""
         weights = np.sqrt(self.best) * (a - self.best @ a)
         return float(np.sqrt(max(float(weights @ self._spread @ weights), self.allowed)))
 
@@ -129,7 +124,7 @@ class LikelihoodSet:
 
 
 class _End:
-    """The end of one interval: the price is sought whose solution has just the permitted likelihood."""
+    """The search for the end of one interval: for the price whose solution has just the permitted likelihood."""
 
     def __init__(self, program: LikelihoodSet, weights: Floats) -> None:
         self.program, self.weights = program, weights
@@ -139,7 +134,7 @@ class _End:
         self.guess = math.sqrt(2 * program.allowed) / program.deviation(weights)
 
     def permits(self, price: float) -> bool:
-        """Solve at a price: keep its bound of the end, and return whether its solution is permitted."""
+        """Solve at a price, store its bound of the end, and return whether its solution is permitted."""
         best = self.program.solve(self.weights, price)
         value = float(self.weights @ best.probabilities)
         left = best.value - price * value - self.program.floor
@@ -160,7 +155,7 @@ class _End:
         return geometric_mean(above, below) if below else above / 4
 
     def is_near(self, _above: float, _below: float) -> bool:
-        """Return whether the bound is near enough to what is permitted."""
+        """Return whether the bound is near enough to a permitted value."""
         (value, share), (beyond, lacking) = self.inside, self.outside
         # The likelihood is concave, so on the way from inside to outside this much is permitted.
         reached = value + share / (share - lacking) * (beyond - value)
@@ -178,20 +173,18 @@ def bootstrap_intervals(
 ) -> ConfidenceIntervals:
     """Return percentile intervals of estimates from resampled reports.
 
-    Each replicate draws as many reports from the observed frequencies, batch by batch,
-    and estimates again; all replicates are fitted at once. The ends are quantiles of the
-    replicates. Near zero probabilities the bootstrap is known to be off, on either side:
-    `profile_intervals` are the better choice there. Where the reports are too few to know a number
-    better than by a guess (see `Identifiability.least_reports`), its interval is all that is possible.
+    Each replicate draws as many reports from the observed frequencies, batch by batch, and estimates again. The
+    ends are quantiles of the replicates. Near zero probabilities the bootstrap is known to be off, on either side:
+    `profile_intervals` are better there. With fewer reports than `Identifiability.least_reports` for a number, its
+    interval is all that is possible.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
-        functionals: Array (k, secrets) of weights a, for the numbers a . p; by default the
-            probabilities.
+        functionals: Array (k, secrets) of weights a, for the numbers a . p; by default the probabilities.
         method: The estimator.
         failure: The probability that an interval misses, as the reports become many.
-        replicates: How many times to resample, at least 20.
-        seed: Of the resampling, a non-negative integer.
+        replicates: The number of replicates, at least 20.
+        seed: The seed of the resampling, a non-negative integer.
 
     Raises:
         InputError: If an option is unknown or out of range.

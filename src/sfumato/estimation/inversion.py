@@ -1,4 +1,4 @@
-"""Estimates in closed form: matrix inversion, constrained least squares, and counts of supported categories."""
+"""Estimates in closed form: matrix inversion, constrained least squares and support counts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _TOLERANCE: Final = 1e-12  # of squared frequency; sampling noise is of the orde
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inverse(CompactRepr):
-    """A right inverse of the pool's channel, with what it makes of the reports.
+    """A right inverse of the pool's channel, with the estimate that it gives.
 
     Attributes:
         estimate: f R, the unbiased estimate.
         covariance: Array (secrets, secrets), the estimated covariance of its entries.
         channel: Array (secrets, columns), the pool's channel.
         right: Array (columns, secrets), its right inverse.
-        effective: How many reports of equal weight vary as much as these.
+        effective: The number of reports of equal weight that vary as much.
         rounding: The share of its length by which rounded doubles can move the estimate, to first order.
     """
 
@@ -46,13 +46,12 @@ class Inverse(CompactRepr):
     def intervals(self, functionals: ArrayLike | None = None, failure: float = 0.05) -> ConfidenceIntervals:
         """Return normal intervals, estimate -+ (quantile x standard error + rounding).
 
-        Where so few reports can tell less than a guess (see `Identifiability.least_reports`), or rounding is as
-        large as that, the interval is all that is possible: from 0 to 1 for a probability. The variance is found
-        from the reports received, and those that were not would dominate it.
+        With fewer reports than `Identifiability.least_reports`, or rounding as large as half of the possible
+        range, the interval is all that is possible: from 0 to 1 for a probability. The variance is estimated from
+        the reports received, and then reports that were not received would dominate it.
 
         Args:
-            functionals: Array (k, secrets) of weights a, for the numbers a . p; by default
-                the probabilities.
+            functionals: Array (k, secrets) of weights a, for the numbers a . p; by default the probabilities.
             failure: The probability that an interval misses, as the reports become many.
 
         Raises:
@@ -77,12 +76,11 @@ def unbiased(reports: AnyReports) -> Inverse:
 
     p = f R with C R = I; covariance (R' diag(f) R - p p') / reports
 
-    Of weighted reports f are shares of the weights, and the covariance is that of a weighted mean, the sum of
-    w^2 (r - p)(r - p)' over the reports by the square of the sum of w.
+    For weighted reports f are shares of the weights. The covariance is that of a weighted mean, the sum of
+    w^2 (r - p)(r - p)' over the reports divided by the square of the sum of w.
 
-    For a square mechanism R is its inverse; with more observables than secrets it is that of
-    least squares with sum one. The mean of p over all reports that might have come is the
-    true distribution, entry by entry, which is why entries may be negative.
+    For a square mechanism R is its inverse; with more observables than secrets it is that of least squares with
+    sum one. The expectation of p is the true distribution, entry by entry, which is why entries may be negative.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
@@ -133,18 +131,17 @@ def least_squares(reports: AnyReports) -> Estimate:
 
     min over p >= 0 with sum 1 of sum over o of (sum over s of p(s) p(o|s) - f(o))^2
 
-    With b(s) = p(.|s) - f it is the point of least norm in the convex hull of the b(s),
-    and x / sum x for the x >= 0 that minimises |sum x(s) b(s)|^2 + c (sum x - 1)^2, for
-    every c > 0: at a fixed p the best scale leaves c r / (c + r), which grows with
-    r = |sum p(s) b(s)|^2. That is non-negative least squares, which an active-set method
+    With b(s) = p(.|s) - f it is the point of least norm in the convex hull of the b(s), and x / sum x for the x >=
+    0 that minimises |sum x(s) b(s)|^2 + c (sum x - 1)^2, for every c > 0: at a fixed p the best scale leaves c r /
+    (c + r), which grows with r = |sum p(s) b(s)|^2. That is non-negative least squares, which an active-set method
     solves exactly up to rounding.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
 
     Returns:
-        The estimate; its ``gap`` bounds how far the sum of squares is from its minimum, by
-        the gradient D: p . D - min over s of D(s).
+        The estimate; its ``gap`` bounds the distance of the sum of squares from its minimum, by the gradient D:
+        p . D - min over s of D(s).
 
     Raises:
         SolverError: If the active-set method does not end.
@@ -187,28 +184,26 @@ def nearest(pool: Pooled, frequencies: Floats) -> Floats:
 def support_estimate(
     oracle: FrequencyOracle, supported: ArrayLike, reports: int, *, failure: float = 0.05
 ) -> Estimate:
-    """Return the frequency of each category from how many reports support it.
+    """Return the frequency of each category from the number of reports that support it.
 
     (share - q) / (p - q), unbiased, with variance c (1 - c) / (reports (p - q)^2) where
     c = q + frequency (p - q) is the probability of support
 
-    For reporters drawn from a population each count is binomial, so the Clopper-Pearson
-    interval of the share, moved by the same line, covers the population's frequency for
-    every number of reports. The variance over the mechanism's randomness alone, for these
-    very reporters, is ``oracle.estimate_variance``.
+    For reporters drawn from a population each count is binomial. So the Clopper-Pearson interval of the share,
+    moved by the same line, covers the population's frequency for every number of reports. The variance over the
+    mechanism's randomness alone, for these reporters, is ``oracle.estimate_variance``.
 
-    The estimates need not lie between 0 and 1, nor sum to one. Where the matrix can be
-    written out, maximum likelihood on it uses more of each report.
+    The estimates need not lie between 0 and 1, nor sum to one. Where the matrix can be written out, maximum
+    likelihood on it uses more of each report.
 
     Args:
         oracle: Such as `RandomisedResponse`, `UnaryEncoding`, `SubsetSelection`, `LocalHashing`.
-        supported: Array (categories,): how many reports support each;
-            ``oracle.support_counts(reports)``.
-        reports: How many reports there are.
+        supported: Array (categories,), the supporting reports of each; ``oracle.support_counts(reports)``.
+        reports: The number of reports.
         failure: The probability that an interval misses.
 
     Returns:
-        The estimate. Its log-likelihood is NaN, since the counts do not keep the reports.
+        The estimate. Its log-likelihood is NaN, since the counts do not determine the reports.
 
     Raises:
         InputError: If the counts do not fit the categories or the reports.

@@ -1,4 +1,4 @@
-"""Maximum likelihood and the iterative Bayesian update, proved near the maximum; collection in several rounds."""
+"""Maximum likelihood and the iterative Bayesian update, with a proved gap; collection in several rounds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEPT: Final = 0.01  # of a probability stays in an extrapolation that would mak
 
 
 class Fits(NamedTuple):
-    """Fits of many vectors of counts: arrays (fits, secrets) and (fits,), after so many updates.
+    """Fits of many vectors of counts: arrays (fits, secrets) and (fits,), and the number of updates.
 
     No distribution has a larger mean log-likelihood per report by more than the gap.
     """
@@ -44,23 +44,15 @@ class _Point(NamedTuple):
 
 
 def fit(matrix: Floats, frequencies: Floats, start: Floats, tolerances: Floats, budget: int) -> Fits:
-    """Return maximum-likelihood fits by accelerated updates.
+    """Return maximum-likelihood fits by at most ``budget`` accelerated updates, which stop at gaps, array (fits,).
 
-    An update multiplies p(s) by g(s) = sum over o of f(o) p(o|s) / p(o), the gradient of
-    the mean log-likelihood; the mean of g under p is 1, so by concavity no distribution is
-    better by more than max g - 1. Two updates are extrapolated (SQUAREM, scheme 3); where
-    this loses likelihood, the two updates stand. So it never falls.
+    An update multiplies p(s) by g(s) = sum over o of f(o) p(o|s) / p(o), the gradient of the mean log-likelihood;
+    the mean of g under p is 1, so by concavity no distribution is better by more than max g - 1 (Lindsay, "Mixture
+    models", 1995). Two updates are extrapolated (SQUAREM, scheme 3: Varadhan and Roland, Scandinavian Journal of
+    Statistics 35, 2008); where this loses likelihood, the two updates stand. So it never falls.
 
-    Args:
-        matrix: Array (secrets, columns); each column has a positive entry.
-        frequencies: Array (fits, columns), rows sum to one.
-        start: Array (fits, secrets), positive.
-        tolerances: Array (fits,): the gaps at which to stop.
-        budget: The most updates.
-
-    Source:
-        Varadhan and Roland, Scandinavian Journal of Statistics 35, 2008; Lindsay, "Mixture
-        models", 1995 (the gradient bound).
+    Each column of the matrix, array (secrets, columns), has a positive entry, and so has each start, array (fits,
+    secrets).
     """
     p, gaps = start.copy(), np.full(len(start), np.inf)
     active = np.arange(len(p))
@@ -81,7 +73,7 @@ def fit(matrix: Floats, frequencies: Floats, start: Floats, tolerances: Floats, 
 
 
 def updates(matrix: Floats, frequencies: Floats, start: Floats, count: int) -> Fits:
-    """Return what exactly ``count`` plain updates give, with the gaps there."""
+    """Return the result of exactly ``count`` plain updates, with its gaps."""
     p = start
     for _ in range(count):
         p = _at(matrix, frequencies, p).updated
@@ -98,7 +90,7 @@ def _at(matrix: Floats, frequencies: Floats, p: Floats) -> _Point:
 
 
 def _extrapolate(p0: Floats, p1: Floats, p2: Floats) -> Floats:
-    """Return the point to which two updates lead if they go on, step length -|r| / |v|, at least 1."""
+    """Return the point that two updates lead to with step length -|r| / |v|, at least 1."""
     r, v = p1 - p0, p2 - 2 * p1 + p0
     length = np.sqrt((r**2).sum(axis=1) / np.maximum((v**2).sum(axis=1), 1e-300))
     a = np.maximum(length, 1.0)[:, None]
@@ -108,16 +100,15 @@ def _extrapolate(p0: Floats, p1: Floats, p2: Floats) -> Floats:
 
 
 def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_updates: int = 20_000) -> Estimate:
-    """Return the distribution under which the reports are likeliest.
+    """Return the distribution that maximises the likelihood of the reports.
 
     max over p of sum over reports of ln sum over s of p(s) p(report|s)
 
-    The log-likelihood is concave, and with its gradient g (the mean over reports of
-    p(report|s) / p(report)) no distribution exceeds that of p by more than
-    reports x (max over s of g(s) - 1) nats. The search stops by this bound. Accelerated
-    Bayesian updates come first; where they are slow, Newton's method finishes (up to
-    3,000 secrets). Where the mechanism leaves combinations of secrets unidentified the
-    maximum is not unique, and one of many is returned: see `identifiability`.
+    The log-likelihood is concave, and with its gradient g (the mean over reports of p(report|s) / p(report)) no
+    distribution exceeds that of p by more than reports x (max over s of g(s) - 1) nats. The search stops by this
+    bound. Accelerated Bayesian updates come first; where they are slow, Newton's method finishes (up to 3,000
+    secrets). Where the mechanism leaves combinations of secrets unidentified the maximum is not unique, and one of
+    many is returned: see `identifiability`.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
@@ -125,7 +116,7 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
         max_updates: The most Bayesian updates, where there are too many secrets for Newton.
 
     Returns:
-        The estimate; its ``gap`` is the proved bound in nats, whether or not it converged.
+        The estimate; its ``gap`` is the proved bound in nats, converged or not.
 
     Raises:
         InputError: If the tolerance is not positive.
@@ -155,21 +146,20 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
 
 
 def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None = None) -> Estimate:
-    """Return what a fixed number of iterative Bayesian updates (IBU) makes of a prior.
+    """Return the result of a fixed number of iterative Bayesian updates (IBU) of a prior.
 
     p(s) <- sum over o of f(o) p(o|s) p(s) / sum over s' of p(s') p(o|s')
 
-    f(o) is the share of reports equal to o. Each update gains likelihood; stopped early
-    it stays nearer to the start, which smooths an estimate from few reports. The gap says
-    how far from the maximum it was stopped.
+    f(o) is the share of reports equal to o. Each update gains likelihood. Stopped early it stays nearer to the
+    start, which smooths an estimate from few reports; the gap bounds the distance from the maximum.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
-        iterations: How many updates.
+        iterations: The number of updates.
         start: The prior to begin with, uniform if left out.
 
     Raises:
-        InputError: If there is no iteration, or the start calls a secret impossible.
+        InputError: If there is no iteration, or a secret has probability 0 in the start.
 
     Source:
         Biswas and Palamidessi, "PRIVIC", 2022 (10 iterations from uniform).
@@ -246,19 +236,17 @@ def incremental(
 ) -> tuple[CollectionRound, ...]:
     """Collect reports in rounds, and design each round's mechanism for the estimate so far.
 
-    Round 1 runs a mechanism that needs no prior. After each round the population is
-    estimated, and the next round's users run ``design(estimate)``.
-
-    No user may take part in two rounds: a user who reports in k rounds spends k budgets.
-    A mechanism depends on reports alone, so its own guarantee is all that its users need.
+    Round 1 runs a mechanism that needs no prior. After each round the population is estimated, and the next
+    round's users run ``design(estimate)``. No user may take part in two rounds: a user who reports in k rounds
+    spends k budgets. A mechanism depends on reports alone, so its own guarantee is all that its users need.
 
     Args:
         collect: Returns the reports of round 1, 2, ... for the mechanism that its users run.
         first: The mechanism of round 1, such as a truncated geometric one.
         design: Returns a mechanism for a prior, such as the rate-distortion optimum.
-        rounds: How many rounds, at least 1.
-        iterations: How many Bayesian updates from the uniform prior make an estimate; by
-            default as many as the maximum of likelihood needs.
+        rounds: The number of rounds, at least 1.
+        iterations: The number of Bayesian updates from the uniform prior that make an estimate; by default maximum
+            likelihood.
         pooled: Whether an estimate uses all reports so far, or those of its round only.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The distribution of the population, of each column and of districts, from private reports, by any method."""
+"""Distributions of a population, of columns and of districts, from private reports by any method."""
 
 from __future__ import annotations
 
@@ -44,19 +44,18 @@ _FINE: Final = 0.02  # of an interval's half: by how much it may be too wide
 def cross_validated_updates(
     reports: AnyReports, *, folds: int = 10, most: int = 10_000, patience: float = 4.0, seed: int
 ) -> int:
-    """Return the number of Bayesian updates after which held-out reports are likeliest.
+    """Return the number of Bayesian updates that maximises the likelihood of held-out reports.
 
-    Where the mechanism blurs much, the likeliest distribution of all fits the noise of the
-    reports: it is spiky, and can be further from the truth than what fewer updates give.
-    Here the reports are dealt into folds; updates are run on all but one fold, from the
-    uniform prior, and the likelihood of the fold left out is summed over the folds.
+    Where the mechanism blurs much, the maximum-likelihood estimate fits the noise of the reports. It is spiky, and
+    can be further from the truth than the result of fewer updates. Here the reports are dealt into folds. Updates
+    run on all but one fold, from the uniform prior, and the log-likelihoods of the folds left out are summed.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
-        folds: How many folds, at least 2.
+        folds: The number of folds, at least 2.
         most: The most updates to try.
         patience: Updating stops after this many times the best number so far.
-        seed: Of the dealing, a non-negative integer.
+        seed: The seed of the dealing, a non-negative integer.
 
     Returns:
         A number for `bayesian_updates`, no larger than ``most``.
@@ -114,18 +113,17 @@ def estimate_population(
 
     Args:
         reports: Reports through one mechanism, or batches through several.
-        method: ``"maximum-likelihood"``; ``"early-stopped"`` Bayesian updates, as many as
-            held-out reports favour: nearer to the truth where the mechanism blurs much;
-            ``"least-squares"``; or ``"inversion"``, unbiased but possibly negative.
-        intervals: For each probability: ``"profile"`` or ``"bootstrap"`` with maximum
-            likelihood, ``"bootstrap"`` with least squares, ``"normal"`` with inversion. Early
-            stopping smooths, which biases by an unknown amount, and so has none.
+        method: ``"maximum-likelihood"``; ``"early-stopped"`` Bayesian updates, as many as held-out reports favour:
+            nearer to the truth where the mechanism blurs much; ``"least-squares"``; or ``"inversion"``, unbiased
+            but possibly negative.
+        intervals: For each probability: ``"profile"`` or ``"bootstrap"`` with maximum likelihood, ``"bootstrap"``
+            with least squares, ``"normal"`` with inversion. Early stopping has none, because its bias is unknown.
         failure: The probability that an interval misses; of districts, that any does.
-        seed: For the bootstrap, and for dealing reports out to be held out.
+        seed: For the bootstrap, and for dealing out held-out reports.
 
     Raises:
-        InputError: If an option is unknown, the intervals do not fit the method, or the
-            mechanism cannot be inverted.
+        InputError: If an option is unknown, the intervals do not fit the method, or the mechanism cannot be
+            inverted.
 
     Example:
         >>> import sfumato as sf
@@ -232,17 +230,17 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
 
     The intervals are { a . p : reports x D(frequencies || p C) <= t }. The true distribution is in this set with
     probability 1 - failure, for every number of reports (see `reports_fit`), so no correction is needed for the
-    number of districts or for the choice of their size. C has similar reports merged, as the mechanism alone says.
-    Districts count as settled where the lower ends sum to at least 1/2: at least that part of the population is
-    then placed for sure. Sides from 2 to 64 distances of neighbouring places are tried.
+    number of districts or the choice of their size. C has similar reports merged, as the mechanism alone
+    determines. Districts count as settled where the lower ends sum to at least 1/2. Sides from 2 to 64 distances
+    of neighbouring places are tried.
 
     Args:
         reports: Reports through one mechanism on places, or batches through several.
         failure: The probability that any interval misses.
 
     Returns:
-        The districts; None where the reports settle not even two, the secrets are not places or more than
-        2,000, or the reports are weighted.
+        The districts; None where the reports settle not even two, the secrets are not places or more than 2,000,
+        or the reports are weighted.
 
     Example:
         >>> import sfumato as sf
@@ -262,7 +260,7 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
 
 
 def expected_districts(mechanism: Mechanism, prior: Prior, reports: int) -> Districts | None:
-    """Return the districts that so many reports of a population like the prior settle, before there is any."""
+    """Return the districts that so many reports of a population like the prior are expected to settle."""
     expected = np.rint(reports * (prior.probabilities @ mechanism.matrix))
     return settled_districts(Reports(mechanism, expected)) if expected.any() else None
 
@@ -298,7 +296,7 @@ def _smallest_districts(pool: Pooled, space: Places, failure: float) -> District
 
 
 def _likelihood_set(pool: Pooled, failure: float) -> tuple[LikelihoodSet, Floats] | None:
-    """Return the distributions near enough to the reports, and the likeliest; None if there are none."""
+    """Return the distributions near enough to the reports, and that of largest likelihood; None without any."""
     possible = pool.matrix.any(axis=0)
     matrix, frequencies = pool.matrix[:, possible], pool.frequencies[possible]
     if matrix.shape[1] > _GROUPS and not pool.batch.any():

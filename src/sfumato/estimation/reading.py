@@ -1,4 +1,4 @@
-"""Reports read from released tables, in files or in memory; those of another mechanism are refused."""
+"""Reports read from released tables, in files or in memory."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def read_reports(
 ) -> Reports:
     """Return the reports in a column of a table, such as `release` writes or returns.
 
-    A table of another mechanism is refused by its mark: the metadata of Arrow and Parquet, ``attrs`` of pandas
-    and geopandas, the small file next to a CSV. A table without one, such as a frame of Polars or DuckDB, is
-    refused unless the caller answers for it, because reports of another mechanism can look alike; even then its
-    reports must fit.
+    A table of another mechanism is refused by its mark: the metadata of Arrow and Parquet, ``attrs`` of pandas and
+    geopandas, the small file next to a CSV. A table without one, such as a frame of Polars or DuckDB, is refused
+    unless the caller vouches for it, because reports of another mechanism can look alike; even then its reports
+    must fit.
 
     Args:
         mechanism: The mechanism that the users ran.
@@ -51,14 +51,13 @@ def read_reports(
         column: The column of the reported labels, by default ``label``; of a `JointSpace` one for each of its
             columns, by default those that it names.
         weights: The column of survey weights, which the release kept; see `Reports.at`.
-        unmarked: Whether a table without a mark is taken, because you know that this mechanism drew it.
-        check_fit: Whether such a table is refused where its reports hardly come from the mechanism, as
-            `reports_fit` tells.
+        unmarked: Whether a table without a mark is accepted, because you know that this mechanism drew it.
+        check_fit: Whether a table without a mark is refused if `reports_fit` finds that its reports do not fit.
 
     Raises:
         InputError: If there are more or fewer columns than a report has.
         DataError: If the table cannot be read, a row holds no observable of the mechanism, the table bears the
-            mark of another mechanism, or it has none and is not to be taken, or does not fit.
+            mark of another mechanism, or has none and is not accepted or does not fit.
     """
     observables = mechanism.observables
     joint = observables if isinstance(observables, JointSpace) else None
@@ -142,8 +141,8 @@ def read_joint_reports(
 ) -> Reports:
     """Return the reports of columns, each drawn by a mechanism of its own, as those of one joint mechanism.
 
-    A row's reports are independent given its true values, so the joint channel is the product of the
-    columns' channels, and tells how the columns go together.
+    A row's reports are independent given its true values, so the joint channel is the product of the columns'
+    channels, and the estimate shows the association of the columns.
 
     Args:
         mechanisms: The mechanism of each column, by the name of the column.
@@ -190,8 +189,8 @@ def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) ->
         unmarked: As for `read_reports`; `points_fit` tests whether such reports can be of the noise at all.
 
     Raises:
-        DataError: If the table cannot be read, bears the mark of another mechanism, or has none and is not to be
-            taken.
+        DataError: If the table cannot be read, bears the mark of another mechanism, or has none and is not
+            accepted.
     """
     table, mark = _open(source)
     _check(mark, coarse.noise, source, None, unmarked=unmarked)
@@ -206,10 +205,10 @@ def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, 
         mechanism: The mechanism.
         source: The table.
         column: The column of the reports, where columns may have mechanisms of their own.
-        unmarked: Whether a table without a mark is taken.
+        unmarked: Whether a table without a mark is accepted.
 
     Raises:
-        DataError: If it bears the mark of another one, or has none and is not to be taken.
+        DataError: If it bears the mark of another one, or has none and is not accepted.
     """
     check_known(mechanism)
     mark = _mark(source, {})
@@ -218,14 +217,14 @@ def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, 
 
 
 def _check(mark: Mark | None, mechanism: Randomizer, source: Table, column: str | None, *, unmarked: bool) -> None:
-    """Refuse a table of another mechanism, or one of which this cannot be known."""
+    """Refuse a table of another mechanism, or without a mark."""
     if mark is not None:
         mark.check(mechanism, _named(source), column)
-    elif not (unmarked or _is_absent(source)):  # whoever reads a file that is not there says so
+    elif not (unmarked or _is_absent(source)):  # reading an absent file has an error of its own
         raise DataError(
-            f"{_named(source)} bears no mark of the mechanism that drew its reports, and those of another one can "
+            f"{_named(source)} has no mark of the mechanism that drew its reports, and those of another one can "
             "look just like them.",
-            "give the table as it was released, a CSV with the small file beside it",
+            "give the table as it was released, a CSV with the small file next to it",
             f"pass {argument('unmarked', True)} if you know that this mechanism drew them.",
         )
 
@@ -276,7 +275,7 @@ def _weights(column: Any, name: str) -> Floats:
 
 
 def _open(source: Table) -> tuple[Any, Mark | None]:
-    """Return what is read, and its mark; a table in memory is read once, because it may be a stream."""
+    """Return an object to read columns from, and its mark; a table in memory, perhaps a stream, is read once."""
     if isinstance(source, str | os.PathLike):
         return source, _mark(source, {})
     table = FrameTable(kind_of(source).arrow())

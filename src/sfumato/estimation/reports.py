@@ -1,4 +1,4 @@
-"""Reports as they are collected: how often each observable was received, and through which mechanism."""
+"""Counts of reports, each through a known mechanism."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Counts = NDArray[np.int64]
 class Reports:
     """Counts of the observables received from users who all ran one mechanism.
 
-    Each report is taken to be of another user, whose secret is drawn independently from
-    the population's distribution: what estimation states about its own error depends on that.
+    Each report is taken to be of another user, whose secret is drawn independently from the population's
+    distribution: the stated errors of estimates depend on that.
 
     Args:
         mechanism: The mechanism that the users ran.
         counts: Array (observables,) of whole numbers.
 
     Attributes:
-        sums: Array (observables,), the sums of the reports' weights; the counts where all weigh the same.
+        sums: Array (observables,), the sums of the reports' weights; the counts where all weights are equal.
         squares: Array (observables,), the sums of the squares of the weights; likewise.
 
     Raises:
@@ -79,11 +79,7 @@ class Reports:
 
     @classmethod
     def of(cls, mechanism: Randomizer, labels: Iterable[Hashable]) -> Reports:
-        """Return the reports in a list of observables' labels.
-
-        Raises:
-            InputError: If a label is not one of the mechanism's observables.
-        """
+        """Return the reports in a list of observables' labels; refuse other labels."""
         matrix = _matrix_of(mechanism)
         return cls.at(matrix, matrix.observables.positions(labels))
 
@@ -94,11 +90,11 @@ class Reports:
         Args:
             mechanism: The mechanism.
             positions: Array (reports,).
-            weights: Array (reports,): for how many people of the population each person stands, as surveys
-                weight them. Only their ratios matter.
+            weights: Array (reports,), the survey weights: the number of people of the population that each person
+                stands for. Only their ratios matter.
 
         Raises:
-            InputError: If a position is none, or a weight is negative, not finite, or all are zero.
+            InputError: If a position is out of range, or a weight is negative or not finite, or all are zero.
         """
         mechanism = _matrix_of(mechanism)
         at = np.asarray(positions).reshape(-1)
@@ -129,7 +125,7 @@ class Reports:
 
 
 def _scaled_weights(weights: ArrayLike, size: int) -> Floats:
-    """Return the weights of reports, the largest 1; refuse what are none."""
+    """Return the weights of reports, scaled so that the largest is 1."""
     array = np.asarray(numbers(weights, "the weights"), dtype=np.float64)
     if array.shape != (size,):
         raise InputError(f"there are {array.size:,} weights for {size:,} reports.", "pass one for each report.")
@@ -155,10 +151,10 @@ AnyReports = Reports | Sequence[Reports]
 class Pooled:
     """Reports through one or several mechanisms as those of a single one.
 
-    A report of the pool comes through mechanism r with the share of r among all reports,
-    so the pool's channel is [share_r p_r(o|s)] with one column for each r and o.
-    The counts of weighted reports are their sums of weights, scaled to sum to the number of reports; the squares
-    are the sums of squares of weights in the same scale, and without weights the counts.
+    A report of the pool comes through mechanism r with the share of r among all reports, so the pool's channel is
+    [share_r p_r(o|s)] with one column for each r and o. The counts of weighted reports are their sums of weights,
+    scaled to sum to the number of reports; the squares are the sums of squares in the same scale, and without
+    weights the counts.
     """
 
     secrets: Space
@@ -184,7 +180,7 @@ class Pooled:
         return self.counts.dtype.kind == "f"
 
     def integers(self, what: str) -> Counts:
-        """Return the counts of reports; refuse those with weights, for which ``what`` does not hold."""
+        """Return the counts of reports; refuse weighted reports, for which ``what`` does not hold."""
         if self.weighted:
             raise InputError(
                 f"{what} do not hold for weighted reports.",
@@ -209,7 +205,7 @@ class Pooled:
     def estimate(
         self, probabilities: Floats, method: str, gap: float, *, iterations: int = 0, converged: bool = True
     ) -> Estimate:
-        """Return the estimate that a method makes of these reports."""
+        """Return the estimate of these reports by a method."""
         return Estimate(
             space=self.secrets,
             probabilities=readonly(probabilities),
@@ -224,11 +220,7 @@ class Pooled:
 
 
 def pooled(reports: AnyReports) -> Pooled:
-    """Return reports through one or several mechanisms as one pool.
-
-    Raises:
-        InputError: If there are none, they have not been read, or the mechanisms have different secrets.
-    """
+    """Return reports through one or several mechanisms as one pool; refuse mechanisms with different secrets."""
     batches: Any = [reports] if isinstance(reports, Reports) else reports
     if not isinstance(batches, Sequence) or not all(isinstance(part, Reports) for part in batches):
         raise InputError(
@@ -262,7 +254,7 @@ def pooled(reports: AnyReports) -> Pooled:
 
 
 def _matrix_of(mechanism: Randomizer) -> Mechanism:
-    """Return the matrix by which reports are counted; refuse mechanisms whose reports are not one observable."""
+    """Return the matrix of a mechanism; refuse one whose reports are not a single observable."""
     check_known(mechanism)
     if mechanism.supports(Capability.TUPLES) or not mechanism.supports(Capability.MATRIX):
         raise InputError(

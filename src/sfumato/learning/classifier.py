@@ -1,4 +1,4 @@
-"""Neural network as an attacker, beside the classifiers of scikit-learn."""
+"""Neural network as an attacker."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class NeuralClassifier(Classifier):
 
     Attributes:
         width: Of the hidden layers.
-        steps: How many batches it learns from.
-        batch: How many examples are in each.
+        steps: The number of batches.
+        batch: The number of examples in each.
         rate: The largest learning rate.
         device: Such as ``"cpu"``; by default a GPU where there is one.
 
@@ -39,11 +39,7 @@ class NeuralClassifier(Classifier):
     device: str | None = None
 
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
-        """Learn from examples.
-
-        Raises:
-            MissingExtraError: If torch is not installed.
-        """
+        """Learn from examples; without torch it raises a `MissingExtraError`."""
         device = device_for("The neural attack", self.device)
         import torch
 

@@ -17,22 +17,19 @@ from ..statistics import Sample, estimate_guessing
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GridError(CompactRepr):
-    """The error of the best guess of a label from the cell that a report fell into.
+    """The error of the best guess of a label from the cell of a report.
 
     Attributes:
         cell: The side of a cell, in the unit of the reports.
-        cells: How many cells were hit.
-        hits: How many reports there were.
-        plug_in: The error of the best guess on the very hits that it was read from: on
-            average too low, far so where cells were hit once or twice (H11); with one hit
-            per cell it is 0 whatever the mechanism.
-        error: The true error. The value is the plug-in less an estimate of its bias, from halves
-            of the hits; no more than the error of the most frequent label. Each bound is wrong
-            with probability ``failure / 2``.
+        cells: The number of cells that were hit.
+        hits: The number of reports.
+        plug_in: The error of the best guess on the very hits that it was read from: on average too low, far so
+            where cells were hit once or twice (H11); with one hit per cell it is 0 for every mechanism.
+        error: The true error. The value is the plug-in less an estimate of its bias, from halves of the hits; no
+            more than the error of the most frequent label. Each bound is wrong with probability ``failure / 2``.
         tested: The error, on one half, of the guess learned on the other: on average too high.
-        failure: The probability that one of the two bounds is wrong. It holds for independent
-            hits: one report of each of many records. Many reports of each record describe
-            these records only.
+        failure: The probability that one of the two bounds is wrong. It holds for independent hits: one report of
+            each of many records. Many reports of each record describe these records only.
     """
 
     cell: float
@@ -44,7 +41,6 @@ class GridError(CompactRepr):
     failure: float
 
     def __str__(self) -> str:
-        """The estimate in words."""
         return (
             f"On cells of {self.cell:g} the Bayes error is about {self.error.value:.3f} "
             f"(plug-in {self.plug_in:.3f}, too low; held out {self.tested:.3f}, too high) "
@@ -66,20 +62,18 @@ def grid_error(
         P(cell i) = hits in i / hits;  P(label j | i) = hits of j in i / hits in i;
         error = sum over i of (1 - max over j of P(j|i)) P(i)
 
-    The plug-in is biased low, as the maximum of noisy shares is too large. Where labels
-    nearly tie, which is where the bias is largest, it falls like 1 / sqrt(hits): so the
-    plug-in of a random half of the hits is lower still, and
-    corrected = plug_in(all) + (plug_in(all) - mean plug_in(half)) / (sqrt(2) - 1),
-    never beyond the held-out error, which is too high, nor beyond the error of the most
-    frequent label, which needs no report.
+    The plug-in is biased low, as the maximum of noisy shares is too large. Where labels nearly tie, which is where
+    the bias is largest, it falls like 1 / sqrt(hits): so the plug-in of a random half of the hits is lower still,
+    and corrected = plug_in(all) + (plug_in(all) - mean plug_in(half)) / (sqrt(2) - 1), never beyond the held-out
+    error, which is too high, nor beyond the error of the most frequent label, which needs no report.
 
     Args:
         reports: The labels and their reports, numbers of any dimension.
         cell: The side of a cell. The cells cover all of the plane.
-        even: Whether the origin is a corner of cells, as in a square grid around it with an
-            even number of cells along its side, instead of the centre of one.
+        even: Whether the origin is a corner of cells, as in a square grid around it with an even number of cells
+            along its side, instead of the centre of one.
         failure: The probability with which one of the bounds may be wrong.
-        halvings: How many random halves the correction averages over.
+        halvings: The number of random halves that the correction averages over.
         seed: For studies: makes the halves the same each time.
 
     Raises:
@@ -112,7 +106,7 @@ def grid_error(
 
 
 def cell_counts(reports: Examples, cell: float, *, even: bool = False) -> NDArray[np.int64]:
-    """Return how often each cell that was hit was hit by each label, array (labels, cells).
+    """Return the counts of labels in each cell that was hit, array (labels, cells).
 
     Args:
         reports: The labels and their reports.
@@ -132,10 +126,7 @@ def cell_counts(reports: Examples, cell: float, *, even: bool = False) -> NDArra
 
 
 def plug_in_error(counts: NDArray[np.int64]) -> float:
-    """Return the plug-in Bayes error of counted hits, equation 27.
-
-    Args:
-        counts: Array (labels, cells).
+    """Return the plug-in Bayes error of counted hits, array (labels, cells), equation 27.
 
     Example:
         >>> import numpy as np

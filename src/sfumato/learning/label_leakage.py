@@ -1,4 +1,4 @@
-"""Leakage of a label: what reports show of it, exactly, or in bits at least by an attacker trained on examples."""
+"""Leakage of a label: exactly, or a lower bound by an attacker trained on examples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Hiding:
     """Measures of how well a mechanism hides a label, for one joint distribution of labels and useful values.
 
     Attributes:
-        hit_rate: How often the best guess of the label from a report is right: its Bayes vulnerability.
+        hit_rate: The Bayes vulnerability of the label given a report.
         information_bits: The mutual information of label and report.
         loss: The expected loss of a report, in the unit of the loss.
     """
@@ -45,7 +45,7 @@ def hiding(mechanism: Mechanism, joint: ArrayLike, loss: AnyLoss) -> Hiding:
     """Return how well a mechanism hides a label that it does not see.
 
     The attacker knows the mechanism and the joint distribution. With P(x, z) = sum over w of P(x, w) p(z|w),
-    the best guess is right in sum over z of max over x of P(x, z).
+    the best guess is right with probability sum over z of max over x of P(x, z).
 
     Args:
         mechanism: From useful values to reports.
@@ -76,13 +76,12 @@ class InformationBound:
     """A lower bound of the mutual information of secret and output, in bits.
 
     Attributes:
-        bits: The mutual information. The value is what the attacker's beliefs gain over the
-            prior on examples that they had not seen; on average never above the truth. It may be
-            negative, where the beliefs are wrong. The lower bound, at least 0, holds except with
-            probability ``failure``; no upper one is known.
+        bits: The value is the gain of the attacker's beliefs over the prior on examples that were not learned
+            from; on average never above the mutual information, and negative where the beliefs are wrong. The
+            lower bound, at least 0, holds except with probability ``failure``; no upper one is known.
         failure: That probability.
-        rule: What learned.
-        judged_on: How many examples judged.
+        rule: The name of the classifier.
+        judged_on: The number of examples that judged.
     """
 
     bits: Bracket
@@ -91,7 +90,6 @@ class InformationBound:
     judged_on: int
 
     def __str__(self) -> str:
-        """The bound in words."""
         return (
             f"At least {at_least(self.bits.lower)} bits leak (confidence {1 - self.failure:.6g}); "
             f"the beliefs of {self.rule} gain {self.bits.value:.4g} bits."
@@ -110,19 +108,17 @@ def information_lower(
 ) -> InformationBound:
     """Bound the mutual information from below, for outputs of any kind.
 
-    For any beliefs q(x|z), I(X; Z) >= H(X) - E[-log2 q(x|z)]; what is missing is how far
-    the beliefs are from the posterior. The mean is bounded by the empirical Bernstein
+    For any beliefs q(x|z), I(X; Z) >= H(X) - E[-log2 q(x|z)]. The mean is bounded by the empirical Bernstein
     inequality, on examples that the beliefs were not learned from.
 
     Args:
         examples: Independent draws of secrets and outputs.
-        rule: What learns beliefs, such as `NeuralClassifier`.
-        prior: The distribution that the secrets were drawn from, if it is known; without it
-            the entropy itself is bounded from the examples, which costs a lot.
+        rule: The classifier that learns beliefs, such as `NeuralClassifier`.
+        prior: The distribution that the secrets were drawn from, if it is known; without it the entropy itself is
+            bounded from the examples, which costs a lot.
         failure: The probability with which the bound may be wrong.
         share: The part of the examples that learns.
-        caution: The part of each belief that is spread evenly, so that no surprise is
-            infinite.
+        caution: The part of each belief that is spread evenly, so that every surprise is finite.
         seed: For studies: makes the split and the rule the same each time.
 
     Raises:

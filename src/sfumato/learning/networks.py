@@ -1,4 +1,4 @@
-"""Networks of the game, and how each of the two sides learns; the only file that imports torch at the top."""
+"""Networks of the game and their training; the only file that imports torch at the top."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ Batches = Callable[[], tuple[Tensor, Tensor]]
 
 
 class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its types are not read
-    """From places and seeds to reports: the place plus what one of the heads adds to it.
+    """From places and seeds to reports: the place plus the output of one of the heads.
 
-    Each place has a gate for every head, the probability that this head answers. Of several
-    heads the first adds nothing, and the others add Gaussian noise of the size ``blur``
-    besides. Seeds lie in [0, 1). Where there are several heads the first seed picks one, by
-    the inverse of the cumulative gates, and the last two are for the blur. Of those between,
-    which the network is given, the first goes in as a point of the circle, so that it can be
-    an angle; the rest as numbers around 0.
+    Each place has a gate for every head, the probability that this head answers. Of several heads the first adds
+    nothing, and the others also add Gaussian noise of the size ``blur``. Seeds lie in [0, 1). With several heads
+    the first seed picks one, by the inverse of the cumulative gates, and the last two are for the blur. Of those
+    between, the network's inputs, the first goes in as a point of the circle, so that it can be an angle; the rest
+    as numbers around 0.
     """
 
     blur: Tensor
@@ -37,11 +36,11 @@ class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its typ
 
     @property
     def inputs(self) -> int:
-        """Number of seeds that one report takes."""
+        """The number of seeds for one report."""
         return self.seeds if self.heads == 1 else self.seeds + 3
 
     def start(self, shares: Sequence[float]) -> None:
-        """Set the gates of several heads to these shares, whatever the value."""
+        """Set the gates of several heads to these shares, for every place."""
         if self.gates is None:
             return
         weight, bias = self.gates[-1].parameters()
@@ -57,7 +56,7 @@ class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its typ
         return reports[torch.arange(len(values), device=values.device), picked]
 
     def answers(self, values: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what every head reports, tensor (k, heads, 2), and the gates, tensor (k, heads).
+        """Return the reports of every head, tensor (k, heads, 2), and the gates, tensor (k, heads).
 
         Values are (k, 2), and seeds (k, inputs); the seed that picks the head is not used.
         """
@@ -86,7 +85,7 @@ def dense(inputs: int, width: int, outputs: int, unit: type[nn.Module] = nn.ReLU
 
 
 def seeded(build: Callable[[], nn.Module], seed: int, device: torch.device) -> nn.Module:
-    """Return a module with initial parameters that depend on the seed alone, and leave torch's own state be."""
+    """Return a module whose initial parameters depend on the seed alone; torch's own state is unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         module = build()
@@ -96,7 +95,7 @@ def seeded(build: Callable[[], nn.Module], seed: int, device: torch.device) -> n
 def train_classifier(classifier: nn.Module, batches: Batches, steps: int, rate: float) -> None:
     """Minimise the cross entropy of labels, with a rate that rises to ``rate`` and falls once.
 
-    Batches are reports (k, dimensions) and labels (k,), or in their place the weight of each label (k, labels).
+    Batches are reports (k, dimensions) and labels (k,), or the weight of each label (k, labels).
     """
     optimiser = torch.optim.Adam(classifier.parameters(), lr=rate)
     for step in range(steps):
@@ -118,7 +117,7 @@ def one_cycle(step: int, steps: int) -> float:
 
 
 def shares_of(labels: Tensor, size: int, gates: Tensor) -> Tensor:
-    """Return P(x, z) of a batch, tensor (labels, reports), the reports of a record side by side.
+    """Return P(x, z) of a batch, tensor (labels, reports), the reports of a record next to each other.
 
     Labels are (k,), and gates (k, heads) the weight of each report within its record.
     """

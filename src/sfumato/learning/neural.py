@@ -1,4 +1,4 @@
-"""Training in the plane, and the learned generator: a network from a place and a seed to a place."""
+"""Learned generators: networks from a place and a seed to a place, and their training."""
 
 from __future__ import annotations
 
@@ -46,40 +46,36 @@ def learn_generator(
 ) -> LearnedGenerator:
     """Train a network that reports a place of the plane with noise, against an attacker.
 
-    In each round an attacker is trained from nothing on the reports of the present
-    generator and judged on records kept apart; then the generator is trained while they
-    stand still. It starts as planar Laplace noise, with several heads blurred and with a
-    tenth of the reports, in place of the nearest ones, the place itself. The last round
-    measures the mean of the last tenth's generators, which spends what the limit leaves: the
-    place itself is reported as rarely as the probability of failure allows. It is kept if its
-    loss is within the limit, and else the generator of such a round whose target was least
-    against a new attacker.
+    In each round an attacker is trained from nothing on the reports of the present generator and judged on
+    held-out records; then the generator is trained against this fixed attacker. It starts as planar Laplace noise.
+    With several heads it is blurred, and a tenth of the reports, the nearest ones, are the place itself. The last
+    round measures the mean of the last tenth's generators, which spends the rest of the limit: it reports the
+    place itself as rarely as the probability of failure allows. It is returned if its loss is within the limit.
+    Otherwise the result is the generator within the limit of least target against a new attacker.
 
     Args:
         data: The records: labels, and useful values of two coordinates.
-        max_loss: The largest expected distance of report and useful value; in the unit of the
-            data, or text such as ``"270 m"``; None for none.
-        target: What to make small; by default the mutual information.
+        max_loss: The largest expected distance of report and useful value; in the unit of the data, or text such
+            as ``"270 m"``; None for none.
+        target: The target to minimise; by default the mutual information.
         utility: The price on the loss; by default an augmented Lagrangian.
         training: Sizes and rates of the networks.
-        start_epsilon: Of the planar Laplace noise at the start, per unit; by default
-            2 / max_loss, whose mean distance is the limit.
+        start_epsilon: Of the planar Laplace noise at the start, per unit; by default 2 / max_loss, whose mean
+            distance is the limit.
         rounds: The most rounds.
         judging: The share of the records that judges each round.
-        margin: By which part of the limit to stay below it while training. Where the limit
-            allows to hide all with room to spare, a larger one gathers reports better.
-        tolerance: The label counts as hidden when the attacker is right no more than this
-            above chance, and the training ends; None plays on, against finer patterns than
-            one attacker finds.
+        margin: The part of the limit that training leaves free. If the limit is generous, a larger margin gathers
+            reports better.
+        tolerance: The label counts as hidden when the attacker is right no more than this above chance, and the
+            training ends; None plays on, against finer patterns than one attacker finds.
         patience: Rounds without gain after which the training ends.
-        failure: The probability that the loss on other records is above the limit nevertheless. The
-            fewer records judge, the more of the limit it costs; 0.5 takes their mean for
-            the truth.
+        failure: The probability that the loss on other records is above the limit. The fewer records judge, the
+            more of the limit it costs; 0.5 takes their mean for the truth.
         seed: For studies: makes the training the same each time, on the same machine.
         progress: Called with each round.
         stop: Asked before each round whether to stop.
-        checkpoint: A file to save to, and to go on from if it exists.
-        every: After how many rounds it is saved.
+        checkpoint: A file to save to, and to continue from if it exists.
+        every: The number of rounds between two saves.
         device: Such as ``"cpu"``; by default a GPU where there is one.
 
     Raises:
@@ -151,19 +147,17 @@ def learn_generator(
 class LearnedGenerator:
     """A trained network from places and seeds to places. For studies only.
 
-    One network that adds to a place what depends smoothly on place and seed can spread
-    reports, but hardly split them. Where the limit does not allow to hide everything, the
-    best answers are far apart: either the place itself, or a spot where everybody may be.
-    To go part of the way costs and hides nothing, so gradients never lead from one to the
-    other. Therefore there are several heads, each with an answer of its own, and gates that depend on the
-    place and say how often each head answers. The first head answers with the place itself;
-    the others' answers are blurred, as no attacker of the training sees very fine patterns
-    that would tell people apart. One head is the network of the paper.
+    One network whose output is smooth in place and seed can spread reports, but barely split them. Where the limit
+    does not allow to hide everything, the best answers are far apart: either the place itself, or a spot where
+    everybody may be. The way between them costs and hides nothing, so gradients never lead from one to the other.
+    Therefore there are several heads, each with an answer of its own, and gates that depend on the place and give
+    the probability of each head. The first head answers with the place itself. The others' answers are blurred,
+    because no attacker of the training sees very fine patterns that would separate people. One head is the network
+    of the paper.
 
-    It promises no privacy: its reports are floats, their ratio of likelihoods may be
-    infinite, and it was trained against some attackers only. What samples show of it are
-    lower bounds (`sfumato.statistics`); for a promise make it a finite mechanism
-    with `counted` and `with_guarantee`.
+    It guarantees no privacy: its reports are floats, their ratio of likelihoods may be infinite, and it was
+    trained against some attackers only. Samples give lower bounds of its leakage (`sfumato.statistics`); for a
+    guarantee make it a finite mechanism with `counted` and `with_guarantee`.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III; the heads are ours.
@@ -171,17 +165,17 @@ class LearnedGenerator:
     Attributes:
         parameters: Of the network, arrays by name.
         centre: Subtracted from places before they enter, array (2,).
-        scale: What they are then divided by, in the unit.
-        seeds: How many seeds the network is given.
+        scale: The divisor of these differences, in the unit.
+        seeds: The number of seeds of the network.
         width: Of its hidden layers.
-        heads: How many answers it chooses from; of several the first is the place itself.
+        heads: The number of answers it chooses from; of several the first is the place itself.
         unit: The unit of the coordinates.
-        history: All rounds; round i measures the generator that entered it.
-        best: The number of the round whose generator this is.
+        history: All rounds; round i measures the generator at its start.
+        best: The number of the round with this generator.
         max_loss: The largest expected distance allowed; ``inf`` if there was no limit.
-        within_max_loss: Whether its loss was within it, but for the probability of failure allowed, on the
-            records that judged it.
-        ending: Why the training ended.
+        within_max_loss: Whether its loss was within the limit on the records that judged it, except with the
+            allowed probability of failure.
+        ending: The reason why the training ended.
     """
 
     parameters: dict[str, NDArray[Any]]
@@ -199,7 +193,7 @@ class LearnedGenerator:
 
     @property
     def kept(self) -> TrainingRound:
-        """Measures of this generator at the time when it was kept."""
+        """Measures of this generator in its round."""
         return self.history[self.best - 1]
 
     def __repr__(self) -> str:
@@ -238,24 +232,16 @@ class LearnedGenerator:
         return drawn
 
     def reports(self, data: Pairs, hits: int = 1, *, seed: int | None = None) -> Examples:
-        """Return the labels of records with reports of them, each record ``hits`` times.
-
-        Args:
-            data: The records.
-            hits: How many reports of each.
-            seed: For studies.
-        """
+        """Return the labels and reports of records, each ``hits`` times; ``seed`` is for studies."""
         many = repeated(data, hits)
         return many.reported(self.draw(many.points, seed=seed))
 
     def loss(self, data: Pairs, hits: int = 100, *, seed: int | None = None) -> tuple[float, float]:
-        """Return the mean distance of report and place over records, and its standard error.
-
-        The error counts the records as the independent draws, not the hits of each.
+        """Return the mean distance of report and place, and its standard error over records as independent draws.
 
         Args:
             data: The records.
-            hits: How many reports of each.
+            hits: The number of reports of each.
             seed: For studies.
         """
         many = repeated(data, hits)
@@ -266,11 +252,7 @@ class LearnedGenerator:
 
 
 def repeated(data: Pairs, hits: int) -> Pairs:
-    """Return each record ``hits`` times: all of them, then all of them again.
-
-    Raises:
-        InputError: If there would be none.
-    """
+    """Return each record ``hits`` times, at least once: all of them, then all of them again."""
     if hits < 1:
         raise InputError(f"{hits} reports of each record were asked for.", "ask for at least one.")
     return data.take(np.tile(np.arange(len(data)), hits))

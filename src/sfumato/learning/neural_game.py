@@ -65,7 +65,7 @@ class NeuralGame:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Split the records, build the generator and teach it planar Laplace noise."""
+        """Split the records, build the generator and train it to draw planar Laplace noise."""
         import torch
 
         from .networks import Obfuscator, seeded
@@ -91,7 +91,7 @@ class NeuralGame:
         self._summed = 0
 
     def _fit_start(self, source: torch.Generator) -> None:
-        """Teach the moving heads rings of the noise; the place itself stands for the innermost one."""
+        """Train the moving heads on rings of the noise; the place itself stands for the innermost one."""
         import torch
 
         settings, moving = self._training, self._network.moving
@@ -114,7 +114,7 @@ class NeuralGame:
             optimiser.step()
 
     def measured(self, number: int) -> TrainingRound:
-        """Train an attacker from nothing and judge them on records kept apart."""
+        """Train an attacker from nothing and judge it on held-out records."""
         import torch
 
         from .networks import shares_of
@@ -151,7 +151,7 @@ class NeuralGame:
         )
 
     def improve(self, number: int) -> None:
-        """Take the generator's steps of a round, the attacker standing still."""
+        """Take the generator's steps of a round against the fixed attacker."""
         import torch
 
         from .networks import shares_of
@@ -187,13 +187,12 @@ class NeuralGame:
             self._multiplier = self._utility.updated(mean, self._aim, self._multiplier)
 
     def _spend(self, number: int) -> None:
-        """Spend what the limit leaves: let the place itself be reported more rarely, then blur more.
+        """Spend the rest of the limit: report the place itself more rarely, then blur more.
 
-        Each is one number, chosen by the limit of a loss that moves one way with it, on the
-        draws that judge the round: so the limit keeps its probability of failure (Bates et al.,
-        "Distribution-free, risk-controlling prediction sets", 2021, theorem 1). The mean of
-        the records learned from is kept within the limit as well. Where the
-        place is never reported, more blur is noise on the reports, and hides no less.
+        Each is one number, chosen by the limit of a loss that is monotone in it, on the draws that judge the
+        round: so the limit has its probability of failure (Bates et al., "Distribution-free, risk-controlling
+        prediction sets", 2021, theorem 1). The mean of the records learned from stays within the limit as well.
+        Where the place is never reported, more blur is noise on the reports, and hides no less.
         """
         import torch
 
@@ -220,7 +219,7 @@ class NeuralGame:
                 _spent(lambda value: excess(blur, value), widest, float(blur))
 
     def _judged(self, source: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Return the records kept apart, many times in turn, and seeds for a report of each."""
+        """Return the held-out records, many times in turn, and seeds for a report of each."""
         return self._repeated(self._judged_values, source)
 
     def _repeated(self, values: Tensor, source: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -240,7 +239,7 @@ class NeuralGame:
         return float(each.mean()), float(each.std()) / len(each) ** 0.5 if len(each) > 1 else float("inf")
 
     def _trained_attacker(self, number: int) -> Any:
-        """Return a new attacker of the present generator, who learns no more."""
+        """Return a new, fixed attacker of the present generator."""
         import torch
 
         from .networks import dense, seeded, shares_of, train_classifier
@@ -264,7 +263,7 @@ class NeuralGame:
         return {name: tensor.detach().cpu().clone() for name, tensor in self._network.state_dict().items()}
 
     def state(self) -> State:
-        """Return the generator, its optimiser, the price and what the randomness derives from."""
+        """Return the generator, its optimiser, the price and the entropy of the seeds."""
         return {
             "entropy": str(self._entropy),
             "network": self.generator(),

@@ -1,4 +1,4 @@
-"""The data of the game: a sensitive label and a useful value of each record."""
+"""Data of the game: a sensitive label and a useful value of each record."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ class Pairs:
     Attributes:
         classes: Array (k,), the positions of the labels.
         points: Array (k, dimensions), the useful values.
-        space: The labels.
-        unit: The unit of the coordinates.
 
     Raises:
         InputError: If sizes differ, there are fewer than two labels, or a value is NaN.
@@ -87,8 +85,8 @@ class Pairs:
             visits: The visits.
             places: The cells; coordinates are on their plane, in metres.
             sensitive: The column to hide; by default the user.
-            values: The values of it to keep, which become the labels in this order; by default all.
-            most: Keep this many of the values, those with the most visits inside the cells.
+            values: The values to select, which become the labels in this order; by default all.
+            most: Select this many of the values, those with the most visits inside the cells.
 
         Raises:
             DataError: If no visit is inside the cells.
@@ -141,8 +139,8 @@ class Pairs:
 
         Args:
             share: The share of the first part, between 0 and 1.
-            by_label: Whether each label has that share of its records, up to rounding, in the
-                first part. Such records are not independent draws.
+            by_label: Whether each label has that share of its records, up to rounding, in the first part. Such
+                records are not independent draws.
             seed: For studies: makes the split the same each time.
 
         Raises:
@@ -171,27 +169,18 @@ class Pairs:
     def joint(self, cells: Space) -> Floats:
         """Return the shares P(x, w) of label and nearest cell, array (labels, cells).
 
-        Args:
-            cells: A space with coordinates in the same plane and unit, such as a `Grid`.
-
-        Raises:
-            InputError: If the space has no such coordinates.
+        The cells, such as a `Grid`, need coordinates in the same plane and unit.
         """
         joint = np.zeros((len(self.space), len(cells)))
         np.add.at(joint, (self.classes, nearest(self.points, cells)), 1.0 / len(self))
         return joint
 
     def loss(self, cells: Space) -> Loss:
-        """Return what a report costs the true values of a cell on average, array (cells, cells).
+        """Return the mean loss of a report for the true values of each cell, array (cells, cells).
 
-        With `joint`, the expected loss of a mechanism on the cells is the mean distance from the true values of
-        these records to their reports. A cell without records counts from its centre.
-
-        Args:
-            cells: A space with coordinates in the same plane and unit.
-
-        Raises:
-            InputError: If the space has no such coordinates.
+        With `joint`, the expected loss of a mechanism on the cells, in the same plane and unit, is the mean
+        distance from the true values of these records to their reports. A cell without records counts from its
+        centre.
         """
         from scipy.spatial.distance import cdist
 
@@ -203,11 +192,7 @@ class Pairs:
         return Loss(costs, self.unit, name=f"euclidean{TRUE_POINT}")
 
     def reported(self, reports: Floats) -> Examples:
-        """Return the labels with reports in place of the useful values, for an attacker to learn from.
-
-        Args:
-            reports: Array (k, dimensions).
-        """
+        """Return the labels with reports, array (k, dimensions), in place of the useful values."""
         return Examples(self.classes, reports, self.space)
 
 

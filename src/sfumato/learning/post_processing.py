@@ -1,4 +1,4 @@
-"""Post-processing that is learned behind a proved mechanism, and guarantees of generators by counts on a grid."""
+"""Learned post-processing of a proved mechanism, and guarantees of learned mechanisms."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ class Counted:
     """The counted reports of a generator on finite spaces.
 
     Attributes:
-        counts: Array (secrets, observables), how often each report came from the middle of
-            each secret.
+        counts: Array (secrets, observables), the counts of reports from the middle of each secret.
         lower: Array (secrets, observables), lower bounds of the probabilities.
         upper: Array (secrets, observables), upper bounds.
         failure: The probability that any of all these bounds is wrong.
@@ -67,7 +66,7 @@ class Counted:
 
     @property
     def mechanism(self) -> Mechanism:
-        """The mechanism of the observed shares. This mechanism is not the generator itself."""
+        """The mechanism of the observed shares, which is not the generator itself."""
         return Mechanism(self.counts / self.counts.sum(axis=1, keepdims=True), self.secrets, self.observables)
 
     @property
@@ -88,10 +87,10 @@ def counted(
     """Count many reports of the middle of each secret, each moved to the nearest observable.
 
     Args:
-        generator: What draws reports, such as a `LearnedGenerator`.
+        generator: A generator of reports, such as a `LearnedGenerator`.
         secrets: Cells with coordinates in the generator's plane.
         observables: Cells for the reports; by default the secrets.
-        draws: How many reports of each secret.
+        draws: The number of reports of each secret.
         failure: The probability that any interval is wrong; shared equally among all.
         seed: For studies: makes the draws the same each time.
 
@@ -134,13 +133,13 @@ def counted(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guaranteed:
-    """A mechanism that was learned, and whose privacy was proved.
+    """A learned mechanism with a proved guarantee.
 
     Attributes:
         mechanism: The mechanism.
-        proof: What is proved of its integers.
-        constant_share: How much of a constant mechanism had to be mixed in.
-        moved: How far the repair moved a row, at most, in total variation.
+        proof: The proof on its integers.
+        constant_share: The share of a constant mechanism that had to be mixed in.
+        moved: The largest total variation by which the repair moved a row.
     """
 
     mechanism: Mechanism
@@ -150,14 +149,13 @@ class Guaranteed:
 
 
 def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
-    """Return the mechanism repaired to a wanted epsilon, proved on its integers.
+    """Return the mechanism repaired to a given epsilon, proved on its integers.
 
-    Nothing that was learned or counted enters the proof: whatever the network did, the
-    promise is that of the integers that are sampled.
+    The proof is of the integers that are sampled, and depends on nothing that was learned or counted.
 
     Args:
         learned: A learned mechanism, such as that of a `LearnedTable` or of `Counted`.
-        guarantee: The promise wanted; its metric must be on the same secrets.
+        guarantee: The guarantee; its metric must be on the same secrets.
 
     Raises:
         InputError: If the metric does not fit, or breaks the triangle inequality.
@@ -203,17 +201,16 @@ def learn_behind(
 ) -> LearnedTable:
     """Train a mechanism that follows another one, which is within the limit already.
 
-    The learned matrix maps each report to another. It sees no secret, so whatever the
-    mechanism promises, every likelihood ratio included, the two together keep (up to the
-    rounding of their product: `with_guarantee` mends and proves it). Training starts from
-    the mechanism as it is and spends what the limit leaves.
+    The learned matrix maps each report to another. It sees no secret, so the two together have every guarantee of
+    the mechanism, each bound of a likelihood ratio included (up to the rounding of their product: `with_guarantee`
+    repairs and proves it). Training starts from the mechanism as it is and spends the rest of the limit.
 
     Args:
         joint: P(x, w), array (labels, useful values), with sum one.
         certified: The mechanism, from useful values to reports that are useful values too.
         loss: l(w, z), array (useful values, reports).
         max_loss: The largest expected loss.
-        target: See `learn_table`.
+        target: This and all further arguments are those of `learn_table`.
         records: See `learn_table`.
         rounds: See `learn_table`.
         seed: See `learn_table`.
@@ -222,11 +219,11 @@ def learn_behind(
         checkpoint: See `learn_table`.
 
     Returns:
-        The mechanism and what followed it as one, with its loss and its leak.
+        The mechanism and its post-processing as one, with its loss and its leakage.
 
     Raises:
         InputError: If sizes do not fit.
-        InfeasibleError: If the mechanism loses more than the limit, whatever follows it.
+        InfeasibleError: If the mechanism loses more than the limit under every post-processing.
         MissingExtraError: If torch is not installed.
     """
     useful, reports = certified.secrets, certified.observables
@@ -265,7 +262,7 @@ def mixed_to_loss(
 ) -> Floats:
     """Return the matrix with the least share of a mechanism within the limit that brings the loss down to it.
 
-    Where both promise the same likelihood ratios, so does every mixture of the two.
+    Bounds of likelihood ratios that both mechanisms have hold for every mixture of the two.
 
     Args:
         mechanism: A mechanism that may lose more than the limit.
@@ -288,22 +285,22 @@ def promised_within(
     loss: AnyLoss,
     max_loss: float,
 ) -> Guaranteed:
-    """Return what was learned, with a promise proved on its integers and within the largest loss.
+    """Return a learned mechanism with a guarantee proved on its integers and within the largest loss.
 
-    It is repaired (`with_guarantee`). If the repair loses too much, the least share of the certified
-    mechanism is mixed in that brings the loss down.
+    It is repaired (`with_guarantee`). If the repair loses too much, the least share of the certified mechanism is
+    mixed in that brings the loss down.
 
     Args:
-        learned: What was learned, such as by `learn_behind`.
-        certified: A mechanism on the same spaces with the promise and within the largest loss.
-        guarantee: The promise.
+        learned: A learned mechanism, such as by `learn_behind`.
+        certified: A mechanism on the same spaces with the guarantee and within the largest loss.
+        guarantee: The guarantee.
         prior: The prior on the secrets.
         loss: The loss, array (secrets, observables).
         max_loss: The largest expected loss.
 
     Raises:
         InputError: If sizes do not fit.
-        SolverError: If the promise cannot be proved.
+        SolverError: If the guarantee cannot be proved.
     """
     found = with_guarantee(learned, guarantee)
     if found.mechanism.expected_loss(prior, loss) > max_loss:

@@ -1,4 +1,4 @@
-"""Bayes error of a black box, from examples: what a learned rule shows, with confidence."""
+"""Bayes error of a black box, from examples: by a learned rule, and by counts on a grid."""
 
 from __future__ import annotations
 
@@ -18,24 +18,22 @@ _ONE_NEIGHBOUR: Final = NearestNeighbours(1)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RiskEstimate(CompactRepr):
-    """Bayes error, as far as a rule that learned from examples shows it.
+    """Bayes error, from a rule that learned from examples.
 
     Attributes:
-        rule: What the rule is called.
-        error: The Bayes error. The value is the rule's error on examples that it had not seen:
-            on average never below the Bayes error, and tending to it as examples grow if the rule
-            is consistent (nearest neighbours with k growing; at no rate that holds for every
-            channel). Each bound is wrong with probability ``failure / 2`` at most; the lower one is
-            from the frequencies of equal outputs, so 0 where outputs hardly repeat.
-        corrected: The error less what the second half of its examples still gained it: an
-            estimate with less bias, proved by nothing; no more than the value of ``error``, or ``blind``.
-        limit_lower: With infinitely many examples the Bayes error would be at least this,
-            by the error of one nearest neighbour (Cover and Hart). It is not a bound for
-            the examples at hand.
+        rule: The name of the rule.
+        error: The value is the rule's error on held-out examples: on average never below the Bayes error, and
+            tending to it as examples grow if the rule is consistent (nearest neighbours with k growing; at no rate
+            that holds for every channel). Each bound is wrong with probability ``failure / 2`` at most; the lower
+            one is from the frequencies of equal outputs, so 0 where outputs rarely repeat.
+        corrected: The error less the gain from the second half of the examples: an estimate with less bias, which
+            is no bound; no more than the value of ``error``, or ``blind``.
+        limit_lower: A lower bound of the Bayes error with infinitely many examples, by the error of one nearest
+            neighbour (Cover and Hart). It is not a bound for these examples.
         blind: The error of the most frequent secret without an output.
         failure: The probability that one of the bounds is wrong.
-        learned_from: How many examples the rule learned from.
-        judged_on: How many it was judged on.
+        learned_from: The number of examples that the rule learned from.
+        judged_on: The number of examples that it was judged on.
     """
 
     rule: str
@@ -48,7 +46,6 @@ class RiskEstimate(CompactRepr):
     judged_on: int
 
     def __str__(self) -> str:
-        """The estimate in words."""
         return (
             f"The Bayes error is {self.error.lower:.4f} to {self.error.upper:.4f} "
             f"(confidence {1 - self.failure:.6g}); {self.rule} err in {self.error.value:.4f} of the cases, "
@@ -66,14 +63,14 @@ def estimate_risk(
 ) -> RiskEstimate:
     """Estimate the Bayes error of secret given output, for the distribution of the examples.
 
-    No rule errs less than the Bayes error, so the held-out error's Clopper-Pearson bound
-    is one of the Bayes error; it needs no convergence of the rule. From below, the
-    plug-in of equal outputs never exceeds the truth on average (McDiarmid).
+    No rule has a smaller error than the Bayes error, so the Clopper-Pearson bound of the held-out error is one of
+    the Bayes error; it needs no convergence of the rule. From below, the plug-in of equal outputs never exceeds
+    the truth on average (McDiarmid).
 
     Args:
         examples: Independent draws of secrets and outputs.
-        rule: What learns; by default nearest neighbours, as many as the logarithm of the
-            number of examples. `NeuralClassifier` is another.
+        rule: The classifier, such as `NeuralClassifier`; by default nearest neighbours, as many as the logarithm
+            of the number of examples.
         failure: The probability with which a bound may be wrong.
         share: The part of the examples that learns.
         seed: For studies: makes the splits and the rule the same each time.
@@ -111,10 +108,7 @@ def cover_hart(error: float, secrets: int) -> float:
     """Return the least Bayes error whose nearest-neighbour rule can have this error R_nn in the limit.
 
     R_nn <= R (2 - R n / (n - 1)) gives R >= (n - 1) / n (1 - sqrt(1 - n R_nn / (n - 1))), n being the number of
-    secrets.
-
-    Source:
-        Cover and Hart, IEEE Transactions on Information Theory 13(1), 1967.
+    secrets (Cover and Hart, IEEE Transactions on Information Theory 13(1), 1967).
     """
     most = (secrets - 1) / secrets
     return most * (1 - sqrt(max(0.0, 1 - error / most))) if most > 0 else 0.0

@@ -23,20 +23,20 @@ State = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TrainingRound(CompactRepr):
-    """The measurements of one round: of the generator that entered it, on records kept for judging.
+    """Measurements of one round: of the generator at its start, on held-out records.
 
     Attributes:
-        number: Of the round, from 1.
-        accuracy: How often the attacker, trained from nothing on this generator, was right.
+        number: The number of the round, from 1.
+        accuracy: The share of right guesses of an attacker trained from nothing on this generator.
         f1: Its mean F1 over the labels.
         information_bits: The mutual information of label and guess, from counts.
         bayes_error: 1 - sum over guesses y of max over labels x of the share of (x, y).
-        target: The value of what is minimised.
+        target: The value of the minimised target.
         loss: The expected loss, in its unit.
         loss_error: The standard error of that mean.
         multiplier: The price on the loss.
         seconds: Since the training began; a resumed training goes on counting.
-        averaged: Of how many rounds' generators this one is the mean.
+        averaged: The number of rounds' generators of which this one is the mean.
     """
 
     number: int
@@ -65,13 +65,13 @@ Progress = Callable[[TrainingRound], None]
 
 
 class Game(Protocol):
-    """The face of a game that the rounds need; all its randomness derives from its seed and the round's number."""
+    """A game as `play` needs it; all its randomness derives from its seed and the round's number."""
 
     def measured(self, number: int) -> TrainingRound:
-        """Train an attacker from nothing and say what it achieves."""
+        """Train an attacker from nothing and return its success."""
 
     def improve(self, number: int) -> None:
-        """Train the generator against the attacker of this round, held still."""
+        """Train the generator against the fixed attacker of this round."""
 
     def generator(self) -> dict[str, Tensor]:
         """Return the present generator's parameters."""
@@ -85,10 +85,7 @@ class Game(Protocol):
 
 @dataclass(slots=True)
 class Played:
-    """The result of the rounds: the best generator's parameters, its round (0 before the first), all measurements.
-
-    ``ending`` is None while it goes on.
-    """
+    """The result of the rounds: all measurements, the best round (0 before the first) and its parameters."""
 
     history: list[TrainingRound] = field(default_factory=list)
     best: int = 0
@@ -98,13 +95,12 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Rules for the end of the rounds and for the generator that is kept.
+    """Rules for the end of the rounds and for the choice of the best generator.
 
-    The loss may be at most ``max_loss``, ``inf`` for no limit. The probability that it is above the limit
-    nevertheless is ``failure``, the records that judge it being independent draws; 0.5 takes their mean for the
-    truth. The label counts as hidden when the attacker's accuracy is no more than ``tolerance`` above
-    ``blind_accuracy``, the chance of the best guess without a report; None plays on. After ``patience`` rounds
-    without gain nothing more is expected.
+    The loss may be at most ``max_loss``, ``inf`` for no limit. ``failure`` is the probability that it is above the
+    limit, if the records that judge it are independent draws; 0.5 takes their mean for the truth. The label counts
+    as hidden when the attacker's accuracy is no more than ``tolerance`` above ``blind_accuracy``, that of the best
+    guess without a report; None plays on. After ``patience`` rounds without gain the game ends.
     """
 
     rounds: int
@@ -129,15 +125,14 @@ class Rules:
             raise InputError(f"a failure of {self.failure} is not above 0 and at most 0.5.", "use 0.05.")
 
     def allowed(self, found: TrainingRound) -> bool:
-        """Whether the loss is within its limit, but for the probability of failure."""
+        """Return whether the loss is within its limit, except with the probability of failure."""
         return loss_at_most(found.loss, found.loss_error, self.failure) <= self.max_loss
 
     def better(self, new: TrainingRound, old: TrainingRound | None) -> bool:
-        """Whether a round's generator is to be kept rather than an older one.
+        """Return whether a round's generator replaces an older one.
 
-        Those within the limit come first, and among them a mean of several, as the least of
-        many measured targets is partly luck, and then the one of least target; while none is
-        within the limit, the one of least loss.
+        Those within the limit come first. Among them a mean of several does, as the least of many measured targets
+        is partly luck, and then the least target; without any within the limit, the least loss.
         """
         if old is None:
             return True
@@ -148,7 +143,7 @@ class Rules:
         return new.averaged > old.averaged or new.target < old.target
 
     def ending(self, played: Played) -> Ending | None:
-        """The reason why the rounds should end here, or None."""
+        """Return the reason why the rounds should end here, or None."""
         last = played.history[-1]
         hidden = self.tolerance is not None and last.accuracy <= self.blind_accuracy + self.tolerance
         if hidden and self.allowed(last):
@@ -159,10 +154,9 @@ class Rules:
 
 
 def loss_at_most(loss: float, error: float, failure: float) -> float:
-    """Return the one-sided limit that the mean of a loss is below, by the normal approximation.
+    """Return the one-sided limit of a mean loss by the normal approximation, from its standard error.
 
-    ``error`` is the standard error of the measured loss, in the same unit. ``failure`` is the probability that the
-    mean is above the limit, above 0; 0.5 gives the loss as measured.
+    The mean is above the limit with probability ``failure``; 0.5 gives the loss as measured.
     """
     return loss + NormalDist().inv_cdf(1 - failure) * error if failure < 0.5 else loss
 
@@ -179,10 +173,10 @@ def play(
 ) -> Played:
     """Play the rounds and return the best generator.
 
-    ``identity`` is what data and settings the game is about. ``progress`` is called after each round's
-    measurement, and ``stop`` before each round. The checkpoint is replaced after every ``every`` rounds; if it
-    exists, the training goes on from it. One of another training is an `InputError`, and one that cannot be read
-    or written a `FileError`.
+    ``identity`` identifies data and settings. ``progress`` is called after each round's measurement, and ``stop``
+    before each round. The checkpoint is replaced after every ``every`` rounds; if it exists, the training
+    continues from it. One of another training is an `InputError`, and one that cannot be read or written a
+    `FileError`.
     """
     if every < 1:
         raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
@@ -237,7 +231,7 @@ def _from_state(state: State) -> Played:
 
 
 def checked_max_loss(max_loss: float | None) -> float:
-    """Return the largest loss as a number, ``inf`` where there is none; `InputError` if it is not positive."""
+    """Return the largest loss as a number, ``inf`` for None; refuse one that is not positive."""
     found = math.inf if max_loss is None else float(max_loss)
     if not found > 0:
         raise InputError(

@@ -33,19 +33,19 @@ _ROUNDING: Final = 1e-9  # of the share that mends the loss, far above what the 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LearnedTable:
-    """A mechanism that the tabular game learned, and how it went.
+    """A mechanism learned in the tabular game.
 
     Attributes:
-        mechanism: The mechanism of the best round, from useful values to reports. No
-            likelihood ratio is promised; see `with_guarantee`.
+        mechanism: The mechanism of the best round, from useful values to reports. Its likelihood ratios have no
+            guarantee; see `with_guarantee`.
         joint: P(x, w), array (labels, useful values), that it was learned from.
-        history: All rounds; round i measures the matrix that entered it, exactly.
-        best: The number of the round whose matrix is kept.
+        history: All rounds; round i measures the matrix at its start, exactly.
+        best: The number of the round with this matrix.
         max_loss: The largest expected loss allowed; ``inf`` if there was no limit.
         loss: The expected loss of the mechanism's integers, within the limit.
         bayes_error: The error of the best guess of the label from a report, likewise.
         information_bits: The mutual information of label and report, likewise.
-        ending: Why the training ended.
+        ending: The reason why the training ended.
     """
 
     mechanism: Mechanism
@@ -93,10 +93,9 @@ def learn_table(
 ) -> LearnedTable:
     """Train a stochastic matrix p(z|w) = softmax(T)(w, z) against an attacker.
 
-    Expectations are sums over the joint distribution, and the attacker of each round is
-    the posterior P(x|z) of the present matrix. They either stay the same for the round
-    (``classifier``: the paper's game, with its frozen classifier), or know the present matrix
-    at every step (``exact``: the target is that of label and report,
+    Expectations are sums over the joint distribution, and the attacker of each round is the posterior P(x|z) of
+    the present matrix. It either stays the same for the round (``classifier``: the paper's game, with its frozen
+    classifier), or knows the present matrix at every step (``exact``: the target is that of label and report,
     equation 14, which is convex).
 
     Args:
@@ -105,29 +104,27 @@ def learn_table(
         loss: l(w, z), array (useful values, reports).
         max_loss: The largest expected loss; None for no limit.
         reports: The reports; by default the useful values.
-        target: What to make small; by default a smooth Bayes vulnerability.
+        target: The target to minimise; by default a smooth Bayes vulnerability.
         utility: The price on the loss; by default an augmented Lagrangian.
         attacker: ``exact`` or ``classifier``.
-        start: The matrix to start from, positive; by default p(z|w) proportional to
-            exp(-start_rate l(w, z)).
-        start_rate: Per unit of the loss; by default 2 / max_loss, the planar Laplace noise
-            whose mean distance is the limit, or 1 over the mean loss without a limit.
-        records: How many records the joint distribution was counted from. Each step then sees
-            what as many records drawn from it would show, so that the matrix does not lean on
-            the accidents of these. None if the distribution is exact; nothing is random then.
+        start: The matrix to start from, positive; by default p(z|w) proportional to exp(-start_rate l(w, z)).
+        start_rate: Per unit of the loss; by default 2 / max_loss, the planar Laplace noise whose mean distance is
+            the limit, or 1 over the mean loss without a limit.
+        records: The number of records from which the joint distribution was counted. Each step then uses the
+            shares in as many records drawn from it, so that the matrix does not overfit these. None if the
+            distribution is exact; nothing is random then.
         rounds: The most rounds.
         steps: Gradient steps (Adam) in each round.
         rate: The learning rate of the first round; it falls along a cosine to a tenth.
-        margin: By which part of the limit to stay below it. A matrix that is above that all
-            the same is mended by the smallest share of the truest reports.
-        tolerance: The label counts as hidden when the best guess is right no more than
-            this above chance.
+        margin: The part of the limit that training leaves free. A matrix above that is corrected by the smallest
+            share of the truest reports.
+        tolerance: The label counts as hidden when the best guess is right no more than this above chance.
         patience: Rounds without gain after which the training ends.
-        seed: For studies: makes what is drawn with ``records`` the same each time.
+        seed: For studies: makes the draws for ``records`` the same each time.
         progress: Called with each round.
         stop: Asked before each round whether to stop.
-        checkpoint: A file to save to, and to go on from if it exists.
-        every: After how many rounds it is saved.
+        checkpoint: A file to save to, and to continue from if it exists.
+        every: The number of rounds between two saves.
         device: Such as ``"cpu"``; by default a GPU where there is one.
 
     Raises:
@@ -329,10 +326,10 @@ class TableGame:
             self._multiplier = self._utility.updated(float(loss), self._aim, self._multiplier)
 
     def matrix(self) -> Floats:
-        """Return the present matrix, corrected where its loss is above what training aims at.
+        """Return the present matrix, corrected where its loss is above the aim of the training.
 
-        The smallest share of the truest reports is mixed in that brings the loss
-        down to it; what an attacker learns grows by no more than that share of what they reveal.
+        The smallest share of the truest reports is mixed in that brings the loss down to it; the attacker's gain
+        grows by no more than that share of their leakage.
         """
         import torch
 
@@ -375,7 +372,7 @@ class TableGame:
         self._before, self._begun = state["seconds"], time.monotonic()
 
     def _seen(self, rng: np.random.Generator) -> Tensor:
-        """Return the joint distribution, or the shares in as many records drawn from it as were asked for."""
+        """Return the joint distribution, or the shares in as many records drawn from it as there were."""
         import torch
 
         if self._records is None:

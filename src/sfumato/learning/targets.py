@@ -1,4 +1,4 @@
-"""Targets of the training: measures of what an attacker learns about the label, and prices on the loss."""
+"""Targets of the training: measures of the attacker's success, and prices on the loss."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LN2: Final = 0.6931471805599453
 
 
 class Target(ABC):
-    """A measure of what a guess Y reveals about the label X, as torch differentiates it.
+    """A measure of the information about the label X in a guess Y, which torch differentiates.
 
-    The guess is random: the attacker who sees z names y with probability C(y|z). The
-    attacker is held still while the generator learns.
+    The guess is random: the attacker who sees z names y with probability C(y|z). The attacker is fixed while the
+    generator learns.
     """
 
     __slots__ = ()
@@ -32,22 +32,18 @@ class Target(ABC):
         """Return the measure, a single number.
 
         Args:
-            shares: Array (labels, reports), P(x, z); in a batch of N reports, 1 / N where x
-                is the label of the report z.
+            shares: Array (labels, reports), P(x, z); in a batch of N reports, 1 / N where x is the label of the
+                report z.
             beliefs: Array (reports, labels) of log C(y|z).
         """
 
     @abstractmethod
     def of_reports(self, shares: Tensor) -> Tensor:
-        """Return the measure against the attacker who knows the mechanism, a single number.
-
-        Args:
-            shares: Array (labels, reports), P(x, z) of a finite mechanism.
-        """
+        """Return the measure for an attacker who knows the mechanism, from P(x, z), array (labels, reports)."""
 
 
 class _OfJoint(Target):
-    """A measure of the joint distribution of label and guess alone: to rename guesses changes nothing."""
+    """A measure of the joint distribution of label and guess alone, invariant to renaming guesses."""
 
     __slots__ = ()
 
@@ -64,8 +60,7 @@ class _OfJoint(Target):
 class MutualInformation(_OfJoint):
     """I(X; Y) in bits, the paper's own choice.
 
-    Its gradient vanishes where X and Y are nearly independent; the last traces of a label
-    go slowly.
+    Its gradient vanishes where X and Y are nearly independent, so the last traces of a label go slowly.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 9 to 12 and 15.
@@ -82,10 +77,10 @@ class MutualInformation(_OfJoint):
 
 @dataclass(frozen=True, slots=True)
 class BayesVulnerability(_OfJoint):
-    """The chance of the best guess, sum over y of (sum over x of P(x, y)**order)**(1 / order).
+    """The probability of the best guess, sum over y of (sum over x of P(x, y)**order)**(1 / order).
 
-    With an infinite order it is the Bayes vulnerability, sum over y of max over x of
-    P(x, y), which is linear between kinks; a finite order rounds them, and is larger.
+    With an infinite order it is the Bayes vulnerability, sum over y of max over x of P(x, y), which is linear
+    between kinks; a finite order rounds them, and is larger.
 
     Attributes:
         order: Above 1; ``inf`` for the maximum.
@@ -103,7 +98,7 @@ class BayesVulnerability(_OfJoint):
             raise InputError(f"an order of {self.order} is not above 1.", "use inf, or 8 for a smooth one.")
 
     def of_reports(self, shares: Tensor) -> Tensor:
-        """Return the chance of the best guess from a report."""
+        """Return the probability of the best guess from a report."""
         if self.order == float("inf"):
             return shares.amax(0).sum()
         # Divided by the largest first: powers of small probabilities underflow.
@@ -116,9 +111,8 @@ class BayesVulnerability(_OfJoint):
 class CrossEntropy(Target):
     """The mean log2 C(x|z) of the true label: minus the attacker's own loss.
 
-    To train with it swaps: the generator moves Alice's reports to where the attacker now
-    expects Bob, the next attacker learns that, and so on without end (Example 1). It is offered
-    to show that.
+    Training with it never settles: the generator moves Alice's reports to where the attacker now expects Bob, the
+    next attacker learns that, and so on (Example 1). It is offered to show that.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III.
@@ -127,7 +121,7 @@ class CrossEntropy(Target):
     name: ClassVar[str] = "cross entropy"
 
     def __call__(self, shares: Tensor, beliefs: Tensor) -> Tensor:
-        """Return the mean logarithm of the belief in the truth, in bits."""
+        """Return the mean logarithm of the belief in the true label, in bits."""
         return (shares * beliefs.T).sum() / _LN2
 
     def of_reports(self, shares: Tensor) -> Tensor:
@@ -145,10 +139,10 @@ class FInformation(_OfJoint):
     """The f-divergence of P(x, y) from P(x) P(y): sum of P(x) P(y) f(P(x, y) / (P(x) P(y))).
 
     Attributes:
-        generator: A convex f with f(1) = 0, from a tensor of ratios to one of the same
-            shape, that torch can differentiate; such as ``lambda t: (t - 1) ** 2`` for the
-            chi-square information, ``lambda t: abs(t - 1) / 2`` for total variation.
-        title: What it is called in texts.
+        generator: A convex f with f(1) = 0, from a tensor of ratios to one of the same shape, that torch can
+            differentiate; such as ``lambda t: (t - 1) ** 2`` for the chi-square information, ``lambda t: abs(t -
+            1) / 2`` for total variation.
+        title: The name in texts.
 
     Source:
         Csiszár, "A class of measures of informativity of observation channels", 1972.
@@ -175,11 +169,11 @@ class Utility(ABC):
 
     @abstractmethod
     def price(self, loss: Tensor, max_loss: float, multiplier: float) -> Tensor:
-        """Return what is added to the target, a single number.
+        """Return the term that is added to the target, a single number.
 
         Args:
             loss: The expected loss, in its unit.
-            max_loss: What it should not exceed.
+            max_loss: The limit of the loss, in the same unit.
             multiplier: The present price of a loss as large as the limit.
         """
 
@@ -190,14 +184,14 @@ class Utility(ABC):
 
 @dataclass(frozen=True, slots=True)
 class AugmentedLagrangian(Utility):
-    """A price that learns how high it must be: the limit is met, with no weight to choose.
+    """A price that adapts until the limit is met, with no weight to choose.
 
     With g = loss / max_loss - 1 it adds (max(0, m + r g)**2 - m**2) / (2 r), and after each
     round the multiplier m becomes max(0, m + step g). Both are free of units.
 
     Attributes:
         curvature: r.
-        step: How fast the multiplier moves.
+        step: The rate at which the multiplier moves.
 
     Source:
         Rockafellar, "The multiplier method of Hestenes and Powell", 1973.
@@ -228,14 +222,13 @@ class AugmentedLagrangian(Utility):
 class Softplus(Utility):
     """The paper's term: weight ln(1 + exp(s (loss - max_loss) / max_loss)).
 
-    The paper takes the difference in the unit of the coordinates, so that the same
-    training is steep in metres and blind in kilometres. Here it counts in parts of the
-    limit, and s says how many units of the paper one limit is: give the limit in metres
-    as s to have the paper's term for metres. It is a price, not a promise: the loss
-    settles where it balances the target, on either side of the limit.
+    The paper takes the difference in the unit of the coordinates, so that the same training is steep in metres and
+    blind in kilometres. Here it counts in parts of the limit: give the limit in metres as s for the paper's term
+    in metres. It is a price, not a bound: the loss settles where it balances the target, on either side of the
+    limit.
 
     Attributes:
-        weight: alpha, the weight beside the target's.
+        weight: alpha, the weight relative to the target's.
         steepness: s.
 
     Source:

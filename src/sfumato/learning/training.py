@@ -1,4 +1,4 @@
-"""Settings of a training (device, sizes and rates of the networks), and checkpoints from which it continues."""
+"""Settings of a training, its device, and checkpoints."""
 
 from __future__ import annotations
 
@@ -29,31 +29,28 @@ class Training(CompactRepr):
     """Settings of the networks' training; the sizes that the paper does not state are our choice.
 
     Attributes:
-        heads: How many answers the generator chooses from for a place. One is the paper's
-            network; of several the first is the place itself.
-        seeds: How many numbers of [0, 1) each head is given besides the place; at least 2.
+        heads: The number of answers from which the generator chooses for a place. One is the paper's network; of
+            several the first is the place itself.
+        seeds: The numbers of [0, 1) that each head receives in addition to the place; at least 2.
         width: Of the two hidden layers of the generator and of the attacker.
         start_steps: Batches in which the generator learns planar Laplace noise.
-        attack_steps: Batches for each new attacker. Too few are worse than slow: the
-            generator then learns to fool a weak attacker.
-        generator_steps: Batches of the generator in each round. With many it runs away from
-            an attacker who stands still, and the next one finds it.
+        attack_steps: Batches for each new attacker. With too few the generator learns to fool a weak attacker.
+        generator_steps: Batches of the generator in each round. With many it runs away from the fixed attacker,
+            and the next one finds it.
         attack_batch: Records in a batch of the attacker; each counts with the reports of all heads.
         generator_batch: Records in a batch of the generator.
         attack_rate: The attacker's largest learning rate.
         generator_rate: The learning rate of the heads; it falls along a cosine to a twentieth.
-        gate_rate: That of how often heads answer anywhere, which falls likewise.
-        place_rate: That of how much the place matters for it.
-        gate_bonus: The weight of the gates' entropy in nats, so that no head is given up
-            early; it falls to nothing.
-        blur: The size of the Gaussian noise that moving heads add, beside the spread of the
-            data, at first; wide, so that the attacker's gradient reaches far.
+        gate_rate: The learning rate of the gates' biases, which falls likewise.
+        place_rate: The learning rate of the gates' dependence on the place.
+        gate_bonus: The weight of the gates' entropy in nats, against early loss of a head; it falls to 0.
+        blur: The size of the Gaussian noise that moving heads add, relative to the spread of the data, at first;
+            wide, so that the attacker's gradient reaches far.
         last_blur: The value to which it falls. Patterns much finer than it reveal nothing.
-        temperature: The logits of the attacker whom the generator faces are divided by this.
-        last_temperature: The value to which it falls, from half of the rounds on, while the loss has a
-            price. A posterior is at its mildest where reports nearly agree, and there the
-            price pulls them apart; below 1 the belief is nearer to a best guess. The target
-            of a round is measured with this.
+        temperature: The divisor of the logits of the attacker whom the generator faces.
+        last_temperature: The value to which it falls, from half of the rounds on, while the loss has a price. A
+            posterior is at its mildest where reports nearly agree, and there the price pulls them apart; below 1
+            the belief is nearer to a best guess. The target of a round is measured with this.
     """
 
     heads: int = 2
@@ -114,15 +111,15 @@ class Training(CompactRepr):
 
 
 def _progress(passed: float, begin: float, end: float) -> float:
-    """Return how much of the way from ``begin`` to ``end`` has passed, from 0 to 1."""
+    """Return the part of the way from ``begin`` to ``end`` that has passed, from 0 to 1."""
     return min(1.0, max(0.0, (passed - begin) / (end - begin)))
 
 
 def device_for(feature: str, wanted: str | None = None) -> torch.device:
-    """Return where to compute: the device named, else a GPU where there is one, else the CPU.
+    """Return a device for torch: the one named, such as ``"cpu"``, else a GPU where there is one, else the CPU.
 
     Args:
-        feature: What needs torch, for the error message.
+        feature: The feature that needs torch, for the error message.
         wanted: Such as ``"cpu"`` or ``"cuda"``.
 
     Raises:
@@ -138,16 +135,7 @@ def device_for(feature: str, wanted: str | None = None) -> torch.device:
 
 
 def save(path: str | os.PathLike[str], identity: str, state: dict[str, Any]) -> None:
-    """Write a state, whole or not at all.
-
-    Args:
-        path: The file; one that exists is replaced.
-        identity: Whose state it is.
-        state: Tensors, numbers, texts, and lists and dictionaries of them.
-
-    Raises:
-        FileError: If the file cannot be written.
-    """
+    """Write a state of tensors and plain values under an identity, whole or not at all."""
     import torch
 
     with atomically(path) as temporary:
@@ -155,17 +143,9 @@ def save(path: str | os.PathLike[str], identity: str, state: dict[str, Any]) -> 
 
 
 def load(path: str | os.PathLike[str], identity: str) -> dict[str, Any] | None:
-    """Return the state in a file, or None if the file does not exist.
+    """Return the state in a file, or None if the file does not exist; refuse a state with another identity.
 
     Only tensors and plain values are read: a file cannot run code.
-
-    Args:
-        path: The file.
-        identity: Whose state it must be.
-
-    Raises:
-        FileError: If the file is not a sound checkpoint.
-        InputError: If it belongs to another training.
     """
     import torch
 
@@ -176,12 +156,12 @@ def load(path: str | os.PathLike[str], identity: str) -> dict[str, Any] | None:
     except (OSError, EOFError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError) as error:
         raise FileError(
             f"{os.fspath(path)!r} is not a checkpoint that can be read ({type(error).__name__}).",
-            "remove it, to start anew, or name another file.",
+            "remove it to start again, or name another file.",
         ) from error
     if not isinstance(found, dict) or found.get("format") != _FORMAT or "state" not in found:
         raise FileError(
             f"{os.fspath(path)!r} is not a checkpoint of this version.",
-            "remove it, to start anew, or name another.",
+            "remove it to start again, or name another file.",
         )
     if found.get("identity") != identity:
         raise InputError(

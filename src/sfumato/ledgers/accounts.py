@@ -1,4 +1,4 @@
-"""The account of one user: limits for a day, a week and for ever, and a refusal of what would exceed one."""
+"""Accounts of users: limits for a day, a week and all time, and the refusal of charges above them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -59,12 +59,7 @@ class Limit:
 
 
 def read_limits(values: float | str | Iterable[float | str], unit: str | None) -> tuple[tuple[Limit, ...], str]:
-    """Return limits that are written as ``5/km per day``, and their unit; None takes the unit of the text.
-
-    Raises:
-        InputError: If there is none, or two are for one window.
-        UnitError: If a unit does not fit.
-    """
+    """Return limits such as ``5/km per day``, in the order of `WINDOWS`, and their unit, by default the text's."""
     single = (str, bytes, bytearray, memoryview)
     texts: list[Any] = (
         list(values) if isinstance(values, Iterable) and not isinstance(values, single) else [values]
@@ -83,7 +78,7 @@ def read_limits(values: float | str | Iterable[float | str], unit: str | None) -
         unit = named[0] if named else ""
         if units.canonical(unit.lower()) in _TIMES:
             raise InputError(
-                f"the limit {texts[0]!r} is for each {unit} of a distance in time.",
+                f"the limit {texts[0]!r} counts per {unit}, as of a distance in time.",
                 "for a limit that is renewed, write '5 per day', or '5/km per week'",
                 python(f"pass unit={unit!r} if it is meant."),
             )
@@ -93,7 +88,7 @@ def read_limits(values: float | str | Iterable[float | str], unit: str | None) -
     if not limits or len(set(windows)) < len(windows):
         raise InputError(
             "no limit is given." if not limits else "two limits are for the same time.",
-            "give one limit for ever, one per day or one per week, or several of these.",
+            "give one limit per day, one per week or one without a time, or several of these.",
         )
     return tuple(sorted(limits, key=lambda limit: WINDOWS.index(limit.window))), unit
 
@@ -105,15 +100,15 @@ def _split(text: float | str) -> tuple[float | str, str]:
 
 
 def _check_time(text: float | str) -> None:
-    """Refuse a limit, without its window, that names another time: ``20/km per fortnight``."""
+    """Refuse a limit that names a period which is not counted, such as ``20/km per fortnight``."""
     match = _AMOUNT.match(text) if isinstance(text, str) else None
     if match is None:
         return
     named, rest = (match[1] or "").lower(), match[2]
     if _RENEWED.match(rest) or named.removesuffix("s") in _NO_UNITS:
         raise InputError(
-            f"the limit {text!r} is for a time that is not counted: days and weeks are, and ever.",
-            "write '20/km per day' or '20/km per week', and without a time ('20/km') for a limit for ever.",
+            f"the limit {text!r} is for an unknown period: a limit is per day, per week or for all time.",
+            "write '20/km per day', '20/km per week', or '20/km' for all time.",
         )
 
 
@@ -134,12 +129,12 @@ def restored_limits(text: str) -> tuple[Limit, ...]:
 
 
 class BudgetError(InfeasibleError):
-    """A report that would spend more than a user's budget; nothing was charged.
+    """A report that would exceed a user's budget; nothing was charged.
 
     Attributes:
-        user: Whose budget.
-        asked: What the report would have spent.
-        left: What may be spent now: the least that any limit leaves.
+        user: The user.
+        asked: The amount that the report needs.
+        left: The amount that may be spent now, the least over all limits.
     """
 
     def __init__(self, problem: str, *hints: str, user: str, asked: Fraction, left: Fraction) -> None:
@@ -154,9 +149,9 @@ class WindowBalance:
     """The balance of one limit.
 
     Attributes:
-        window: The time: ``day``, ``week`` or ``ever``.
-        spent: What is spent in it.
-        limit: What may be spent in it.
+        window: ``day``, ``week`` or ``ever``.
+        spent: The amount spent in the window.
+        limit: The most that may be spent in it.
     """
 
     window: str
@@ -166,12 +161,12 @@ class WindowBalance:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Balance(CompactRepr):
-    """One user's balance: what is spent, and what is left. Amounts are exact.
+    """One user's balance, in exact amounts.
 
     Attributes:
-        spent: The sum of all that was ever charged.
-        left: What may be spent now: the least that any limit leaves.
-        reports: How many reports were charged, ever.
+        spent: The sum of all charges.
+        left: The amount that may be spent now, the least over all limits.
+        reports: The number of reports charged.
         windows: The balance of each limit.
     """
 
@@ -181,8 +176,7 @@ class Balance(CompactRepr):
     windows: tuple[WindowBalance, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """The sums of one user: of all charges, and of the last day and the last week with a charge."""
 
     spent: Decimal = ZERO
@@ -201,7 +195,7 @@ class Account:
         return self.week_spent if self.week == weeks_since(time_s) else ZERO
 
     def charged(self, total: Decimal, reports: int, time_s: int) -> Account:
-        """Return the account after a charge, without regard to limits."""
+        """Return the account after a charge, which limits need not allow."""
         return Account(
             added(self.spent, total),
             self.reports + reports,
@@ -238,7 +232,7 @@ class Account:
             f"{shown(rest, unit)} {whose}, but {shown(total, unit)} is needed."
         )
         if never:
-            problem += f" So much is never left: {limit.shown(unit)} is the limit."
+            problem += f" This is more than the whole limit of {limit.shown(unit)}."
             ways = ["ask for fewer reports of one person at a time", "report with a smaller epsilon."]
         else:
             ways = [_LATER[limit.window], "report with a smaller epsilon." if left > 0 else "stop reporting."]

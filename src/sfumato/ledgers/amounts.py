@@ -1,4 +1,4 @@
-"""Amounts of budgets: decimals that are added exactly, never floats."""
+"""Budget amounts as exact decimals."""
 
 from __future__ import annotations
 
@@ -23,21 +23,11 @@ ZERO: Final = Decimal(0)
 
 
 def amount(value: float | str | Decimal, unit: str, what: str, *, at_most: bool = False) -> Decimal:
-    """Return an amount as the decimal that it is written as.
+    """Return a positive number, or a text such as ``"0.1/km"``, as the decimal that it is written as.
 
-    A float stands for the shortest decimal that it prints as: 0.1 is 1/10, not the binary
-    fraction next to it. Where a text is in another unit (``"1/mi"`` in a ledger per km) and has no end as a
-    decimal, it is rounded at the fiftieth place, so that never too little is charged.
-
-    Args:
-        value: A positive number, or text such as ``"0.1/km"``.
-        unit: The unit of the metric; empty for a pure number.
-        what: The thing that has the amount, for the error message.
-        at_most: Whether it is rounded down, as limits are, and not up, as charges are.
-
-    Raises:
-        InputError: If it is not positive, or beyond 10**-30 and 10**30.
-        UnitError: If the unit does not fit.
+    A float stands for the shortest decimal that it prints as: 0.1 is 1/10. A text in another unit than ``unit``
+    (``"1/mi"`` in a ledger per km) is rounded at the fiftieth place: up for charges, down for limits
+    (``at_most``). An amount outside 10**-30 to 10**30 is refused; ``what`` names it in the error message.
     """
     if isinstance(value, str) and len(value) > _LONGEST:
         raise InputError(f"{what} has {len(value):,} characters.", "write fewer digits.")

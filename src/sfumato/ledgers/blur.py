@@ -1,4 +1,4 @@
-"""Reports for an app: remember, charge and draw in one call and one transaction."""
+"""Reports for an app: remember, charge and draw in one transaction."""
 
 from __future__ import annotations
 
@@ -52,41 +52,39 @@ _ON_M: Final = 1.0  # so near to a place that is served, a point is served despi
 class Blur:
     """Reports of one mechanism for users with budgets: each is charged first, and then drawn.
 
-    A place that is named is remembered: its report is drawn once, for the first visit (its
-    anchor), charged once and repeated from then on, also by other processes with the same ledger.
-    Given which visits share a place, each place then costs epsilon x |anchor - anchor'|,
-    once. For the visited points themselves, where all are within r of their anchors, reports
-    are at most e^(epsilon (|x - x'| + 2 r)) times likelier from one than from another. Anyone can see from the
-    reports that two visits share a place, and nothing is promised about it. Without a name nothing is remembered.
+    A named place is remembered: its report is drawn for the first visit (its anchor), charged once and repeated
+    from then on, also by other processes with the same ledger. Given which visits share a place, each place costs
+    epsilon x |anchor - anchor'|, once. If all visited points are within r of their anchors, reports are at most
+    e^(epsilon (|x - x'| + 2 r)) times as likely from one point as from another. The reports show that two visits
+    share a place, and this has no guarantee. Without a name nothing is remembered.
 
-    A place that moved, such as a home, is drawn and charged once more with ``move=True``. From then on this report
-    is repeated; the record keeps both, with their times. Anyone can see from the reports that it moved. The ledger
-    holds no true position, so it cannot notice every move: `report` warns (`PlaceWarning`) where fewer than one
-    in 100 fresh reports of the point would be as far from it as the report that is repeated. Only these two are
-    compared, and the caller has both. About one place in 100 that has not moved is warned of, too.
+    With ``move=True`` a place that moved, such as a home, is drawn and charged once more, and this report is
+    repeated from then on; the record keeps both, with their times. The reports show that it moved. The ledger
+    holds no true position, so it cannot notice every move: `report` warns (`PlaceWarning`) where fewer than one in
+    100 fresh reports of the point would be as far from it as the repeated report. About one in 100 places that
+    have not moved is warned about too.
 
     When a user's budget is spent, a call is refused (`BudgetError`). With ``spent="repeat"`` the call for one
     visit (`report`, `draw`) returns the last report of this mechanism that was drawn for this user under
-    ``spent="repeat"``, for any place; this costs nothing, and reveals nothing new of where they are except
-    that they are at no place that is remembered, whose own report would be repeated. If there is none, it is
-    refused. Calls for many visits and releases of tables are always refused, because there
-    each report is that of its own place.
+    ``spent="repeat"``, for any place. It costs nothing, and reveals nothing new about where they are, except that
+    they are at no remembered place, whose own report would be repeated. Without such a report it is refused. Calls
+    for many visits and releases of tables are always refused, because there each report is that of its own place.
 
     Args:
         mechanism: The mechanism, or noise for coordinates, which has no positions: use `report`.
-        ledger: Whose unit is the promise's.
-        promise: What a report spends: metric privacy, or coordinate privacy on a lattice or of noise (whose slack
-            counts once for every report); it is proved on the mechanism's integers or the noise's recipe here, or
-            refused. By default the promise that the mechanism was made with.
+        ledger: A ledger with the unit of the guarantee.
+        promise: The guarantee of one report, which is charged: metric privacy, or coordinate privacy on a lattice
+            or of noise (whose slack counts once for every report). It is proved here on the mechanism's integers
+            or the noise's recipe, or refused. By default the guarantee that the mechanism was made with.
         spent: The answer to one visit when too little is left: ``refuse`` or ``repeat``.
 
     Attributes:
-        promise: The proved promise of one report.
-        charge: What one report spends, exactly: the decimal that the promise's epsilon prints as, or where only
-            the float itself is proved, the next one above it.
+        promise: The proved guarantee of one report.
+        charge: The exact charge for one report: the decimal that its epsilon prints as, or where only the float
+            itself is proved, the next one above it.
 
     Raises:
-        InputError: If nothing is promised, the promise does not hold, or the units differ.
+        InputError: If there is no guarantee, it does not hold, or the units differ.
 
     Example:
         >>> import tempfile
@@ -125,13 +123,13 @@ class Blur:
         check_known(mechanism)
         if type(ledger) is not Ledger:
             raise InputError(
-                f"a value of {type(ledger)} is not a Ledger, and nothing is known of what it charges.",
+                f"a value of {type(ledger)} is not a Ledger, and its charges are unknown.",
                 python("open the ledger with sf.Ledger(address)."),
             )
         points = mechanism.supports(Capability.POINTS)
         if mechanism.supports(Capability.TUPLES) or not (points or mechanism.supports(Capability.MATRIX)):
             raise InputError(
-                f"{mechanism!r} reports neither points nor one observable, and a ledger keeps no other reports.",
+                f"{mechanism!r} reports neither points nor one observable, and a ledger stores no other reports.",
                 python("pass a Mechanism or a CoordinateNoise."),
             )
         channel: Mechanism | None = None if points else mechanism.channel()
@@ -144,8 +142,8 @@ class Blur:
             counts = f"amounts per {plain(ledger.unit)}" if ledger.unit else "pure numbers"
             stated = f"per {plain(unit)}" if unit else "a pure number"
             raise InputError(
-                f"the ledger counts {counts}, but the mechanism's promise is {stated}.",
-                "" if not (unit and ledger.unit) else python(f"state the promise per {plain(ledger.unit)}"),
+                f"the ledger counts {counts}, but the mechanism's guarantee is {stated}.",
+                "" if not (unit and ledger.unit) else python(f"state the guarantee per {plain(ledger.unit)}"),
                 f"use a ledger made with a budget such as {'20' + units.per_unit(unit)!r}.",
             )
         object.__setattr__(self, "mechanism", mechanism)
@@ -172,17 +170,17 @@ class Blur:
         """Return the report of a point on the ground, after charging for it: latitude and longitude, array (2,).
 
         Args:
-            user: Who reports.
+            user: The user.
             lat: Latitude in degrees.
             lon: Longitude in degrees.
-            place: The name of a place that is remembered; then the point matters the first time only.
+            place: The name of a remembered place, of which only the first point is drawn for.
             outside: Whether a point outside is refused or moved; see `Sampler.blur`.
-            move: Whether the place is at this point from now on: it is drawn and charged once more.
+            move: Whether the place has moved to this point: it is drawn and charged once more.
 
         Raises:
             BudgetError: If the user has too little left; then nothing is drawn.
-            InputError: If the mechanism is not one of places, the point is outside, or no place is named that
-                could move; then nothing is charged.
+            InputError: If the mechanism is not one of places, the point is outside, or ``move`` has no place; then
+                nothing is charged.
         """
         _check_move(place, move=move)
         try:
@@ -204,17 +202,16 @@ class Blur:
         """Return the report of each visit, all charged or none: latitudes and longitudes, array (n, 2).
 
         Args:
-            users: Who reports.
+            users: The users.
             lat: Latitudes in degrees, array (n,); of visits to one place the first counts.
             lon: Longitudes in degrees, array (n,).
-            places: Names of places; None, an empty text or NaN (a missing value of pandas) is no place: it is
-                drawn afresh and charged.
+            places: Names of places; None, an empty text or NaN (a missing value of pandas) is drawn afresh.
             outside: Whether points outside are refused or moved; see `Sampler.blur`.
 
         Raises:
-            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
-            InputError: If the mechanism is not one of places, or a point that is drawn for is outside, or not as
-                many of one kind are given as of another; then nothing is charged.
+            BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
+            InputError: If the mechanism is not one of places, a point to draw for is outside, or lengths differ;
+                then nothing is charged.
         """
         return self._reports_of(users, lat, lon, places, outside)
 
@@ -260,15 +257,14 @@ class Blur:
         """Return the position of one report of a user's secret, after charging for it.
 
         Args:
-            user: Who reports.
+            user: The user.
             position: The position of the secret.
-            place: The name of a place that is remembered: ``home``, or the key of a venue. None draws afresh.
-            move: Whether the place is at this secret from now on: it is drawn and charged once more.
+            place: The name of a remembered place: ``home``, or the key of a venue. None draws afresh.
+            move: Whether the place has moved to this secret: it is drawn and charged once more.
 
         Raises:
             BudgetError: If the user has too little left; then nothing is drawn.
-            InputError: If it is not the position of a secret, or no place is named that could move; then nothing
-                is charged.
+            InputError: If it is not the position of a secret, or ``move`` has no place; then nothing is charged.
         """
         _check_move(place, move=move)
         secrets = self._matrix.shape[0]
@@ -290,13 +286,13 @@ class Blur:
         """Return the position of one report for each visit, all charged or none; see `draw`.
 
         Args:
-            users: Who reports.
+            users: The users.
             positions: Positions of secrets, array (n,); of visits to one place the first counts.
             places: Names of places; None, an empty text or NaN draws afresh.
 
         Raises:
-            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
-            InputError: If it is noise for coordinates, or these are not positions of secrets, one for each user.
+            BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
+            InputError: If it is noise for coordinates, or there is not one position of a secret for each user.
         """
         secrets, people = self._matrix.shape[0], listed(users, "users")
         secret_positions = [integer(each) for each in listed(positions, "positions")]
@@ -327,7 +323,7 @@ class Blur:
         """Return the report of each visit, remembered or drawn by the caller, all charged or none.
 
         Args:
-            users: Who reports.
+            users: The users.
             places: Names of places; None, an empty text or NaN draws afresh.
             draw: Returns a fresh report for each of the visits with these numbers.
             run: The key of a run, of which each batch is charged once; see `Ledger.charge_many`.
@@ -337,7 +333,7 @@ class Blur:
             Positions of observables, array (n,); of noise latitudes and longitudes in degrees, array (n, 2).
 
         Raises:
-            BudgetError: If a user has too little left; then nobody is charged, and nothing is repeated.
+            BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
             FileError: If the ledger holds a report that the mechanism does not make.
         """
         reports = self._settle(users, places, draw, run, batch)
@@ -352,7 +348,7 @@ class Blur:
 
     @property
     def sentence(self) -> str:
-        """The charge for one report, and its cost, in words."""
+        """The charge for one report, in words."""
         charged = charge_sentence(self.promise, self.charge)
         if self._channel is not None and isinstance(self.promise, MetricPrivacy):
             charged += self.promise.caveat(self._channel.secrets)
@@ -369,12 +365,7 @@ class Blur:
 
     @checked
     def remembers(self, users: Collection[str], places: Collection[str | None]) -> list[bool]:
-        """Return for each visit whether its place has a report of this mechanism, which costs nothing more.
-
-        Args:
-            users: Who reports.
-            places: Names of places; None, an empty text or NaN for none.
-        """
+        """Return for each visit whether its place has a report of this mechanism, which costs nothing more."""
         return self.ledger.remembers(users, places, self._name)
 
     def _settle(
@@ -406,7 +397,7 @@ class Blur:
         last = self.ledger.last_report(user, self._name)
         if last is None:
             raise BudgetError(
-                f"{refused.text} No report of this mechanism was kept for them to be repeated.",
+                f"{refused.text} There is no stored report of this mechanism to repeat.",
                 *refused.hints[1:],
                 user=refused.user,
                 asked=refused.asked,
@@ -415,10 +406,7 @@ class Blur:
         return last
 
     def far(self, lat: Floats, lon: Floats, reports: Sequence[Report], outside: Outside) -> list[bool]:
-        """Return which visits, arrays (n,) of degrees, are as far from their reports as few fresh ones are.
-
-        Fewer than one in 100 fresh reports of the visit would be as far; see `PlaceWarning`.
-        """
+        """Return for which visits, arrays (n,) of degrees, fewer than one in 100 fresh reports would be as far."""
         visits = zip(lat.tolist(), lon.tolist(), reports, strict=True)
         return [self._points.far(north, east, report, outside) for north, east, report in visits]
 
@@ -449,7 +437,6 @@ class Blur:
 
 
 def _check_move(place: str | None, *, move: bool) -> None:
-    """Refuse a move without a place."""
     if move and not place_of(place):
         raise InputError(
             f"{argument('move', True)} was given without a place.",
@@ -458,18 +445,18 @@ def _check_move(place: str | None, *, move: bool) -> None:
 
 
 def _stated_promise(mechanism: Randomizer) -> MetricPrivacy | CoordinatePrivacy:
-    """Return what a mechanism was made to promise, or refuse one that promises nothing."""
+    """Return the guarantee that a mechanism was made with, or refuse one without any."""
     charged = [each for each in mechanism.stated_guarantees if isinstance(each, MetricPrivacy | CoordinatePrivacy)]
     if not charged:
         raise InputError(
-            f"{mechanism!r} promises nothing that could be charged.",
+            f"{mechanism!r} has no guarantee that could be charged.",
             python("pass promise=, such as sf.CoordinatePrivacy('1/km')."),
         )
     return charged[0]
 
 
 class PointReports:
-    """Draws reports of points on the ground as a ledger keeps them, and turns reports into degrees."""
+    """Drawing of reports of points on the ground in the form of a ledger, and their degrees."""
 
     __slots__ = ("_latlon", "_mechanism", "_places", "_sampler", "_single", "_words")
 
@@ -516,10 +503,9 @@ class PointReports:
         return drawn
 
     def far(self, lat: float, lon: float, report: Report, outside: Outside) -> bool:
-        """Return whether fresh reports of a point are as far from it as another one less than once in 100 times.
+        """Return whether less than 1 in 100 fresh reports of a point are as far from it as a given report.
 
-        Nothing is known but the point and the report. Of noise it is estimated from simulated
-        reports. A point outside has no reports, unless it is moved.
+        Noise is simulated. A point outside has no reports, unless it is moved.
         """
         at = self.degrees([report])
         if at is None or not (abs(lat) <= 90 and abs(lon) <= 180):

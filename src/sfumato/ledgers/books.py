@@ -1,4 +1,4 @@
-"""The tables of a ledger, and its books within one transaction: all that is charged is written, or nothing."""
+"""Tables of a ledger, and its books within one transaction: every charge is written, or none."""
 
 from __future__ import annotations
 
@@ -200,15 +200,10 @@ class Books:
         batch: int = 0,
         contents: str = "",
     ) -> None:
-        """Charge users, each as far as their limits allow; otherwise raise a `BudgetError`.
+        """Charge users if their limits allow it; otherwise raise a `BudgetError`.
 
-        Args:
-            charges: Who is charged, and how much.
-            kept: Reports of places by user and key, which are kept with the user's charge.
-            last: The report of a user that may have to be repeated.
-            run: The key of a run; empty for none.
-            batch: The number of the batch of the run.
-            contents: A hash of what the batch is made of.
+        ``kept`` has reports of places by user and key, ``last`` the report of a user that may have to be repeated,
+        and ``contents`` is a hash of the batch.
         """
         self.check(charges)
         first = self._number + 1
@@ -254,7 +249,7 @@ class Books:
         return known_places(self._connection, keys)
 
     def write(self) -> None:
-        """Write all that was charged; it counts once the transaction ends."""
+        """Write all charges; they count once the transaction ends."""
         if not self._entries:
             return
         execute = self._connection.execute
@@ -288,14 +283,14 @@ def names_of_users(connection: Connection) -> list[str]:
 
 
 def accounts_of(connection: Connection, users: Iterable[str]) -> dict[str, Account]:
-    """Return the accounts of users; of those never charged, empty ones. A damaged one raises a `FileError`."""
+    """Return the accounts of users, empty ones if never charged; a damaged one raises a `FileError`."""
     names = list(users)
     rows = _select(connection, _ACCOUNT, _SOME_ACCOUNTS, names)
     return {name: Account() for name in names} | {row.name: account_of(row) for row in rows}
 
 
 def _select(connection: Connection, one: Any, several: Any, wanted: list[str]) -> Iterator[Any]:
-    """Yield the rows that are wanted, by one quick query or by blocks."""
+    """Yield the rows for keys: by one quick query, or in blocks."""
     if len(wanted) == 1:
         yield from connection.execute(one, {"wanted": wanted[0]})
         return
@@ -335,13 +330,13 @@ def _account_row(name: str, account: Account) -> dict[str, Any]:
 
 
 def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Report]:
-    """Return the reports of places that have one, by their keys; of a place that moved the last one."""
+    """Return the reports of places that have one, by key; of a place that moved, the last one."""
     rows = _select(connection, _PLACE, _SOME_PLACES, list(dict.fromkeys(keys)))
     return {row.key: _restored(row.report) for row in rows}
 
 
 def kept_report(connection: Connection, user: str, mechanism: str) -> Report | None:
-    """Return the last report by a mechanism (its fingerprint in hexadecimal) that was kept to be repeated."""
+    """Return the last report by a mechanism (its hexadecimal fingerprint) that was stored to be repeated."""
     text = connection.execute(_KEPT, {"of_user": user, "made_by": mechanism}).scalar_one_or_none()
     return None if text is None else _restored(text)
 
@@ -364,13 +359,9 @@ def make_ledger(
     salt: str | None = None,
     fill: Callable[[Books], None] | None = None,
 ) -> None:
-    """Make a new ledger, with the first charges that ``fill`` makes: all of it, or nothing.
+    """Make a new ledger, with the first charges that ``fill`` makes, or nothing; nothing may exist at the address.
 
     The salt, 32 hexadecimal digits, is given where places keep the hashes of an older ledger.
-
-    Raises:
-        InputError: If the key does not have 32 bytes.
-        FileError: If something is there, or nothing can be written there.
     """
     if key is not None and len(key) != KEY_BYTES:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Secrets that move: the attacker's belief from one report to the next."""
+"""Secrets that move: the attacker's belief after each report."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Released = Sequence[tuple[Mechanism, int]]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MarkovChain:
-    """A Markov chain of secrets: where a user is first, and where they go.
+    """A Markov chain of secrets.
 
-    An attacker who sees reports updates their prior; the next mechanism should be designed
-    for this prior, not for the first one (Privacy Games, section 2, assumes it).
+    An attacker who sees reports updates their prior, so the next mechanism should be designed for `next_prior` and
+    not for the first prior (Privacy Games, section 2, assumes this).
 
     Args:
         initial: The prior of the first secret.
-        transition: From each secret to the next one, a mechanism on the same space.
+        transition: A mechanism on the prior's space, from each secret to the next one.
 
     Raises:
-        InputError: If the transition is not on the prior's space.
+        InputError: If the transition is on another space.
     """
 
     initial: Prior
@@ -56,13 +56,13 @@ class MarkovChain:
     @classmethod
     @checked
     def independent(cls, prior: Prior) -> MarkovChain:
-        """Return the chain whose secrets are drawn anew each time: no report says anything of another secret."""
+        """Return the chain of independent secrets: no report reveals anything about another secret."""
         return cls(prior, Mechanism(np.tile(prior.probabilities, (len(prior), 1)), prior.space, prior.space))
 
     @classmethod
     @checked
     def of_traces(cls, space: Space, traces: Iterable[ArrayLike], *, smoothing: float = 1.0) -> MarkovChain:
-        """Return the chain that fits traces: counted steps, and where secrets are on the whole.
+        """Return the chain with the frequencies of steps and visits in traces.
 
         Args:
             space: The secrets.
@@ -70,7 +70,7 @@ class MarkovChain:
             smoothing: Added to every count, so that no step is impossible.
 
         Raises:
-            InputError: If a trace holds no positions of the space, or nothing is counted.
+            InputError: If a trace holds no positions of the space, or a secret has no step and the smoothing is 0.
         """
         steps = np.full((len(space), len(space)), float(smoothing))
         visits = np.full(len(space), float(smoothing))
@@ -126,7 +126,7 @@ class MarkovChain:
 
     @checked
     def next_prior(self, released: Released) -> Prior:
-        """Return the prior of the coming secret: given the reports so far."""
+        """Return the prior of the next secret, after the reports so far."""
         if not released:
             return self.initial
         coming = self.filtered(released)[-1] @ self.transition.matrix
@@ -134,9 +134,7 @@ class MarkovChain:
 
     @checked
     def smoothed(self, released: Released) -> Floats:
-        """Return the belief about each secret after all reports, later ones too.
-
-        It is the belief of an attacker who sees the whole trace.
+        """Return the belief about each secret after all reports of the trace, later ones too.
 
         Returns:
             Array (reports, secrets); rows sum to one.

@@ -1,4 +1,4 @@
-"""Charges: who pays, how much for each report of a mechanism, which is proved first, and how amounts compose."""
+"""Charges: their exact amounts, the proof of the guarantee charged for, and the rule of composition."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MOST: Final = 2**53
 
 
 class Charge(NamedTuple):
-    """A charge to one user: epsilon for each of so many reports.
+    """A charge to one user.
 
     Attributes:
-        user: Who is charged.
-        epsilon: What one report spends, per unit of the ledger.
-        reports: How many reports.
-        mechanism: The fingerprint of the mechanism that draws them, which is recorded.
+        user: The user who is charged.
+        epsilon: The epsilon of one report, per unit of the ledger.
+        reports: The number of reports.
+        mechanism: The fingerprint of the mechanism, for the record.
     """
 
     user: str
@@ -49,12 +49,7 @@ class ExactCharge(NamedTuple):
 
 
 def read_charges(charges: Iterable[Charge], unit: str) -> list[ExactCharge]:
-    """Return charges with accepted names and exact amounts.
-
-    Raises:
-        InputError: If something is no charge, a name is not accepted, or an amount or number is not positive.
-        UnitError: If the unit of an amount does not fit.
-    """
+    """Return charges with accepted names and exact amounts; refuse anything else with an `InputError`."""
     amounts: dict[float | str | Decimal, Decimal] = {}
     exact = []
     values: Iterable[Any] = charges
@@ -86,13 +81,11 @@ def contents_of(terms: Terms, charges: Iterable[ExactCharge]) -> str:
 
 
 def proved_charge(mechanism: Randomizer, promise: ReportPrivacy) -> Decimal:
-    """Return what one report is charged: a promise that is proved of the integers or the noise's recipe.
+    """Return the charge for one report, after a proof of its guarantee on the integers or the noise's recipe.
 
-    It is the decimal that the promised epsilon prints as: 0.1, although the float 0.1 is a little more; it is
-    proved for that decimal. Where only the float can be proved, the next decimal of 17 digits above it is charged.
-
-    Raises:
-        InputError: If the promise is not proved, or not one of such a mechanism.
+    The charge is the decimal that epsilon prints as, although the float 0.1 is a little more than 0.1: the
+    guarantee is proved for that decimal. Where only the float can be proved, the charge is the next decimal of 17
+    digits above.
     """
     charge = printed(promise.epsilon)
     if _proved_epsilon(mechanism, promise) <= charge:
@@ -105,15 +98,15 @@ def proved_charge(mechanism: Randomizer, promise: ReportPrivacy) -> Decimal:
 
 
 def _proved_epsilon(mechanism: Randomizer, promise: ReportPrivacy) -> float:
-    """Return the epsilon that is proved, which is at most the promised one, or raise an `InputError`."""
+    """Return the epsilon that is proved, which is at most the stated one, or raise an `InputError`."""
     proof = prove(mechanism, promise)
     if not isinstance(proof, Stated):
         return proof.upper
     points = mechanism.supports(Capability.POINTS)
-    hint = python("charge noise.promise.") if points else "charge what the mechanism really spends."
+    hint = python("charge noise.promise.") if points else "charge the mechanism's proved epsilon."
     if proof.upper is None:
         kind = "noise for coordinates" if points else "mechanisms of this kind"
-        raise InputError(f"{promise!r} is not a promise of {kind}.", hint)
+        raise InputError(f"{promise!r} is no guarantee of {kind}.", hint)
     epsilon = at_most(proof.upper, 9)
     raise InputError(
         f"{promise} is claimed, but the noise's epsilon is up to {epsilon}/{promise.unit}, and its slack up to "
@@ -125,18 +118,18 @@ def _proved_epsilon(mechanism: Randomizer, promise: ReportPrivacy) -> float:
 
 
 def rule_sentence(unit: str) -> str:
-    """Return in sentences how charges of a ledger in a unit compose; an empty unit means pure numbers."""
+    """Return in sentences how charges per ``unit`` compose; an empty unit means pure numbers."""
     distance = f"distance in {plain(unit)}" if unit else "distance"
     local = "" if unit else " Under local differential privacy the distance of two values is 1."
     return (
-        "Amounts add up: reports of one value, each drawn by itself, are together at most "
-        f"e^(sum of their amounts x {distance}) times likelier from it than from another value, by the largest "
-        f"distance that one of them was promised for. A slack lengthens it for its own report.{local}"
+        "Amounts add up: independent reports of one value are together at most "
+        f"e^(sum of their amounts x {distance}) times as likely from it as from another value. The distance is "
+        f"the largest in the guarantees of these reports. A slack lengthens it for its own report.{local}"
     )
 
 
 def charge_sentence(promise: ReportPrivacy, charge: Decimal) -> str:
-    """Return the charge for one report, and what k of them cost where there is a slack, in a sentence."""
+    """Return the charge for one report in a sentence, and the cost of k reports where there is a slack."""
     epsilon = shown(charge, promise.unit if isinstance(promise, CoordinatePrivacy) else promise.metric.unit)
     sentence = f"Each report that is drawn is charged {epsilon}"
     if not isinstance(promise, CoordinatePrivacy) or not promise.slack_m:
@@ -144,5 +137,5 @@ def charge_sentence(promise: ReportPrivacy, charge: Decimal) -> str:
     slack = amount_at_most(promise.slack_m, "m")
     return (
         f"{sentence}, and its slack of {slack} counts each time: k reports of one point are together "
-        f"at most e^(k x {epsilon} x (distance + {slack})) times likelier from there than from another point"
+        f"at most e^(k x {epsilon} x (distance + {slack})) times as likely from there as from another point"
     )

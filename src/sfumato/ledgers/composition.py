@@ -1,4 +1,4 @@
-"""Composition of reports about one secret: what they guarantee together, and the schemes by which they repeat."""
+"""Composition of independent reports about one secret, and schemes of repeated reports."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _BLOCK: Final = 1 << 23  # numbers held at once: 64 MiB
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """The guarantee of independent reports about one secret together, per unit of the metric.
+    """The joint guarantee of independent reports about one secret, per unit of the metric.
 
     Attributes:
-        epsilon_upper: The epsilon of all reports together: exact up to rounding, and
-            rounded up; ``inf`` if a pair at finite distance has an infinite likelihood ratio.
-        summed: The sum of the single epsilons, rounded up: what a ledger adds. It is larger
-            where the mechanisms are weakest on different pairs.
-        worst_pair: Positions of the two secrets that are easiest to tell apart.
-        reports: How many reports there are.
+        epsilon_upper: The epsilon of all reports together, exact up to rounding and rounded up; ``inf`` if a pair
+            at finite distance has an infinite likelihood ratio.
+        summed: The sum of the single epsilons, rounded up, as a ledger adds them. It is larger where the
+            mechanisms are weakest on different pairs.
+        worst_pair: Positions of the two secrets with the largest epsilon.
+        reports: The number of reports.
         unit: The unit of the metric.
     """
 
@@ -45,7 +45,6 @@ class Composition:
     unit: str
 
     def __str__(self) -> str:
-        """The guarantee in words."""
         per = f"/{plain(self.unit)}" if self.unit else ""
         return (
             f"{self.reports} reports about one secret: epsilon at most {at_most(self.epsilon_upper, 6)}{per} "
@@ -59,12 +58,10 @@ def compose(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
 
     max over s, s' of sum over i of ln max over o of p_i(o|s) / p_i(o|s'), over d(s, s')
 
-    Reports that are independent given the secret form the product channel. Its largest
-    likelihood ratio of a pair is the product of the single ones, as every combination of
-    reports may occur, so the channel need not be written out.
-
-    It also bounds traces: for secrets s_1, ..., s_t reported once each through mechanisms
-    of epsilon e_i, two traces differ by at most sum of e_i d(s_i, s_i').
+    Every combination of reports may occur, so the largest likelihood ratio of the product channel for a pair is
+    the product of the single ones. The result also bounds traces: for secrets s_1, ..., s_t, each reported once
+    through a mechanism of epsilon e_i, the logarithms for two traces differ by at most the sum of e_i d(s_i,
+    s_i').
 
     Args:
         mechanisms: One for each report; all about the same secret.
@@ -123,7 +120,7 @@ def _logs_above(mechanism: Mechanism) -> Floats:
 
 
 def _tight(logs: Floats, distances: Floats) -> tuple[float, tuple[int, int]]:
-    """Return max of logs / d, rounded up, and the pair; rows at distance zero must be equal."""
+    """Return max of logs / d, rounded up, and its pair; 0 if no ratio is above 1."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = np.where((logs > 0) & np.isfinite(distances), logs / distances, 0.0)
     s, t = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
@@ -132,10 +129,10 @@ def _tight(logs: Floats, distances: Floats) -> tuple[float, tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scheme:
-    """A scheme by which reports about one secret repeat, as an observer of all of them sees it.
+    """A scheme by which reports about one secret repeat.
 
-    The permanent mechanism is drawn from once and its value kept as a memo; every report
-    passes the memo through the instantaneous mechanism, with fresh noise.
+    The permanent mechanism is drawn from once, and its value is stored as a memo. Every report passes the memo
+    through the instantaneous mechanism, with fresh noise.
 
     p(o_1, ..., o_t|s) = sum over memos m of P(m|s) I(o_1|m) ... I(o_t|m)
 
@@ -144,7 +141,7 @@ class Scheme:
         instantaneous: I, from memos to observables.
 
     Raises:
-        InputError: If the second mechanism does not take what the first one gives.
+        InputError: If the secrets of the second mechanism are not the observables of the first.
 
     Source:
         Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014 (permanent and instantaneous
@@ -174,7 +171,7 @@ class Scheme:
     @classmethod
     @checked
     def memo(cls, mechanism: Mechanism) -> Scheme:
-        """Return one report that is kept: every later one repeats it."""
+        """Return one report that all later ones repeat."""
         observables = mechanism.observables
         return cls(mechanism, Mechanism(np.eye(len(observables)), observables, observables))
 
@@ -194,9 +191,7 @@ class Scheme:
         return f"Scheme of {kind}, {n} secrets and {m} observables"
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
-        """Return ln p(o_1, ..., o_t|s) for how often each observable was reported.
-
-        The order of the reports does not matter.
+        """Return ln p(o_1, ..., o_t|s) for the counts of each observable; the order of reports does not matter.
 
         Args:
             counts: Array (observables,), or (k, observables) for k observers at once.
@@ -236,14 +231,14 @@ class Scheme:
 
     @checked
     def posterior(self, prior: Prior, counts: ArrayLike) -> Prior:
-        """Return what an observer of all reports believes of the secret.
+        """Return the posterior of the secret, for an observer of all reports.
 
         Args:
-            prior: What they believed before.
-            counts: Array (observables,): how often each observable was reported.
+            prior: The observer's prior.
+            counts: Array (observables,), how often each observable was reported.
 
         Raises:
-            InputError: If the prior calls the reports impossible, or sizes do not fit.
+            InputError: If the reports are impossible under the prior, or sizes do not fit.
         """
         if len(prior) != self.permanent.shape[0]:
             raise InputError(
@@ -265,9 +260,9 @@ class Scheme:
     def epsilon_upper(self, metric: Metric, reports: int) -> float:
         """Return a proved epsilon of that many reports together, per unit of the metric, rounded up.
 
-        Fresh noise adds up: it is exact. Otherwise reports depend on the secret through the
-        memo alone, so the permanent mechanism's epsilon holds for any number of reports: it
-        is exact for a memo, and what noise on a memo reaches in the limit.
+        With fresh noise it is exact. Otherwise reports depend on the secret through the memo alone, so the
+        permanent mechanism's epsilon holds for any number of reports. It is exact for a memo without noise, and
+        the limit for noise on a memo.
 
         Raises:
             InputError: If there is no report, or the metric does not fit.

@@ -1,4 +1,4 @@
-"""The attacker's error after t reports, by scheme: of the optimal attack, and of averaging."""
+"""The attacker's error after t reports of a scheme: of the optimal attack, and of averaging."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class ErrorCurve:
     """The expected error of an attacker who saw all of t reports, for several t.
 
     Attributes:
-        scheme: How the reports repeat.
-        attack: What the attacker does.
+        scheme: The scheme of the reports.
+        attack: ``"optimal"`` or ``"averaging"``.
         reports: The numbers of reports, t.
         error: Array (len(reports),), in ``unit``.
-        lower: Where the error was simulated, the lower end of its interval; else the error.
+        lower: The lower end of the interval of a simulated error; else the error.
         upper: The upper end.
         exact: For each t, whether the error is a sum over all reports (up to the rounding of
             doubles) or a mean over simulated ones.
@@ -72,18 +72,17 @@ def errors_after(
 
     sum over (o_1, ..., o_t) of min over g of sum over s of prior(s) p(o_1, ..., o_t|s) d(g, s)
 
-    Orders of the same reports are alike and are summed once, so t reports of m observables
-    have C(t + m - 1, t) terms. Where these are too many, reports are simulated, the exact
-    posterior of each is attacked, and the mean has an interval that holds for any number of
-    trials.
+    All orders of the same reports are summed at once, so t reports of m observables have C(t + m - 1, t) terms.
+    Where these are too many, reports are simulated and the exact posterior of each is attacked. The interval of
+    the mean holds for any number of trials.
 
     Args:
-        scheme: How the reports repeat.
-        prior: What the attacker believes, and what is true.
+        scheme: The scheme of the reports.
+        prior: The distribution of the secret, which the attacker knows.
         distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
         reports: The numbers of reports, each at least 1.
-        trials: How many times to simulate.
-        seed: Of the simulation; needed only where there are too many terms.
+        trials: The number of simulations.
+        seed: Needed only where there are too many terms.
         failure: The probability that a simulated interval misses the error.
 
     Raises:
@@ -131,17 +130,17 @@ def averaging_errors(
     seed: int,
     failure: float = 0.05,
 ) -> ErrorCurve:
-    """Return how far the mean of t reported places lies from the secret, on average.
+    """Return the mean distance between the secret and the average of t reported places.
 
-    Against fresh noise whose mean is the secret it falls as 1 / sqrt(t), until what remains
-    is the mechanism's own bias, as at the edge of a region. Against a memo it does not fall.
+    With fresh noise whose mean is the secret it falls as 1 / sqrt(t), down to the mechanism's own bias, as at the
+    edge of a region. With a memo it does not fall.
 
     Args:
-        scheme: How the reports repeat; secrets and observables need coordinates.
-        prior: How probable each secret is.
+        scheme: The scheme of the reports; secrets and observables need coordinates.
+        prior: The distribution of the secret.
         reports: The numbers of reports, each at least 1.
-        trials: How many times to simulate.
-        seed: Of the simulation.
+        trials: The number of simulations.
+        seed: The seed of the simulation.
         failure: The probability that an interval misses, at most, for any number of trials.
 
     Returns:
@@ -247,7 +246,7 @@ def _sum_over_reports(scheme: Scheme, prior: Prior, distance: Floats, t: int) ->
 def _simulate(
     scheme: Scheme, prior: Prior, distance: Floats, t: int, trials: int, rng: np.random.Generator
 ) -> tuple[Floats, float, float]:
-    """Return the attacked posterior's error in each trial, and between what it lies."""
+    """Return the error of the attacked posterior in each trial, and the range of possible errors."""
     support = prior.support
     weights = prior.probabilities[support]
     secrets = support[rng.choice(len(support), size=trials, p=weights / weights.sum())]
@@ -263,13 +262,10 @@ def _simulate(
 
 
 def _mean_within(values: Floats, bottom: float, top: float, failure: float) -> Bracket:
-    """Return the mean of independent values within ``bottom`` and ``top``, and an interval of its expectation.
+    """Return the mean of independent values between ``bottom`` and ``top``, with an interval of its expectation.
 
-    The interval misses the expectation with probability at most ``failure``, for any number of
-    values.
-
-    Source:
-        Maurer and Pontil, "Empirical Bernstein bounds", COLT 2009, theorem 4.
+    The interval misses with probability at most ``failure``, for any number of values (Maurer and Pontil,
+    "Empirical Bernstein bounds", COLT 2009, theorem 4).
     """
     n = len(values)
     mean, variance = float(values.mean()), float(values.var(ddof=1))

@@ -1,4 +1,4 @@
-"""The database of a ledger: SQLite in one file, or PostgreSQL; one writer at a time in both."""
+"""Databases for ledgers: a SQLite file or PostgreSQL, with one writer at a time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HINTS: Final = {
 
 
 class Database(ABC):
-    """A database in which a ledger is, or can be made; its name is the address without the password.
+    """A database that contains a ledger, or may; its name is the address without the password.
 
     Its pool of connections is closed with its owner, and a forked process does not share it.
     """
@@ -76,7 +76,7 @@ class Database(ABC):
 
     @abstractmethod
     def faults(self, connection: Connection) -> list[str]:
-        """Return in sentences what the database finds damaged, and what would change the ledger by itself."""
+        """Return in sentences the damage that the database finds, and what would change the ledger by itself."""
 
     def close(self) -> None:
         """Close all connections that are not in use."""
@@ -137,9 +137,9 @@ _WRITING: Final = "sfumato_writing"
 class SqliteFile:
     """One file on a disk, under its real path.
 
-    Symbolic links are followed once. A file with a second name (a hard link) is refused: SQLite keeps its
-    log beside each name, so that two processes would not see each other's charges. So is a file that was
-    removed or replaced since it was opened.
+    Symbolic links are followed once. A file with a hard link is refused: SQLite writes its log next to each name,
+    so two processes would miss each other's charges. So is a file that was removed or replaced since it was
+    opened.
     """
 
     __slots__ = ("_seen", "path", "shown")
@@ -172,7 +172,7 @@ class SqliteFile:
             Path(self.path + ending).unlink(missing_ok=True)
 
     def check(self) -> None:
-        """Refuse a file that is not there, has two names, or is another one than before."""
+        """Refuse a file that does not exist, has two names, or was replaced."""
         try:
             status = os.stat(self.path)
         except (OSError, ValueError) as error:
@@ -186,7 +186,7 @@ class SqliteFile:
                 f"there is no ledger {self.shown!r} ({reason}).",
                 python("create it once with Ledger.create"),
                 "create it once with 'sfumato ledger create'",
-                "if it was there before, restore it: without it nobody knows what was spent.",
+                "if it was there before, restore it: it is the only record of what was spent.",
             ) from None
         if self._seen not in (None, (status.st_dev, status.st_ino)):
             raise FileError(
@@ -202,7 +202,7 @@ class SqliteFile:
         self._seen = status.st_dev, status.st_ino
 
     def engine(self, patience_s: float) -> Engine:
-        """Return a pool of connections to the file, which is never made by opening it."""
+        """Return a pool of connections to the file; opening never creates it."""
         address = f"file:{quote(Path(self.path).as_posix())}?mode=rw"
 
         def connect() -> Any:
@@ -219,7 +219,7 @@ class SqliteFile:
         return create_engine("sqlite://", creator=connect, poolclass=QueuePool)
 
     def write_ahead(self) -> None:
-        """Let the file have a log that is written ahead: readers do not wait for a writer."""
+        """Turn on the write-ahead log, with which readers do not wait for a writer."""
         connection = sqlite3.connect(self.path, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -230,7 +230,7 @@ class SqliteFile:
 
 
 class Sqlite(Database):
-    """A SQLite file: a log that is written ahead and synced at every commit, and one writer at a time."""
+    """A SQLite file with a write-ahead log that is synced at every commit."""
 
     def __init__(self, path: str) -> None:
         if not path.strip() or path == ":memory:" or path.startswith("file:"):
@@ -239,7 +239,7 @@ class Sqlite(Database):
         super().__init__(path)
 
     def new_engine(self) -> Engine:
-        """Return an engine whose transactions take the file's lock when they begin, if they are to write."""
+        """Return an engine whose writing transactions take the file's lock when they begin."""
         engine = self._file.engine(PATIENCE_S)
 
         @event.listens_for(engine, "begin")
@@ -314,7 +314,7 @@ _TAKEN: Final = ("42P07", "42710", "23505")  # there is one, or another client m
 
 
 class Postgres(Database):
-    """A PostgreSQL database, for several hosts: the server's clock, and a row that is locked while one writes."""
+    """A PostgreSQL database, for several hosts: the server's clock, and a row that the writer locks."""
 
     def __init__(self, url: URL) -> None:
         self._url = url.set(drivername="postgresql+psycopg")
@@ -357,7 +357,7 @@ class Postgres(Database):
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Begin a transaction; the first thing that it reads is the ledger's row, which it locks."""
+        """Begin a transaction; its first query reads and locks the ledger's row."""
         with self.file_errors(), self.engine.begin() as connection:
             yield connection
 
@@ -374,18 +374,13 @@ class Postgres(Database):
         return int(connection.execute(_SERVER_TIME).scalar_one())
 
     def faults(self, connection: Connection) -> list[str]:
-        """Return triggers and rules; the server looks after its own files."""
+        """Return triggers and rules; the server checks its own files."""
         added = connection.execute(_ADDED).scalars()
         return [f"The trigger or rule {plain(name)} was added, which may undo charges." for name in added]
 
 
 def database_at(address: str | os.PathLike[str]) -> Database:
-    """Return the database at an address, or at the path of a SQLite file, without looking whether it is there.
-
-    Raises:
-        InputError: If it is another kind of address, or a database that would not outlive the process.
-        MissingExtraError: If the driver of PostgreSQL is not installed.
-    """
+    """Return the database at an address or path, without checking whether it exists."""
     path = os.fspath(address)
     if "://" not in path:
         return Sqlite(path)
@@ -396,7 +391,7 @@ def database_at(address: str | os.PathLike[str]) -> Database:
         raise InputError(f"{plain(path)!r} is not the address of a ledger.", _ADDRESSES) from None
     if kind == "sqlite":
         if url.query or url.host:
-            raise InputError(f"{plain(path)!r} has parts that a SQLite ledger does not know.", _ADDRESSES)
+            raise InputError(f"{plain(path)!r} has parts that a SQLite ledger does not have.", _ADDRESSES)
         return Sqlite(url.database or "")
     if kind in ("postgresql", "postgres"):
         return Postgres(url)

@@ -1,4 +1,4 @@
-"""The fingerprint by which a mechanism is recognised: a hash of all that gives its reports their meaning."""
+"""Fingerprints of mechanisms."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _ADDRESS: Final = " at 0x"  # in the text of an object that says nothing of its 
 
 
 def fingerprint(drawable: Any) -> bytes:
-    """Return a hash of a mechanism, 32 bytes: another one as soon as a report could mean something else.
+    """Return a hash of a mechanism, 32 bytes, which differs where a report could have another meaning.
 
-    It is of the integers and both spaces (labels, coordinates, unit, coordinate reference system; of places and
-    bins what they are made from), or of a recipe with all of its parameters. What is promised does not count, nor
-    in which process, file or order of sets the mechanism is held.
+    It covers the integers and both spaces (labels, coordinates, unit, coordinate reference system; of places and
+    bins their description), or a recipe with all of its parameters. It does not depend on stated guarantees, the
+    process, the file or the order of sets.
 
     Args:
-        drawable: A `Mechanism`, noise, a frequency oracle, a tupling: all that a sampler draws from.
+        drawable: A `Mechanism`, noise, a frequency oracle or a tupling.
 
     Raises:
-        InputError: If it has labels or parameters whose text says nothing of their value.
+        InputError: If the text of a label or parameter does not show its value.
     """
     return hashlib.blake2b(_encoded(drawable), digest_size=SIZE, person=_FORM).digest()
 
 
 def _encoded(value: Any) -> bytes:
-    """Return a text of bytes that no other value has: a tag, and the parts with their lengths."""
+    """Return an injective encoding: a tag, and the parts with their lengths."""
     if isinstance(value, Mechanism):
         return _tagged("mechanism", value.bits, _Raw(_weights(value)), value.secrets, value.observables)
     if isinstance(value, CoordinateNoise):
@@ -102,7 +102,7 @@ def _array(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def _text(value: Hashable) -> bytes:
-    """Return the text of a value, which no other of its type has; refuse a mere address in this process."""
+    """Return the text of a value, unique within its type; refuse an address in memory."""
     text = repr(value + 0.0 if isinstance(value, float) else value)
     if _ADDRESS in text:
         raise InputError(

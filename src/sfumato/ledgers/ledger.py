@@ -1,4 +1,4 @@
-"""A ledger of budgets: what each user has spent, and a refusal of what would exceed a limit."""
+"""Ledgers of privacy budgets."""
 
 from __future__ import annotations
 
@@ -28,28 +28,26 @@ _SHOWN: Final = 60  # characters of an address
 
 
 class Ledger:
-    """The sums that users have spent of common limits, in a database that survives crashes.
+    """A database of what each user has spent, which refuses charges above common limits.
 
-    Reports about one secret with fresh noise add up: their epsilons, per unit of a metric, sum to what all of
-    them together guarantee (where they were promised for different metrics, per unit of the largest distance of
-    these). The ledger adds exactly (a float is the decimal that it prints as) and refuses the charge that would
-    exceed a limit. Limits are for ever, for each day or for each week; days and weeks are those of UTC, so that
-    two days' limits may be spent around one midnight. Charge before drawing: after a crash in between, budget is
-    lost, not privacy.
+    Epsilons of reports about one secret with fresh noise add up, per unit of a metric; for guarantees of different
+    metrics, per unit of the largest of their distances. Sums are exact: a float is the decimal that it prints as.
+    Limits are for all time, for each day or for each week, in UTC, so two days' limits may be spent around one
+    midnight. Charge before drawing: a crash in between then costs budget, not privacy.
 
-    The database is a SQLite file, or PostgreSQL for several hosts. A ledger is made once with `create`; opening
-    one that is not there is an error, because without it nobody knows what was spent. Every charge is a row of a
-    record that only grows, with a hash of all rows before it; `check` verifies it. It holds users' names, amounts
-    and times, and of remembered places the report and a salted hash of user and place: anyone who has the ledger
-    (and its key, if it has one) can test whether a user has reported from a place that they name. Keep it where
-    the true data are. A pickle of a ledger holds no charges, but its address, password included, and its key.
+    The database is a SQLite file, or PostgreSQL for several hosts. Make a ledger once with `create`; opening one
+    that does not exist is an error. Every charge is a row of a record that only grows, with a hash of all rows
+    before it; `check` verifies it. The record holds users' names, amounts and times, and for remembered places the
+    report and a salted hash of user and place: anyone who has the ledger (and its key, if it has one) can test
+    whether a user has reported from a given place. Protect it like the true data. A pickle of a ledger has no
+    charges, but its address, password included, and its key.
 
     Args:
         address: A path of a SQLite file, ``sqlite:///budget.db``, or ``postgresql://user@host/name``.
         key: The key that it was made with, from `new_ledger_key`; None if it was made without.
 
     Raises:
-        InputError: If the address is none, or the key is not the ledger's.
+        InputError: If the address is not valid, or the key is not the ledger's.
         FileError: If there is no ledger, or it cannot be read.
         MissingExtraError: If SQLAlchemy is not installed (extra ``ledger``).
 
@@ -94,16 +92,16 @@ class Ledger:
         """Make a new ledger, and open it.
 
         Args:
-            address: Where; nothing may be there.
-            limit: What each user may spend: ``"2/km"`` for ever, ``"5/km per day"``, ``"20/km per week"``, a
-                number, or several of these.
+            address: The address; nothing may exist there.
+            limit: The most that each user may spend: ``"2/km"`` for all time, ``"5/km per day"``, ``"20/km per
+                week"``, a number, or several of these.
             unit: The unit of the metric; by default that of the limit's text, or none.
-            key: 32 bytes from `new_ledger_key`, to be kept elsewhere: nobody can write a record or test for a
-                place without it. None for none.
+            key: 32 bytes from `new_ledger_key`, to be stored elsewhere; without them a record cannot be forged,
+                nor a place tested.
 
         Raises:
             InputError: If a limit is not positive, or the key does not have 32 bytes.
-            FileError: If something is there, or nothing can be written there.
+            FileError: If something exists there, or it cannot be written.
             MissingExtraError: If SQLAlchemy is not installed.
         """
         check_installed(address)
@@ -130,23 +128,23 @@ class Ledger:
 
     @property
     def rule(self) -> str:
-        """The rule of composition: what a sum of amounts says, in sentences."""
+        """The rule of composition, in sentences."""
         return rule_sentence(self.unit)
 
     @checked
     def charge(self, user: str, epsilon: float | str, reports: int = 1) -> Balance:
-        """Spend some of a user's budget, or refuse.
+        """Charge a user, or refuse.
 
         Args:
-            user: Whose budget.
-            epsilon: What one report spends, per unit of the metric.
-            reports: How many reports.
+            user: The user.
+            epsilon: The epsilon of one report, per unit of the metric.
+            reports: The number of reports.
 
         Returns:
             The balance after the charge, which is on disk by then.
 
         Raises:
-            BudgetError: If less than that is left; then nothing is charged.
+            BudgetError: If too little is left; then nothing is charged.
             FileError: If the ledger cannot be written; then nothing is charged.
         """
         (charged,) = charges = read_charges([Charge(user, epsilon, int(reports))], self.unit)
@@ -157,15 +155,14 @@ class Ledger:
 
     @checked
     def charge_many(self, charges: Iterable[Charge], *, run: str = "", batch: int = 0) -> bool:
-        """Spend of the budgets of many users in one transaction: all is charged, or nothing.
+        """Charge many users in one transaction: all of them, or none.
 
-        With a run's key the charge of a batch happens once: the same batch again charges nothing. So a run
-        that was cut off can be resumed from any batch. Two processes must not work at one run: both would
-        draw what was charged once.
+        With a run's key, a batch that was charged before is not charged again, so an interrupted run can be
+        resumed from any batch. Two processes must not work on one run: both would draw what was charged once.
 
         Args:
-            charges: Who is charged, how much for each report, and for how many.
-            run: A text of the caller's own that no other run has; empty for none.
+            charges: The charges.
+            run: A text that no other run has; empty for none.
             batch: The number of the batch.
 
         Returns:
@@ -187,14 +184,7 @@ class Ledger:
 
     @checked
     def afford(self, charges: Iterable[Charge]) -> None:
-        """Refuse charges that do not fit now, and charge nothing.
-
-        Args:
-            charges: As for `charge_many`.
-
-        Raises:
-            BudgetError: If a user has too little left.
-        """
+        """Raise a `BudgetError` if the charges do not fit now, and charge nothing."""
         exact = read_charges(charges, self.unit)
         with self._books() as books:
             books.check(exact)
@@ -213,28 +203,29 @@ class Ledger:
         repeatable: bool = False,
         move: bool = False,
     ) -> list[Report]:
-        """Return one report for each visit; those of a user's place are all the same one, charged and drawn once.
+        """Return one report for each visit; visits of a user to one place share a report, charged and drawn once.
 
-        The first visit to a place, ever or among these, is its anchor: the report is drawn for it, and kept.
-        A visit without a place is charged and drawn each time. All is charged, drawn and kept, or nothing.
+        The report of a place is drawn for the first visit to it, ever or among these (its anchor), and stored. A
+        visit without a place is charged and drawn each time. Either everything is charged, drawn and stored, or
+        nothing.
 
         Args:
-            users: Whose visit it is.
+            users: The user of each visit.
             places: The place of each visit, by any name of the user's own; None, an empty text or NaN for none.
-            epsilon: What one report spends, per unit of the metric.
-            draw: From the numbers of visits to reports: positions of observables, or latitudes and
-                longitudes in pairs.
+            epsilon: The epsilon of one report, per unit of the metric.
+            draw: From the numbers of visits to reports: positions of observables, or pairs of latitude and
+                longitude.
             mechanism: The mechanism's fingerprint; under another one a place gets a new report.
-            run: A run's key, as for `charge_many`; a batch that was charged before is not charged again.
+            run: A run's key; see `charge_many`.
             batch: The number of the batch.
-            repeatable: Whether the last of these reports of each user is kept, for `last_report`.
-            move: Whether the places are elsewhere now: each is drawn and charged once more, and this report is the
-                one that is repeated from then on. The record keeps both, with their times.
+            repeatable: Whether the last of these reports of each user is stored, for `last_report`.
+            move: Whether the places have moved: each is drawn and charged once more, and this report is repeated
+                from then on. The record keeps both, with their times.
 
         Raises:
-            BudgetError: If a user has too little left; then nobody is charged.
-            InputError: If not as many places are given as users, a name is odd, or something is drawn that is
-                no report; then nobody is charged.
+            BudgetError: If a user has too little left; then no one is charged.
+            InputError: If users and places differ in number, a name is not accepted, or ``draw`` returns something
+                else than reports; then no one is charged.
             FileError: If the ledger cannot be read or written; then no report was given out.
         """
         from .books import known_places
@@ -252,13 +243,7 @@ class Ledger:
 
     @checked
     def remembers(self, users: Collection[str], places: Collection[str | None], mechanism: bytes) -> list[bool]:
-        """Return for each visit whether its place has a report, which costs nothing more.
-
-        Args:
-            users: Whose visit it is.
-            places: The place of each visit; None, an empty text or NaN for none.
-            mechanism: The mechanism's fingerprint.
-        """
+        """Return for each visit whether its place has a report, which costs nothing more; see `reports`."""
         from .books import known_places
 
         visits = NamedVisits.of(users, places, self._keys, mechanism)
@@ -268,11 +253,11 @@ class Ledger:
 
     @checked
     def last_report(self, user: str, mechanism: bytes) -> Report | None:
-        """Return the last report of a user by a mechanism that was kept to be repeated, or None.
+        """Return the last report of a user by a mechanism that was stored to be repeated, or None.
 
         Args:
-            user: Whose report.
-            mechanism: The fingerprint of the mechanism that drew it.
+            user: The user.
+            mechanism: The fingerprint of the mechanism.
 
         Raises:
             FileError: If the report is damaged.
@@ -285,7 +270,7 @@ class Ledger:
 
     @checked
     def balance(self, user: str) -> Balance:
-        """Return what a user has spent and has left; a user who was never charged has the whole limit."""
+        """Return a user's balance; a user who was never charged has the whole limit."""
         from .books import accounts_of, head_row
 
         name = accepted(user, "the user")
@@ -304,7 +289,7 @@ class Ledger:
 
     @property
     def head(self) -> str:
-        """The end of the record: its number and hash. Keep it elsewhere, for `check`."""
+        """The end of the record: its number and hash, to be stored elsewhere, for `check`."""
         from .books import head_row
 
         with self._database.reading() as connection:
@@ -316,12 +301,11 @@ class Ledger:
         """Verify the whole record, the sums of all users and the reports of all places.
 
         Args:
-            head: The `head` of an earlier time that was kept elsewhere: the record must contain it. Without one,
-                an old copy that took the ledger's place is not found, nor, in a ledger without a key, a record
-                that was rewritten as a whole.
+            head: An earlier `head`, which the record must contain. Without one, the check cannot notice that an
+                old copy took the ledger's place, nor, without a key, that the whole record was rewritten.
 
         Raises:
-            InputError: If the head is not one.
+            InputError: If the head is not valid.
             FileError: If the ledger cannot be read.
         """
         from .verification import verify
@@ -341,7 +325,7 @@ class Ledger:
 
     @contextmanager
     def _books(self) -> Iterator[Books]:
-        """Open the books for writing; what was charged is written at the end."""
+        """Open the books for writing; charges are written at the end."""
         from .books import Books
 
         with self._database.writing() as connection:
@@ -373,7 +357,7 @@ class Ledger:
 
 
 def check_installed(address: str | os.PathLike[str]) -> None:
-    """Raise a `MissingExtraError` if SQLAlchemy is not installed, which ledgers of every kind need."""
+    """Raise a `MissingExtraError` if SQLAlchemy is not installed, which every ledger needs."""
     if find_spec("sqlalchemy") is None:
         extra = "postgres" if os.fspath(address).startswith("postgres") else "ledger"
         raise MissingExtraError("a ledger", extra)

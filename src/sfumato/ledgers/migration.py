@@ -32,13 +32,13 @@ _SALT: Final = re.compile(r"[0-9a-f]{32}")
 def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> Ledger:
     """Make a new ledger from a JSON ledger of the first version, and open it.
 
-    The limit stays one for ever. What each user has spent becomes their first charge. Places keep their
-    reports, for mechanisms of the same fingerprint; earlier versions gave others, so that reports of places are
-    drawn, and charged, once more. Two names that are one in Unicode's normal form become one user, with both sums.
+    The limit has no window, as before. The sum of each user becomes their first charge. Places keep their reports
+    for mechanisms with the same fingerprint. Earlier versions computed other fingerprints; their places are drawn
+    and charged once more. Two names with the same Unicode normal form become one user, with both sums.
 
     Args:
-        source: The JSON file, which is not changed. Keep it away from programs that would still charge in it.
-        address: Where the new ledger is made; nothing may be there.
+        source: The JSON file, which is not changed. No program may charge in it any more.
+        address: The address of the new ledger; nothing may exist there.
 
     Raises:
         FileError: If the source is not a sound ledger, or the new one cannot be made.

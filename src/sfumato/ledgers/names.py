@@ -1,4 +1,4 @@
-"""Names of users and places: one spelling each, and none that only looks like another."""
+"""Accepted names of users and places: one spelling each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ LONGEST: Final = 256
 
 
 def accepted(name: object, what: str) -> str:
-    """Return a name in Unicode's normal form C, so that one name has one spelling.
+    """Return a name in Unicode's normal form C; refuse what is empty, over 256 characters or partly invisible.
 
-    Capital letters count: ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
-
-    Raises:
-        InputError: If it is no text, empty, too long, has blanks at its ends, or characters that are not seen.
+    ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
     """
     if not isinstance(name, str):
         raise InputError(
@@ -57,14 +54,7 @@ def accepted(name: object, what: str) -> str:
 
 
 def place_of(place: object) -> str:
-    """Return the accepted name of a visit's place, or an empty text if it has none.
-
-    None, an empty text, and the values for missing ones of numpy and pandas (NaN, NA, NaT) are no place: such a
-    visit is charged and drawn afresh.
-
-    Raises:
-        InputError: If it is another thing than a text, or a name that is not accepted.
-    """
+    """Return the accepted name of a visit's place; empty for None, an empty text, NaN, NA and NaT."""
     if isinstance(place, str):
         return accepted(place, "the place") if place else ""
     missing = place is None or type(place).__name__ in ("NAType", "NaTType")
@@ -74,7 +64,7 @@ def place_of(place: object) -> str:
 
 
 def listed(values: Any, name: str) -> list[Any]:
-    """Return the values of an argument that is a list, an array or a column; refuse a single text."""
+    """Return the values of a list, an array or a column; refuse a single text, which is also a sequence."""
     several = hasattr(values, "__len__") and hasattr(values, "__iter__") and getattr(values, "ndim", 1) == 1
     if not several or isinstance(values, str | bytes | bytearray | Mapping | Set):
         raise InputError(

@@ -1,4 +1,4 @@
-"""The record of charges: rows that are only added, each bound to all before it by a hash."""
+"""The record of charges: rows that are only added, each with a hash of all rows before it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Report = int | tuple[float, float]
 
 
 def new_ledger_key() -> bytes:
-    """Return a fresh random key for a ledger: 32 bytes of the operating system's randomness."""
+    """Return a fresh key for a ledger, 32 bytes of the operating system's randomness."""
     return os.urandom(KEY_BYTES)
 
 
@@ -46,12 +46,12 @@ class Terms:
 
     @property
     def keyed(self) -> str:
-        """A hash by which the key is recognised; empty without one."""
+        """A hash that identifies the key; empty without one."""
         return self.hash("key", self.identity) if self.key else ""
 
     @property
     def genesis(self) -> str:
-        """The hash that the record begins with: of all the terms."""
+        """The hash of all terms, with which the record begins."""
         return self.hash(
             "ledger",
             str(VERSION),
@@ -114,7 +114,7 @@ class ChargeRow(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The end of the record, to be kept elsewhere: a record that was cut short or rewritten does not have it."""
+    """The number and hash of the last row, which a record that was cut short or rewritten lacks."""
 
     number: int  # of charges
     hash: str  # of the last one, and so of all
@@ -124,7 +124,7 @@ class Head(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Head | None:
-        """Return the head that is written in a text, or None if it is another text."""
+        """Return the head that is written in a text, or None."""
         number, _, digest = text.strip().partition(":")
         if not number.isascii() or not number.isdigit() or len(number) > 18 or not _HEX.fullmatch(digest):
             return None
@@ -133,15 +133,15 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LedgerCheck(CompactRepr):
-    """The outcome of a check.
+    """The result of a check.
 
     Attributes:
-        charges: How many charges the record has.
-        users: How many users were ever charged.
-        places: How many reports of places are kept.
-        head: The end of the record; keep it elsewhere for the next check.
-        problems: What is wrong, in sentences; the first twenty.
-        notes: What is not wrong, but should be known.
+        charges: The number of charges in the record.
+        users: The number of users ever charged.
+        places: The number of reports of places.
+        head: The end of the record, to be stored elsewhere for the next check.
+        problems: The first twenty problems, in sentences.
+        notes: Remarks that are no problems.
     """
 
     charges: int
@@ -153,7 +153,7 @@ class LedgerCheck(CompactRepr):
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there is no problem."""
         return not self.problems
 
     def __str__(self) -> str:
@@ -166,7 +166,7 @@ class LedgerCheck(CompactRepr):
 
 
 def kept_hash(terms: Terms, places: Iterable[tuple[str, str]], contents: str = "") -> str:
-    """Return the hash of what is kept with one charge: pairs of key and report, and its batch's contents."""
+    """Return the hash of what is stored with one charge: pairs of key and report, and its batch's contents."""
     lines = sorted(f"{key}={report}" for key, report in places) + ([contents] if contents else [])
     return terms.hash("places", *lines) if lines else ""
 

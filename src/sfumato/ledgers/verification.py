@@ -1,4 +1,4 @@
-"""The checks of a ledger: of its terms and ends when it is opened, and of its whole record."""
+"""Checks of a ledger: of its terms and ends when it is opened, and of its whole record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CONTENTS: Final = select(BATCHES.c.run, BATCHES.c.batch, BATCHES.c.contents)
 
 
 class _Problems:
-    """The first problems that are found."""
+    """The first twenty problems."""
 
     def __init__(self, faults: list[str]) -> None:
         self.sentences = faults[:_MOST]
@@ -33,9 +33,9 @@ class _Problems:
 
 
 def verify(connection: Connection, terms: Terms, now: int, known: Head | None, faults: list[str]) -> LedgerCheck:
-    """Return the outcome of a check of a whole ledger, in a transaction that sees one state.
+    """Return the result of a check of a whole ledger, in a transaction that sees one state.
 
-    The record must contain ``known``, a head that was kept elsewhere; ``faults`` are those of the database itself.
+    The record must contain the head ``known``, if there is one; ``faults`` are problems of the database itself.
     """
     problems = _Problems(faults)
     contents = {(row.run, row.batch): row.contents for row in connection.execute(_CONTENTS)}
@@ -57,20 +57,20 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
     if known is not None and not walk.known:
         problems.add(
             f"The head {str(known)[:20]}... is not in the record: an older copy or another ledger was put in "
-            "its place, or the record was written anew."
+            "its place, or the record was rewritten."
         )
     users = _check_accounts(connection, walk.accounts, problems)
     _check_batches(connection, walk.batches, problems)
     notes = []
     if known is None:
-        rewritten = "" if terms.key else ", or a record that was written anew as a whole,"
+        rewritten = "" if terms.key else ", or a record that was rewritten as a whole,"
         notes.append(
             f"No head of an earlier time was given: an older copy in its place{rewritten} would not be found."
         )
     if head.time > now + _SOON_S:
         notes.append(
-            f"The clock is {head.time - now:,} seconds behind the latest charge: days and weeks begin anew only "
-            "when it has caught up."
+            f"The clock is {head.time - now:,} seconds behind the latest charge: no new day or week begins until "
+            "it has caught up."
         )
     return LedgerCheck(
         walk.head.number, users, walk.places, str(walk.head), tuple(problems.sentences), tuple(notes)
@@ -80,7 +80,7 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
 def check_ends(connection: Connection, terms: Terms) -> None:
     """Refuse a ledger whose terms do not lead to its first charge, or whose last charge is not its head.
 
-    It takes no longer in a long record than in a short one; `verify` looks at all of it.
+    The time does not grow with the record; `verify` checks all of it.
     """
     head = connection.execute(select(LEDGER.c.number, LEDGER.c.hash)).one()
     ends = [1, head.number - 1, head.number] if head.number > 1 else [1]
@@ -118,7 +118,7 @@ def _entry(row: Any) -> ChargeRow:
 
 
 class _Walk:
-    """A walk along the record: the hash and the sums that each row leads to."""
+    """A walk along the record: the hash and the sums after each row."""
 
     def __init__(
         self, terms: Terms, known: Head | None, contents: Mapping[tuple[str, int], str], problems: _Problems
@@ -132,7 +132,7 @@ class _Walk:
         self.time = terms.created
 
     def step(self, row: Any, places: list[tuple[str, str]]) -> None:
-        """Follow one row, and the places that are kept with it."""
+        """Follow one row and the places stored with it."""
         number = self.head.number + 1
         if row.number != number:
             lost = "charge 1" if row.number == 2 else f"charges {number} to {row.number - 1}"
@@ -180,7 +180,7 @@ class _Walk:
 
 
 def _with_places(connection: Connection, problems: _Problems) -> Iterator[tuple[Any, list[tuple[str, str]]]]:
-    """Go through the record in order, each row with the places that were kept with it."""
+    """Yield the rows of the record in order, each with the places that were stored with it."""
     places = select(PLACES).order_by(PLACES.c.charge)
     charges = select(CHARGES).order_by(CHARGES.c.number)
     with connection.execute(places, execution_options=_STREAM) as rows:
@@ -212,7 +212,7 @@ def _kept(row: Any, problems: _Problems) -> bool:
 
 
 def _check_accounts(connection: Connection, proved: dict[str, Account], problems: _Problems) -> int:
-    """Compare the sums of all users with those that the record proves; return how many users there are."""
+    """Compare the sums of all users with those of the record; return the number of users."""
     users = 0
     with connection.execute(select(ACCOUNTS), execution_options=_STREAM) as rows:
         for row in rows:
@@ -242,11 +242,9 @@ def _check_batches(
 
 
 def read_terms(connection: Connection, name: str, key: bytes) -> Terms:
-    """Return the terms of a ledger that is opened with a key, which is empty for none.
+    """Return the terms of the ledger in a database; an empty key means none.
 
-    Raises:
-        FileError: If there is no ledger, or it is not sound.
-        InputError: If the key is not its own.
+    It raises a `FileError` for a ledger that is missing or damaged, and an `InputError` for a wrong key.
     """
     row = connection.execute(select(LEDGER)).one_or_none()
     if row is None:

@@ -1,4 +1,4 @@
-"""Visits of users to places: each place is charged, drawn and kept once, under a salted hash of its name."""
+"""Visits of users to places: names, salted hashes of places, and one report per place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Draw = Callable[[list[int]], Sequence[Report]]
 
 
 class PlaceKeys:
-    """The hashes by which the reports of users' places are found: salted, and keyed if the ledger has a key."""
+    """Hashes under which reports of places are stored: salted, and keyed if the ledger has a key."""
 
     __slots__ = ("_key",)
 
@@ -34,7 +34,7 @@ class PlaceKeys:
         self._key = hashlib.blake2b(plain, key=key, digest_size=32).digest() if key else plain
 
     def of(self, user: str, place: str, mechanism: bytes) -> str:
-        """Return the hash of a user's place; under another mechanism's fingerprint it is another one."""
+        """Return the hash of a user's place, which differs between mechanisms."""
         parts = (mechanism, user.encode(), place.encode())
         message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
         return hashlib.blake2b(message, key=self._key, digest_size=32).hexdigest()
@@ -42,7 +42,7 @@ class PlaceKeys:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NamedVisits(CompactRepr):
-    """Visits under names that a ledger accepts: of users, and of places as hashes, None for none."""
+    """Visits under accepted names of users and hashes of places; None where a visit has no place."""
 
     users: list[str]
     keys: list[str | None]
@@ -50,7 +50,7 @@ class NamedVisits(CompactRepr):
 
     @classmethod
     def of(cls, users: Collection[str], places: Collection[str | None], keys: PlaceKeys, mechanism: bytes) -> Self:
-        """Return visits as a caller names them; refuse lists of different lengths, and odd names."""
+        """Return visits as a caller names them; refuse lists of different lengths."""
         people, named = listed(users, "users"), listed(places, "places")
         if len(people) != len(named):
             raise InputError(
@@ -62,11 +62,11 @@ class NamedVisits(CompactRepr):
 
     @property
     def named(self) -> list[str]:
-        """The hashes of the places of those visits that have one."""
+        """The hashes of the places, of visits that have one."""
         return [key for key in self.keys if key]
 
     def hash(self, terms: Terms, epsilon: Decimal) -> str:
-        """Return a hash of the visits and of what each spends, by which a batch is recognised."""
+        """Return a hash of the visits and the charge for each, by which a batch is recognised."""
         digest = hashlib.blake2b(self.mechanism, digest_size=32)
         for name, key in zip(self.users, self.keys, strict=True):
             digest.update(f"{name}\x1f{key or ''}\x1e".encode())
@@ -82,20 +82,11 @@ class NamedVisits(CompactRepr):
         repeatable: bool,
         move: bool,
     ) -> list[Report]:
-        """Return one report for each visit, and enter in the books what was charged and drawn for them.
+        """Return one report for each visit, and enter charges and new reports in the open books.
 
-        Args:
-            books: The books, open for writing.
-            epsilon: The charge for one report.
-            draw: From the numbers of visits to reports.
-            turn: The run, the number of the batch, and the hash of its contents.
-            repeatable: Whether the last report of each user is kept.
-            move: Whether places that have a report are drawn and charged once more, because they are elsewhere.
-
-        Raises:
-            BudgetError: If a user has too little left.
-            InputError: If something is drawn that is no report, or the batch was charged with other contents.
-            FileError: If a place of a batch that was charged has no report.
+        ``epsilon`` is charged per report that ``draw`` makes; ``turn`` is the run, the number of the batch and the
+        hash of its contents. ``repeatable`` stores the last report of each user. ``move`` draws and charges places
+        once more.
         """
         run, batch, contents = turn
         paid = books.already(run, batch, contents)
@@ -124,7 +115,7 @@ class NamedVisits(CompactRepr):
 
 
 def _drawn_reports(values: Any, visits: int) -> list[Report]:
-    """Return reports as a caller's function drew them for so many visits; refuse what could not be kept."""
+    """Return reports as a caller's function drew them; refuse what cannot be stored."""
     if not isinstance(values, Iterable):
         raise InputError(f"what draw= returned is of type {type(values).__name__}.", "return a list of reports.")
     reports = []

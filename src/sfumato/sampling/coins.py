@@ -1,8 +1,7 @@
 """Random words of the operating system, a seed or a secret key, and exact coins and integers from them.
 
-Source:
-    Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", 2020,
-    algorithms 1 and 2.
+The algorithms 1 and 2 are those of Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy",
+2020.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _PURPOSE_BYTES: Final = 16
 class SystemWords:
     """The cryptographic generator of the operating system: no seed, no state, no repetition.
 
-    Nothing is held back between calls, so that processes which fork never share words.
+    It stores nothing between calls, so processes that fork never share words.
     """
 
     __slots__ = ()
@@ -48,7 +47,7 @@ class SystemWords:
 class SeededWords:
     """A reproducible generator (PCG64 DXSM), for tests and studies only.
 
-    Anyone who knows or guesses the seed can undo the noise: never release what it drew.
+    Anyone who knows or guesses the seed can undo the noise: never release reports drawn with it.
 
     Args:
         seed: A non-negative integer; there is no default.
@@ -75,20 +74,18 @@ class SeededWords:
 
 
 class UnevenWordsError(InputError):
-    """As many words were asked for as cannot be shared out evenly among the rows."""
+    """A number of words that cannot be divided evenly among the rows."""
 
 
 class KeyedWords:
-    """Words that belong to rows: each row has a stream of its own, made of a secret and the row's key alone.
+    """Words that belong to rows: each row has its own stream, a function of a secret and the row's key alone.
 
-    It is the one exception to randomness that cannot be repeated, for engines that run a task again when a
-    machine fails. Block j of a row's stream is BLAKE2b, keyed with the secret, of the number j and the row's key.
-    To whoever does not know the secret these words look like independent, uniform ones (reports are equal in law
-    up to the cipher); whoever knows it can undo the noise. So draw the secret from the operating system, and
-    throw it away.
+    It is the one source of randomness that can be repeated, for engines that run a task again when a machine
+    fails. Block j of a row's stream is BLAKE2b, keyed with the secret, of the number j and the row's key. Without
+    the secret these words look independent and uniform (reports are equal in law up to the cipher); with it the
+    noise can be undone. So draw the secret from the operating system, and delete it afterwards.
 
-    Rows keep their streams however they are batched: n rows at a time are given m n words, the next m of each
-    row, row by row.
+    Streams do not depend on batches: n rows at a time are given m n words, the next m of each row, row by row.
 
     Args:
         secret: 32 bytes from the operating system, never used for another release.
@@ -160,12 +157,11 @@ class KeyedWords:
 class ScalarCoins:
     """Integers and coins one at a time, with plain integers: the algorithms below, faster for a single draw.
 
-    Words are read in blocks; what is left of a block is never used.
-
-    Make one for each draw: nothing is then held back, and processes that fork share no words.
+    Words are read in blocks; the rest of a block is never used. Make one for each draw: processes that fork then
+    share no words.
 
     Args:
-        words: Where the randomness comes from.
+        words: The source of the randomness.
     """
 
     __slots__ = ("_left", "_words")
@@ -229,8 +225,8 @@ class ScalarCoins:
 def magnitudes(scale: Fraction, tries: int, words: Words) -> Integers:
     """Return k >= 0 with probability proportional to exp(-k / scale), accepted out of ``tries`` (algorithm 2).
 
-    For the scale t / s it is floor((u + t v) / s): u below t is accepted with
-    probability exp(-u / t), and v + 1 coins of probability exp(-1) are thrown.
+    For the scale t / s it is floor((u + t v) / s): u below t is accepted with probability exp(-u / t), and v + 1
+    coins of probability exp(-1) are thrown.
     """
     t, s = scale.numerator, scale.denominator
     u = below(t, tries, words)
@@ -276,8 +272,8 @@ def successes(count: int, words: Words) -> NDArray[np.int64]:
 def decays(numerators: Integers, denominator: int, words: Words) -> Truths:
     """Throw coins of probability exp(-n / d), 0 <= n < d (algorithm 1).
 
-    The first failure among coins of probability n / d, n / (2 d), n / (3 d), ... has an
-    odd number with this probability.
+    The first failure among coins of probability n / d, n / (2 d), n / (3 d), ... has an odd number with this
+    probability.
     """
     return _first_failure_odd(numerators, denominator, 1, words)
 

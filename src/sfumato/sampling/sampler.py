@@ -1,4 +1,4 @@
-"""Drawing reports: the exact cryptographic sampler, and the seeded one for studies."""
+"""Samplers of reports: an exact cryptographic one, and a seeded one for studies."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ _OUTSIDE = ("error", "nearest")
 class Sampler(Immutable):
     """Draws reports with the operating system's randomness, exactly.
 
-    Every report has the probability that the integers of the mechanism or recipe say: no
-    float lies between the kernel's words and the report. It takes no seed, and no two
-    samplers repeat each other.
+    Every report has the probability that the integers of the mechanism or recipe say: no float lies between the
+    kernel's words and the report. It takes no seed, and no two samplers repeat each other.
 
     Args:
         drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
@@ -52,14 +51,14 @@ class Sampler(Immutable):
         """Return one report per secret, fresh and independent.
 
         Args:
-            indices: Positions of secrets, integers of any shape; for noise the answers
-                themselves, of magnitude below 2**62.
+            indices: Positions of secrets, integers of any shape; for noise the answers themselves, of magnitude
+                below 2**62.
 
         Returns:
-            An array of the same shape, followed by the shape of one report. A report of a
-            mechanism is the position of an observable; of noise, the noisy answer; of a
-            tupling, k + 1 positions; of a unary encoding, one bit per category; of local
-            hashing, (a, b, bucket); of subset selection, positions in rising order.
+            An array of the same shape, followed by the shape of one report. A report of a mechanism is the
+            position of an observable; of noise, the noisy answer; of a tupling, k + 1 positions; of a unary
+            encoding, one bit per category; of local hashing, (a, b, bucket); of subset selection, positions in
+            rising order.
 
         Raises:
             InputError: If the indices are not integers, or not positions of secrets.
@@ -69,16 +68,15 @@ class Sampler(Immutable):
     def blur(self, lat: ArrayLike, lon: ArrayLike, *, outside: Outside = "error") -> Floats:
         """Return reports for points on the ground, fresh and independent, as latitudes and longitudes.
 
-        Each point is taken for a secret, as the promise of the mechanism's places says (a cell, or a vertex of a
-        lattice drawn at random), and then a report is drawn. One point, given as two floats, takes some
-        microseconds.
+        Each point is mapped to a secret (its cell, or a vertex of the lattice drawn at random), and then a report
+        is drawn. One point, given as two floats, takes some microseconds.
 
         Args:
             lat: Latitudes in degrees, a number or an array.
             lon: Longitudes in degrees, of the same shape.
             outside: Whether points outside are refused (``error``), or moved to the nearest place first. On a
-                lattice that needs a convex region, such as a rectangle, and the promise then holds for any two
-                points on Earth; cells promise nothing for points outside.
+                lattice that needs a convex region, such as a rectangle, and the guarantee then holds for any two
+                points on Earth; cells guarantee nothing for points outside.
 
         Returns:
             Array (..., 2) of latitudes and longitudes.
@@ -133,16 +131,10 @@ class Simulator:
 
 
 def sampler(drawable: Randomizer) -> Sampler:
-    """Return the sampler of a mechanism or family: exact and cryptographic, for release.
+    """Return the sampler of a mechanism or family: exact and cryptographic, for release; see `Sampler`.
 
-    Noise on all integers takes as long as the noise needs, which says nothing about the
-    answer. Families of real numbers are refused: noise in floats reveals the secret.
-
-    Args:
-        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
-
-    Raises:
-        InputError: If it is for studies only, or not a mechanism.
+    Noise on all integers takes a time that depends on the noise alone, so it reveals nothing about the answer.
+    Families of real numbers are refused: noise in floats reveals the secret.
 
     Example:
         >>> import sfumato as sf
@@ -154,20 +146,12 @@ def sampler(drawable: Randomizer) -> Sampler:
 
 
 def simulator(drawable: Randomizer, seed: int) -> Simulator:
-    """Return a seeded simulator of a mechanism or family, for studies and tests; never for release.
-
-    Args:
-        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
-        seed: A non-negative integer.
-
-    Raises:
-        InputError: If it has no exact recipe, or the seed is not a non-negative integer.
-    """
+    """Return a seeded `Simulator` of a mechanism or family, for studies and tests, never for release."""
     return Simulator(drawable, seed)
 
 
 def _recipe(drawable: object) -> Recipe | PointRecipe:
-    """Return how reports are drawn: for numbered secrets, or for points."""
+    """Return the recipe of reports: for numbered secrets, or for points."""
     if isinstance(drawable, Randomizer):
         return drawable.recipe()
     what = f"the class {drawable.__name__}" if isinstance(drawable, type) else f"a value of {type(drawable)}"
@@ -178,7 +162,7 @@ def _recipe(drawable: object) -> Recipe | PointRecipe:
 
 
 def _points_of(sampler: Sampler | Simulator) -> PointRecipe:
-    """Return how a sampler reports points, and keep it: tables are made only where points are reported."""
+    """Return the recipe of a sampler for points, and store it: tables are made only where points are reported."""
     points, recipe = sampler._points, sampler._recipe
     if points is None:
         if isinstance(recipe, PointRecipe):
@@ -244,7 +228,7 @@ class _Single(Protocol):
 
 @runtime_checkable
 class _Ground(Protocol):
-    """Places that know for which secret a point is taken."""
+    """Places that map points to secrets."""
 
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Callable[[int], Uints]) -> NDArray[np.intp]: ...
 

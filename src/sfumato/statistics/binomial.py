@@ -21,11 +21,8 @@ _OUTWARD: Final = 1e-9  # far above the error of the beta quantiles, far below a
 def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
     """Return lower bounds of probabilities, each wrong with probability at most ``failure``.
 
-    The bound is the p at which as many hits or more have probability ``failure``; with
-    no hit, or no trial, it is 0. The beta quantile is computed in doubles and rounded down.
-
-    Source:
-        Clopper and Pearson, Biometrika 26, 1934.
+    The bound is the p at which as many hits or more have probability ``failure``; with no hit, or no trial, it is
+    0. The beta quantile is computed in doubles and rounded down (Clopper and Pearson, Biometrika 26, 1934).
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
@@ -40,8 +37,8 @@ def lower(hits: Counts, trials: Counts, failure: float) -> Floats:
 def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
     """Return upper bounds of probabilities, each wrong with probability at most ``failure``.
 
-    The bound is the p at which as few hits or fewer have probability ``failure``; where
-    all trials hit, or there was none, it is 1. It is rounded up.
+    The bound is the p at which as few hits or fewer have probability ``failure``; where all trials hit, or there
+    was none, it is 1. It is rounded up.
     """
 
     def bound(k: Counts, n: Counts) -> Floats:
@@ -55,7 +52,7 @@ def upper(hits: Counts, trials: Counts, failure: float) -> Floats:
 
 
 def check_failure(failure: float) -> float:
-    """Return a probability of failure; refuse what is not between 0 and 1."""
+    """Return a probability of failure; refuse one that is not between 0 and 1."""
     if not (math.isfinite(failure) and 0 < failure < 1):
         raise InputError(
             f"a failure probability of {failure} is not between 0 and 1.",
@@ -65,7 +62,7 @@ def check_failure(failure: float) -> float:
 
 
 def _on_distinct(hits: Counts, trials: Counts, bound: Callable[[Counts, Counts], Floats]) -> Floats:
-    """Evaluate once per distinct (hits, trials): quantiles are slow, and counts repeat."""
+    """Return bounds, computed once for each distinct (hits, trials): quantiles are slow, and counts repeat."""
     k, n = np.broadcast_arrays(hits, trials)
     base = int(n.max(initial=0)) + 1
     codes, back = np.unique(k * base + n, return_inverse=True)

@@ -38,15 +38,14 @@ class Decision:
     """Results of an audit of a black box.
 
     Attributes:
-        claim: The epsilon that was claimed, per unit of the metric.
-        stop: Why the audit ended.
-        finding: The largest lower bound of epsilon of all looks; None if it was
-            interrupted before the first.
-        repetition: What the first calls at each secret say of fresh noise, each with its
-            own probability; None if it was interrupted before.
-        calls: How many calls were made.
-        looks: How often the bounds were computed; the failure probability covers them all.
-        failure: The probability of calling a claim violated that holds.
+        claim: The claimed epsilon, per unit of the metric.
+        stop: The reason why the audit ended.
+        finding: The largest lower bound of epsilon of all looks; None if it was interrupted before the first.
+        repetition: The test for repeated outputs on the first calls, with a probability of its own; None if it was
+            interrupted before.
+        calls: The number of calls.
+        looks: The number of times that bounds were computed; the failure probability covers them all.
+        failure: The probability that a true claim is called violated.
     """
 
     claim: float
@@ -64,14 +63,13 @@ class Decision:
 
     @property
     def epsilon_lower(self) -> float:
-        """The largest lower bound of epsilon that was shown; 0 if none was."""
+        """The largest lower bound of epsilon; 0 without any."""
         return 0.0 if self.finding is None else self.finding.value
 
     def __repr__(self) -> str:
         return f"Decision({self.stop.name.lower()} after {self.calls:,} calls, claimed epsilon {self.claim:g})"
 
     def __str__(self) -> str:
-        """The decision in words."""
         lines = [f"After {self.calls} calls: {self.stop} (claim: epsilon {self.claim:g})."]
         if self.finding is not None:
             lines.append(str(self.finding))
@@ -94,14 +92,13 @@ def decide(
 ) -> Decision:
     """Call a black box until its claimed epsilon is refuted or the limit of calls is reached.
 
-    Each look chooses the most telling events from all that was seen before, calls every
-    secret, and those of the events more often, and judges the events on these fresh calls
-    alone. Looks double in size, and the last one takes all calls that are left; the k-th
-    may fail with probability failure / (k (k + 1)), which sums to ``failure`` however many
-    there are. Ctrl-C ends the audit with what is known by then.
+    Each look chooses the events with the largest gain in all earlier outputs, calls every secret, and those of the
+    events more often, and judges the events on these fresh calls alone. Looks double in size, and the last one
+    takes all remaining calls. The k-th may fail with probability failure / (k (k + 1)), which sums to ``failure``.
+    Ctrl-C ends the audit with the results so far.
 
-    The probability rests on independent calls. A box that repeats itself (a memo, a fixed
-    seed) is reported by `Decision.repetition`: its noise is either not fresh or not as claimed.
+    The probability rests on independent calls. A box that repeats itself (a memo, a fixed seed) is reported by
+    `Decision.repetition`: its noise is either not fresh or not as claimed.
 
     Args:
         black_box: Returns one output for a secret: a label, a number or a point.
@@ -110,14 +107,14 @@ def decide(
         metric: The metric; by default every two secrets are at distance 1.
         failure: The probability with which a true claim may be called violated.
         delta: The delta of the claim.
-        limit: The most calls to make.
-        bins: How outputs that are numbers are counted: bins fixed beforehand, or how
-            many to choose from the first calls. By default outputs are labels.
+        limit: The most calls.
+        bins: Bins for outputs that are numbers, fixed beforehand; or the number of bins to choose from the first
+            calls. By default outputs are labels.
         progress: Called with the number of calls and the lower bound so far.
 
     Raises:
-        InputError: If an argument is out of range, fewer than two secrets are given, or
-            the outputs are continuous and no bins are given.
+        InputError: If an argument is out of range, fewer than two secrets are given, or the outputs are continuous
+            and no bins are given.
         UnitError: If the unit of epsilon does not fit.
 
     Example:
@@ -146,12 +143,12 @@ def decide(
 
 
 def least_calls(secrets: int) -> int:
-    """Return how many calls an audit of so many secrets needs at least."""
+    """Return the least number of calls for an audit of so many secrets."""
     return 3 * _FIRST * secrets
 
 
 class _Audit:
-    """The state of an audit: what was called, what was seen, what is shown."""
+    """The state of an audit: calls, outputs and lower bounds so far."""
 
     def __init__(
         self,
@@ -186,7 +183,7 @@ class _Audit:
         return 0.0 if self.finding is None else self.finding.value
 
     def next_size(self) -> int:
-        """Return how often the next look calls each secret, and the chosen ones again; 0 if no call is left."""
+        """Return the number of calls of each secret in the next look; 0 if too few calls are left."""
         left = (self.limit - self.calls) // (2 * len(self.secrets))
         size = _FIRST << self.looks
         return size if left >= 3 * size else left  # rather one large last look than a small one after it
@@ -200,7 +197,7 @@ class _Audit:
         self._count(outputs)
 
     def look(self, size: int) -> None:
-        """Choose by what was seen, call afresh, judge."""
+        """Choose events by earlier outputs, and judge them by fresh ones."""
         failure = self.failure / ((self.looks + 1) * (self.looks + 2))
         events = choose(self._counts(self.seen), self.distances, self.gain, _EVENTS, failure)
         asked = {s for event in events for s in (event.first, event.second)}
@@ -219,7 +216,7 @@ class _Audit:
         self.finding = replace(found, comparisons=self.comparisons)
 
     def _call(self, sizes: dict[int, int]) -> dict[int, list[Hashable]]:
-        """Call the secrets in turn, so that a drift of the box meets all of them alike."""
+        """Call the secrets in turn, so that a drift of the box affects all of them alike."""
         outputs: dict[int, list[Hashable]] = {s: [] for s in sizes}
         for turn in range(max(sizes.values())):
             for s, size in sizes.items():
@@ -242,7 +239,7 @@ class _Audit:
             )
 
     def _count(self, outputs: dict[int, list[Hashable]]) -> list[NDArray[np.int64]]:
-        """Remember the outputs of some secrets, and return them as columns for each secret."""
+        """Store the outputs of some secrets, and return them as columns for each secret."""
         new = [np.zeros(0, dtype=np.int64) for _ in self.secrets.labels]
         for s, found in outputs.items():
             labels = found

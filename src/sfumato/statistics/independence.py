@@ -23,13 +23,13 @@ from .sample import Sample, as_label, as_points, is_point
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PermutationTest(CompactRepr):
-    """A test that is exact whatever the distribution: its p-value is (1 + #) / (1 + N).
+    """A test that is exact for every distribution: its p-value is (1 + #) / (1 + N).
 
     Attributes:
-        hypothesis: What is tested, in words; it is never proved, only rejected.
+        hypothesis: The tested hypothesis in words; it is never proved, only rejected.
         statistic: The statistic of the samples as they are.
-        p_value: The share of orders, these samples' own included, whose statistic is as large.
-        permutations: How many random orders were compared.
+        p_value: The share of orders, the samples' own included, whose statistic is as large.
+        permutations: The number of random orders.
         failure: The probability of rejecting a true hypothesis.
     """
 
@@ -45,7 +45,6 @@ class PermutationTest(CompactRepr):
         return self.p_value <= self.failure
 
     def __str__(self) -> str:
-        """The result in words."""
         verdict = "is rejected" if self.rejected else "is not rejected (which does not prove it)"
         return f"The hypothesis that {self.hypothesis} {verdict}: p = {self.p_value:.4g}, level {self.failure:g}."
 
@@ -57,13 +56,13 @@ def zero_leakage_test(
 
     G = 2 sum over s, o of n(s, o) ln(n(s, o) n / (n(s) n(o)))
 
-    It is 2 n ln 2 times the plug-in mutual information in bits. Under the hypothesis every
-    order of the outputs is equally likely, and random tables with the same margins are
-    random orders, so the level is exact for any number of samples.
+    It is 2 n ln 2 times the plug-in mutual information in bits. Under the hypothesis every order of the outputs
+    has the same probability, and random tables with the same margins are random orders, so the level is exact for
+    any number of samples.
 
     Args:
         sample: The samples.
-        permutations: How many random tables to compare with.
+        permutations: The number of random tables.
         failure: The probability of rejecting although nothing leaks.
         seed: Of the tables; by default a fresh one.
 
@@ -84,7 +83,7 @@ def zero_leakage_test(
     permuted = np.array([float(xlogy(t, t).sum()) for t in (tables.rvs() for _ in range(permutations))])
     fixed = float(xlogy(rows, rows).sum() + xlogy(columns, columns).sum() - xlogy(rows.sum(), rows.sum()))
     return PermutationTest(
-        "the outputs tell nothing about the secret",
+        "the outputs reveal nothing about the secret",
         2 * (own - fixed),
         _p_value(own, permuted),
         permutations,
@@ -103,17 +102,16 @@ def dependence_test(
 ) -> PermutationTest:
     """Test whether the outputs of successive calls are independent of each other.
 
-    If they are, then every order of the outputs of one secret is equally likely. Numbers
-    (and each number of points) are compared by the correlation of their ranks, within each
-    secret, with those some calls later; other labels by how often they are equal to those
-    some calls later. The statistic is the largest deviation over all lags, in standard deviations of the
-    permuted orders; the level is exact, for it counts as many orders as are as extreme.
+    If they are, then every order of the outputs of one secret has the same probability. Numbers (and each
+    coordinate of points) are compared with those some calls later by the correlation of their ranks, within each
+    secret; other labels by how often they are equal. The statistic is the largest deviation over all lags, in
+    standard deviations of the permuted orders; the level is exact.
 
     Args:
         outputs: The outputs in the order of the calls: floats, tuples of floats, or labels.
         secrets: The secret of each call; by default all were the same.
-        lags: How many calls later to look, at most.
-        permutations: How many random orders to compare with.
+        lags: The largest distance of two calls that are compared.
+        permutations: The number of random orders.
         failure: The probability of a false alarm.
         seed: Of the orders; by default a fresh one.
 
@@ -176,7 +174,7 @@ def _check_permutations(permutations: int, failure: float) -> None:
 
 
 def _agreement(series: Floats, lags: int, numeric: bool) -> Floats:
-    """Return how much outputs agree with those each lag later, for each of their numbers."""
+    """Return the agreement of outputs with those each lag later, for each of their coordinates."""
     agree = np.multiply if numeric else np.equal
     return np.concatenate([agree(series[:-lag], series[lag:]).sum(axis=0) for lag in range(1, lags + 1)])
 
@@ -201,12 +199,11 @@ class RepetitionEstimate(CompactRepr):
 
     Attributes:
         calls: The fewest calls at any secret.
-        secrets: How many secrets were called.
+        secrets: The number of secrets called.
         constant: The secrets whose output never changed, each with that output.
-        probability: Fresh noise as claimed gives outputs that repeat like this with
-            probability at most this, over all secrets called; 1 if nothing is odd, None if
-            no claim was given to compare with.
-        against: What the probability is computed for, in words.
+        probability: Fresh noise as claimed gives outputs that repeat like this with probability at most this, over
+            all secrets called; 1 if nothing repeats, None without a claim to compare with.
+        against: The claim in words.
     """
 
     calls: int
@@ -216,7 +213,6 @@ class RepetitionEstimate(CompactRepr):
     against: str
 
     def __str__(self) -> str:
-        """The finding in words."""
         if not self.constant:
             return f"At each of {self.secrets} secrets, {self.calls} calls gave more than one output."
         secret, output = self.constant[0]
@@ -244,23 +240,21 @@ def repetition(
     epsilon: float | None = None,
     metric: Metric | None = None,
 ) -> RepetitionEstimate:
-    """Call a black box repeatedly at each secret and say how likely so much repetition is.
+    """Call a black box repeatedly at each secret and bound the probability of so much repetition.
 
-    With the claimed mechanism, k calls at s agree with probability sum over o of p(o|s)^k.
-    With a claimed epsilon only, k calls at s that all give o, and k calls at s' that all
-    give another o', happen with probability at most (1 + exp(-epsilon d(s, s')))^(-2(k-1)):
-    p(o|s) and p(o'|s') are each at most 1 - exp(-epsilon d) times the other, so that
-    their product is at most (1 + exp(-epsilon d))^-2. Both are multiplied by the number
-    of secrets, or of pairs, among which the oddest one was looked for.
+    With the claimed mechanism, k calls at s agree with probability sum over o of p(o|s)^k. With a claimed epsilon
+    only, k calls at s that all give o, and k calls at s' that all give another o', happen with probability at most
+    (1 + exp(-epsilon d(s, s')))^(-2(k-1)): p(o|s) and p(o'|s') are each at most 1 - exp(-epsilon d) times the
+    other, so that their product is at most (1 + exp(-epsilon d))^-2. Both are multiplied by the number of secrets,
+    or of pairs, from which the most extreme one was selected.
 
     Args:
         black_box: Returns one output for a secret.
         secrets: The secrets to call.
-        calls: How often to call each.
+        calls: The number of calls at each.
         mechanism: The claimed mechanism, with these secrets among its own.
         epsilon: The claimed epsilon per unit of the metric, if the mechanism is not known.
-        metric: The metric on the secrets called, in their order; by default 1 between
-            distinct ones.
+        metric: The metric on the secrets called, in their order; by default 1 between distinct ones.
 
     Raises:
         InputError: If there are fewer than two calls or no secret.

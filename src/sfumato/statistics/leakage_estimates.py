@@ -1,4 +1,4 @@
-"""Estimates from samples: mutual information, the best guess from an output, and the error of a distribution."""
+"""Estimates of mutual information, of the best guess and of a distribution, from samples."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ _OUTWARD_RADIUS = 1 + 2.0**-44  # far above the rounding of these few logarithms
 class InformationEstimate:
     """Estimates of the mutual information of secret and output, in bits.
 
-    Nothing here is proved: estimates of entropies are biased for few samples, and the
-    interval is an approximation for many. `zero_leakage_test` is exact.
+    Nothing here is proved: estimates of entropies are biased for few samples, and the interval is an approximation
+    for many. `zero_leakage_test` is exact.
 
     Attributes:
-        bits: The estimate to use, by Grassberger's correction of entropies, between the ends
-            of the approximate interval, which are at least 0. The estimate itself may be
-            slightly negative when little leaks.
+        bits: The estimate to use, by Grassberger's correction of entropies, between the ends of the approximate
+            interval, which are at least 0. The estimate itself may be slightly negative when little leaks.
         plug_in_bits: The mutual information of the shares in the sample: too large.
         miller_madow_bits: The plug-in less the first term of its bias.
         failure: The probability with which the interval misses, approximately.
-        samples: How many samples there were.
-        scarce: Whether there are fewer than five samples per pair of secret and output;
-            the interval then missed up to four times as often as stated in trials.
+        samples: The number of samples.
+        scarce: Whether there are fewer than five samples per pair of secret and output; the interval then missed
+            up to four times as often as stated in trials.
     """
 
     bits: Bracket
@@ -51,7 +50,6 @@ class InformationEstimate:
         return f"InformationEstimate({self.bits} bits from {self.samples:,} samples, not proved)"
 
     def __str__(self) -> str:
-        """The estimate in words."""
         caution = "; there are too few samples to trust it" if self.scarce else ""
         return (
             f"About {max(self.bits.value, 0.0):.4g} bits leak "
@@ -64,16 +62,15 @@ class InformationEstimate:
 def estimate_information(sample: Sample, *, failure: float = 0.05) -> InformationEstimate:
     """Estimate the mutual information of secret and output, in bits.
 
-    I = H(S) + H(O) - H(S, O), for secrets distributed as in the sample. Each entropy is
-    estimated by ln n - sum of k G(k) / n over the counts k, with
+    I = H(S) + H(O) - H(S, O), for secrets distributed as in the sample. Each entropy is estimated by
+    ln n - sum of k G(k) / n over the counts k, with
 
         G(k) = psi(k) + (-1)^k (psi((k + 1) / 2) - psi(k / 2)) / 2,
 
-    Tried against the plug-in, Miller-Madow, Chao-Shen and the jackknife on channels of
-    known information, it had the least bias wherever there are a few samples per pair of
-    secret and output; with fewer, all of them err, and `scarce` says so. The variance
-    is that of the log ratio p(s, o) / (p(s) p(o)) (the delta method) plus that of the
-    chi-square law, which remains where nothing leaks.
+    Compared with the plug-in, Miller-Madow, Chao-Shen and the jackknife on channels of known information, it had
+    the least bias from a few samples per pair of secret and output on; with fewer, all of them are off, and
+    `scarce` is set. The variance is that of the log ratio p(s, o) / (p(s) p(o)) (the delta method) plus that of
+    the chi-square law, which remains where nothing leaks.
 
     Args:
         sample: The samples.
@@ -133,14 +130,13 @@ class GuessingEstimate:
     """The probability that the best guess from an output is right (Bayes vulnerability).
 
     Attributes:
-        plug_in: The best guess on the very samples it was learned from: never below the
-            truth on average, and far above it where outputs were seen once or twice.
-        vulnerability: The Bayes vulnerability. The bounds are proved; the value is the success,
-            on the judging part, of the guess learned on the other part, never above the
-            truth on average.
+        plug_in: The success of the best guess on the very samples it was learned from: never below the truth on
+            average, and far above it where outputs were seen once or twice.
+        vulnerability: The bounds are proved; the value is the success, on the judging part, of the guess learned
+            on the other part, never above the truth on average.
         prior: The same of the best guess without any output; exact with a prior.
         failure: The probability that any of these bounds is wrong.
-        samples: How many samples there were.
+        samples: The number of samples.
     """
 
     plug_in: float
@@ -169,7 +165,6 @@ class GuessingEstimate:
         return f"GuessingEstimate({self.vulnerability} from {self.samples:,} samples)"
 
     def __str__(self) -> str:
-        """The estimate in words."""
         return (
             f"The best guess from an output is right with probability {at_least(self.vulnerability.lower)} to "
             f"{at_most(self.vulnerability.upper)} (confidence {at_least(1 - self.failure, 6)}); without it, "
@@ -187,22 +182,21 @@ def estimate_guessing(
 ) -> GuessingEstimate:
     """Bound the Bayes vulnerability and the Bayes error from both sides.
 
-    From below: a guess learned on a random part of the samples is tested on the other
-    part; no guess does better than the best one. From above: the plug-in is never below
-    the truth on average, and one sample moves it by at most 1/n, so it exceeds the truth
-    less sqrt(ln(1/a) / 2n) with probability 1 - a (McDiarmid).
+    From below: a guess learned on a random part of the samples is tested on the other part; no guess does better
+    than the best one. From above: the plug-in is never below the truth on average, and one sample moves it by at
+    most 1/n, so it exceeds the truth less sqrt(ln(1/a) / 2n) with probability 1 - a (McDiarmid).
 
     Args:
-        sample: The samples. Without a prior, the pairs of secret and output must be
-            independent draws, and the statement is for the distribution they come from.
-        prior: The prior that is meant, where the secrets were chosen by the auditor; it
-            must be on the sample's secrets. The bounds are then Hoeffding's.
+        sample: The samples. Without a prior, the pairs of secret and output must be independent draws, and the
+            statement is for the distribution they come from.
+        prior: The prior on the sample's secrets, where the auditor chose the secrets. The bounds are then
+            Hoeffding's.
         failure: The probability that any bound is wrong; shared equally among them.
         share: The part of the samples that learns the guess.
         seed: Of the split; by default a fresh one.
 
     Raises:
-        InputError: If a secret that the prior holds possible was not sampled.
+        InputError: If a secret of positive prior was not sampled.
 
     Source:
         McDiarmid, "On the method of bounded differences", 1989; Hoeffding, 1963;
@@ -290,7 +284,7 @@ def _weighted(counts: Counts, p: Floats) -> Floats:
 
 
 def _reach(counts: Counts, p: Floats, failure: float) -> float:
-    """Return how far a weighted sum of shares strays from its mean, with probability ``failure`` at most."""
+    """Return by how much a weighted sum of shares exceeds its mean with probability ``failure`` at most."""
     totals = counts.sum(axis=1)
     spread = float((p[totals > 0] ** 2 / totals[totals > 0]).sum())
     return sqrt(log(1 / failure) * spread / 2)
@@ -307,19 +301,19 @@ def _above(value: float) -> float:
 
 
 def total_variation_radius(samples: int, values: int, failure: float = 0.05) -> float:
-    """Return a total variation within which a distribution estimated from independent samples is of the true one.
+    """Return an upper bound of the total variation between a distribution and its estimate from samples.
 
     With probability at least 1 - failure, TV(mean of the samples, its expectation) is at most the smaller of
 
         sqrt(ln((2**m - 2) / failure) / (2 n))                    (Hoeffding, for each set of values)
         sqrt((m - 1) / n) / 2 + sqrt(ln(1 / failure) / (2 n))     (McDiarmid, around the expected distance)
 
-    and of 1. A sample is a value, or a distribution on the values, such as how often one user visits each cell.
-    Samples must be independent of each other: visits of one person are not, users drawn at random are.
+    and of 1. A sample is a value, or a distribution on the values, such as the shares of one user's visits to each
+    cell. Samples must be independent of each other: visits of one person are not, users drawn at random are.
 
     Args:
         samples: n, at least 1.
-        values: m, how many values are possible, at least 1, whether they were seen or not.
+        values: m, the number of possible values, at least 1, seen or not.
         failure: The probability with which the statement may be wrong.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Lower bounds of epsilon and of delta that samples show, by events that tell two secrets apart.
+"""Lower bounds of epsilon and of delta from samples, by events that distinguish two secrets.
 
 Events are chosen on some samples and judged on others. Choosing may use any rule, because the judging samples were
 not looked at. The events are unions of outputs by falling likelihood ratio (which the optimal test of one secret
@@ -32,7 +32,7 @@ Gain = Callable[[Floats, Floats, Floats], Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _ObservedBound:
-    """A lower bound that samples show, with the event that shows it."""
+    """A lower bound from samples, with its event."""
 
     value: float  # the true number is at least this; 0 if nothing is shown
     pair: tuple[Hashable, Hashable]  # the two secrets (s, s') that show it
@@ -54,7 +54,7 @@ class _ObservedBound:
         unit: str,
         **given: Any,
     ) -> Self:
-        """Return what was shown, in the labels of secrets and outputs; a negative bound says no more than 0."""
+        """Return the finding in the labels of secrets and outputs; a negative bound says no more than 0."""
         event = shown.event
         return cls(
             value=max(shown.value, 0.0),
@@ -90,23 +90,22 @@ class _ObservedBound:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EpsilonFinding(_ObservedBound):
-    """A lower bound of epsilon that samples show, per unit of the metric.
+    """A lower bound of epsilon from samples, per unit of the metric.
 
     The value is ``inf`` if two secrets at distance zero are shown to differ.
 
     Attributes:
-        delta: The delta at which epsilon is meant.
+        delta: The delta of (epsilon, delta)-privacy.
     """
 
     delta: float
 
     @property
     def unbounded(self) -> bool:
-        """Whether the second secret never showed the event, so that no sample bounds epsilon from above."""
+        """Whether the event never occurred for the second secret, so that no sample bounds epsilon from above."""
         return self.value > 0 and self.hits[1] == 0
 
     def __str__(self) -> str:
-        """The finding in words."""
         if self.value == 0:
             return f"The samples show no positive epsilon ({self._sure}); this does not prove privacy."
         at = f" at delta {at_least(self.delta, 6)}" if self.delta else ""
@@ -116,16 +115,15 @@ class EpsilonFinding(_ObservedBound):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DeltaFinding(_ObservedBound):
-    """A lower bound of delta at a given epsilon that samples show.
+    """A lower bound of delta at a given epsilon from samples.
 
     Attributes:
-        epsilon: The epsilon at which it is meant, per unit of the metric.
+        epsilon: That epsilon, per unit of the metric.
     """
 
     epsilon: float
 
     def __str__(self) -> str:
-        """The finding in words."""
         at = f"at epsilon {at_least(self.epsilon, 6)}{self._per}"
         if self.value == 0:
             return f"The samples show no positive delta {at} ({self._sure})."
@@ -142,23 +140,23 @@ def epsilon_lower(
     share: float = 0.3,
     seed: int | None = None,
 ) -> EpsilonFinding:
-    """Return a lower bound of the true epsilon that samples show.
+    """Return a lower bound of the true epsilon from samples.
 
     For an event E and secrets s, s', with L <= p(E|s) and U >= p(E|s'),
 
         epsilon >= ln((L - delta) / U) / d(s, s').
 
-    L and U are Clopper-Pearson bounds. The failure probability is shared (Bonferroni)
-    among all events and pairs tried: single outputs, where they were fixed beforehand,
-    and unions that one random part of the samples chooses and the other part judges.
+    L and U are Clopper-Pearson bounds. The failure probability is shared (Bonferroni) among all events and pairs
+    tried: single outputs, where they were fixed beforehand, and unions that one random part of the samples chooses
+    and the other part judges.
 
     Args:
         sample: The samples; those of one secret must be independent draws.
-        metric: The metric; by default every two secrets are at distance 1, and epsilon is
-            that of local differential privacy.
+        metric: The metric; by default every two secrets are at distance 1, and epsilon is that of local
+            differential privacy.
         failure: The probability with which the answer may exceed the true epsilon.
         delta: The delta of (epsilon, delta)-privacy.
-        candidates: How many chosen events are judged.
+        candidates: The number of chosen events that are judged.
         share: The part of the samples that chooses.
         seed: Of the split; by default a fresh one.
 
@@ -194,7 +192,7 @@ def delta_lower(
     share: float = 0.3,
     seed: int | None = None,
 ) -> DeltaFinding:
-    """Return a lower bound of the true delta at a given epsilon that samples show.
+    """Return a lower bound of the true delta at a given epsilon from samples.
 
     delta >= L - exp(epsilon d(s, s')) U, for bounds L <= p(E|s) and U >= p(E|s').
 
@@ -203,7 +201,7 @@ def delta_lower(
         epsilon: Per unit of the metric; a number, or text such as ``"0.6/km"``.
         metric: The metric; by default every two secrets are at distance 1.
         failure: The probability with which the answer may exceed the true delta.
-        candidates: How many chosen events are judged.
+        candidates: The number of chosen events that are judged.
         share: The part of the samples that chooses.
         seed: Of the split; by default a fresh one.
 
@@ -226,7 +224,7 @@ def delta_lower(
 
 
 def epsilon_gain(delta: float) -> Gain:
-    """Return the epsilon that two bounds show: ln((low - delta) / high) / d, rounded down."""
+    """Return the gain ln((low - delta) / high) / d, rounded down."""
 
     def gain(low: Floats, high: Floats, distance: Floats) -> Floats:
         excess = low - delta
@@ -257,7 +255,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """Findings of one event on the samples that judge it."""
+    """The result of one event on the samples that judge it."""
 
     value: float  # the gain that is shown; it holds with the stated probability
     event: Event
@@ -268,7 +266,7 @@ class Shown:
 
 
 def distances_of(size: int, metric: Metric | None) -> Floats:
-    """Return the distances of all pairs: those of the metric, or 1 between distinct secrets."""
+    """Return the distances of all pairs: the metric's, or 1 between distinct secrets."""
     if metric is None:
         return 1.0 - np.eye(size)
     if len(metric) != size:
@@ -291,9 +289,8 @@ def strongest(
 ) -> Shown:
     """Return the strongest of all events tried on a sample.
 
-    Where the outputs were fixed beforehand, half of the failure probability goes to all
-    single outputs on all samples; the rest goes to the events that a random part of the
-    samples proposes, on the other part.
+    Where the outputs were fixed beforehand, half of the failure probability goes to all single outputs on all
+    samples; the rest goes to the events that a random part of the samples proposes, on the other part.
     """
     left = binomial.check_failure(failure)
     if metric is not None and not sample.secrets_named:
@@ -320,7 +317,7 @@ def strongest(
 
 
 def check_protected(distances: Floats, counts: Counts) -> None:
-    """Refuse to compare secrets of which no two that were sampled are at a finite distance."""
+    """Refuse a metric without two sampled secrets at a finite distance."""
     sampled = np.flatnonzero(counts.sum(axis=1))
     if np.isfinite(distances[np.ix_(sampled, sampled)]).sum() <= len(sampled):
         raise InputError(
@@ -329,7 +326,7 @@ def check_protected(distances: Floats, counts: Counts) -> None:
 
 
 def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure: float) -> list[Event]:
-    """Return the events that promise most by counts (secrets, outputs), at most one per ordered pair of secrets.
+    """Return the events of largest estimated gain in counts (secrets, outputs), one per ordered pair of secrets.
 
     ``failure`` is the probability that they will share.
     """
@@ -368,7 +365,7 @@ def _roughly(hits: Counts, trials: Counts, z: float) -> Floats:
 
 
 def judge(events: list[Event], counts: Counts, distances: Floats, gain: Gain, failure: float) -> list[Shown]:
-    """Return what each event shows; all hold together with probability 1 - failure.
+    """Return the result of each event; all hold together with probability 1 - failure.
 
     The events must be chosen without these counts (secrets, outputs).
     """

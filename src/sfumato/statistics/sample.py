@@ -1,4 +1,4 @@
-"""Samples: how often outputs were seen for secrets, their random split, and bins for continuous outputs."""
+"""Counts of outputs for each secret, random splits of them, and bins for continuous outputs."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Positions = NDArray[np.intp]
 class Sample:
     """Counts of each output for each secret.
 
-    The samples of one secret are taken to be independent draws of its row of the
-    channel; every probability of failure that is derived from a sample rests on that.
+    The samples of one secret are assumed to be independent draws of its row of the channel; every probability of
+    failure that is derived from a sample rests on that.
 
     Args:
         counts: Array (secrets, outputs) of whole numbers.
         secrets: The secrets; numbered from 0 if left out.
-        outputs: The outputs. Name them only if the list was fixed before looking at the
-            samples: every single one is then an event of its own.
+        outputs: The outputs. Name them only if the list was fixed before looking at the samples: every single one
+            is then an event of its own.
 
     Attributes:
         secrets_named: Whether the order of the secrets was given, as a metric needs it.
@@ -124,8 +124,8 @@ class Sample:
         Args:
             secrets: The secret of each sample.
             values: Array (n,) of numbers, or (n, k) of points.
-            bins: Bins fixed beforehand; or how many to choose, by quantiles of a random
-                part of the samples that is then left out of the counts.
+            bins: Bins fixed beforehand; or a number of bins, chosen as quantiles of a random part of the samples
+                that is then left out of the counts.
             space: All secrets, in the order of the metric.
             share: The part that chooses the bins.
             seed: Of the choice of that part; by default a fresh one.
@@ -161,10 +161,10 @@ class Sample:
         space: Space | None = None,
         observables: Space | None = None,
     ) -> Sample:
-        """Return the sample in two columns of a table: a dictionary, a data frame, an Arrow table.
+        """Return the sample in two columns of a dictionary, a data frame or an Arrow table; see `of`.
 
         Args:
-            table: Anything whose columns are found by name.
+            table: A table whose columns are found by name.
             secret: The column of the secrets.
             output: The column of the outputs.
             space: All secrets, in the order of the metric.
@@ -239,10 +239,9 @@ def _labels(given: Iterable[Hashable], what: str) -> list[Hashable]:
 
 
 def split(counts: Counts, share: float, rng: np.random.Generator) -> tuple[Counts, Counts]:
-    """Return the counts (rows, outputs) of a random share of each row's samples, and those of the rest.
+    """Return the counts (rows, outputs) of a random share of each row's samples, and of the rest.
 
-    The part is drawn without replacement, as if the single samples had been shuffled, so
-    that the two are independent when the samples are.
+    The part is drawn without replacement, so the two parts are independent when the samples are.
     """
     if not 0 < share < 1:
         raise InputError(f"a share of {share} leaves one part empty.", "use a share between 0 and 1, such as 0.5.")
@@ -260,8 +259,8 @@ def split(counts: Counts, share: float, rng: np.random.Generator) -> tuple[Count
 class Bins(ABC):
     """A partition of the line or of the plane (or more) into finitely many bins.
 
-    A merge of outputs is post-processing: whatever is shown of the merged reports holds
-    of the reports themselves, as long as the bins do not depend on the counted samples.
+    Merging outputs is post-processing: a lower bound for the merged reports holds for the reports themselves, as
+    long as the bins do not depend on the counted samples.
     """
 
     __slots__ = ()
@@ -269,7 +268,7 @@ class Bins(ABC):
     @property
     @abstractmethod
     def dimensions(self) -> int:
-        """Number of numbers in an output."""
+        """The number of coordinates of an output."""
 
     @property
     @abstractmethod
@@ -281,7 +280,7 @@ class Bins(ABC):
         """Return the bin of each output, array (n,), for outputs of shape (n, dimensions)."""
 
     def place_any(self, values: Any) -> Positions:
-        """Return the bin of each output, after checking that they are such numbers."""
+        """Return the bin of each output, after checking the outputs."""
         points = as_points(values)
         if points.shape[1] != self.dimensions:
             raise InputError(
@@ -359,7 +358,7 @@ class Halvings(Bins, CompactRepr):
 
     Args:
         values: The points to halve, array (n, dimensions): samples that are not counted later.
-        depth: How often; 2**depth bins.
+        depth: The number of halvings; 2**depth bins.
     """
 
     cuts: tuple[Floats, ...]
@@ -410,16 +409,15 @@ class Halvings(Bins, CompactRepr):
 
 @dataclass(frozen=True, slots=True)
 class FineBits(Bins):
-    """Whether each number has bits below ``step``, of those nearer to zero than ``limit``.
+    """Bins by whether each number has bits below ``step``, for numbers nearer to zero than ``limit``.
 
-    Noise added in doubles is a multiple of the last bit of the secret's size. A report
-    near zero that has finer bits than a large secret can leave in it excludes that
-    secret, whatever epsilon was claimed.
+    Noise added in doubles is a multiple of the last bit of the secret's size. A report near zero that has finer
+    bits than a large secret can leave in it excludes that secret, for every claimed epsilon.
 
     Args:
         step: A power of two, such as 2**-45.
-        limit: Numbers beyond it are not looked at.
-        dimensions: How many numbers an output has.
+        limit: Numbers beyond it have a bin of their own.
+        dimensions: The number of coordinates of an output.
 
     Source:
         Mironov, "On significance of the least significant bits for differential
@@ -459,11 +457,11 @@ def quantile_bins(values: Any, count: int) -> Bins:
 
     Args:
         values: Outputs that are not counted later: numbers, or rows of numbers.
-        count: How many bins; rounded down to a power of two unless outputs are single numbers.
+        count: The number of bins; rounded down to a power of two unless outputs are single numbers.
     """
     points = as_points(values)
     if count < 2:
-        raise InputError(f"{count} bins tell nothing apart.", "use at least two.")
+        raise InputError(f"{count} bins distinguish nothing.", "use at least two.")
     if points.shape[1] > 1:
         return Halvings(points, int(np.log2(count)))
     return IntervalBins(np.unique(np.quantile(points[:, 0], np.arange(1, count) / count)))
@@ -476,7 +474,7 @@ def as_points(values: Any) -> Floats:
 
 
 def is_point(output: object) -> bool:
-    """Whether an output is a float or a tuple of floats, so that it can be put in bins."""
+    """Return whether an output is a float or a tuple of floats, so that it can be put in bins."""
     parts = output if isinstance(output, tuple) else (output,)
     return all(isinstance(part, float) for part in parts)
 

@@ -320,7 +320,7 @@ def test_arrow_tables_of_every_make(run, released, tmp_path):
         done = run("estimate", "m.sfm", name, "--unmarked")
         assert done.code == 0, done.err
         assert f"from {rows} reports" in done.text
-        assert "bears no mark" in run("estimate", "m.sfm", name).err
+        assert "has no mark" in run("estimate", "m.sfm", name).err
         assert "has no column 'l'" in run("estimate", "m.sfm", name, "--unmarked", "--column", "l").err
     for name in ("no.arrow", "cut.arrow"):
         done = run("estimate", "m.sfm", name, "--unmarked")

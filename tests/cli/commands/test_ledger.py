@@ -38,7 +38,7 @@ def test_what_a_user_has_spent_is_shown(run, ledger):
     assert "'ada' has spent 1.5/km in 1 report; 3.5/km is left now." in done.out
     assert "Today (UTC): 1.5/km of 5/km." in done.out
     assert "Amounts add up: " in done.out
-    assert "e^(sum of their amounts x distance in km) times likelier" in done.out
+    assert "e^(sum of their amounts x distance in km) times as likely" in done.out
     assert run("ledger", "create", "w.db", "--budget", "5 per week").code == 0
     pure = run("ledger", "show", "w.db", "--user", "ada").out
     assert "This week (since Monday, UTC): 0 of 5." in pure
@@ -139,7 +139,7 @@ def test_a_ledger_of_pure_numbers_is_not_for_places(run, tmp_path):
     (tmp_path / "seen.csv").write_text("lat,lon,user\n48.85,2.35,ada\n")
     assert run("ledger", "create", "pure.db", "--budget", "20").code == 0
     said = run("release", "noise.sfm", "seen.csv", "out.csv", "--ledger", "pure.db").err
-    assert "the ledger counts pure numbers, but the mechanism's promise is per km" in said
+    assert "the ledger counts pure numbers, but the mechanism's guarantee is per km" in said
     assert "use a ledger made with a budget such as '20/km'" in said
     assert "in ''" not in said
 

@@ -82,7 +82,7 @@ class TestCommands:
         (tmp_path / "out.csv.sfumato.json").unlink()
         done = run("estimate", "n.sfm", "out.csv")
         assert done.code == 1
-        assert "'out.csv' bears no mark of the mechanism" in done.err
+        assert "'out.csv' has no mark of the mechanism" in done.err
         done = run("estimate", "n.sfm", "out.csv", "--unmarked")
         assert done.code == 3, done.err
         assert "Every report is one of the places in the noise's table" in done.text
