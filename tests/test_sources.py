@@ -20,7 +20,7 @@ QUESTIONS = ("What", "How", "Which", "Where", "Why", "Who")
 REACHED = (
     *("cli", "geo", "files", "reports", "comparison", "audits", "rounding", "core", "tables"),
     *(f"optimal/{name}.py" for name in ("design", "session", "problem", "sweep", "structured")),
-    *("releases/release.py", "estimation", "attacks/known_prior.py", "statistics/decide.py"),
+    *("releases/release.py", "estimation", "attacks/known_prior.py", "statistics/hypothesis_tests.py"),
 )
 # Descriptions, coordinates and spaces are passed in Python only; requirements have a language of their own.
 PYTHON_ONLY = {

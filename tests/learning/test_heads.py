@@ -14,7 +14,7 @@ HEADS, SEEDS, WIDTH = 3, 2, 8
 
 def network(torch, heads=HEADS):
     """A small network whose gates differ from value to value."""
-    from sfumato.learning.networks import Obfuscator, seeded
+    from sfumato.learning.neural_game import Obfuscator, seeded
 
     made: Any = seeded(lambda: Obfuscator(SEEDS, WIDTH, heads), 5, torch.device("cpu"))
     if heads > 1:
@@ -65,7 +65,7 @@ def test_the_first_seed_picks_heads_as_often_as_the_gates_say(torch):
 
 
 def test_weighted_heads_have_the_loss_and_the_shares_of_drawn_ones(torch):
-    from sfumato.learning.networks import shares_of
+    from sfumato.learning.neural_game import shares_of
 
     made, many = network(torch), 40_000
     values = values_of(torch, 4).repeat(many, 1)

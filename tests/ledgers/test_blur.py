@@ -430,7 +430,7 @@ def test_the_promise_is_the_mechanisms_own(tmp_path):
     own.report("ada", *HOME)
     assert ledger.balance("ada").spent == 1
     assert "3/km per user" in repr(own)
-    with pytest.raises(InputError, match="promises nothing"):
+    with pytest.raises(InputError, match="has no guarantee that could be charged"):
         Blur(sf.Mechanism(np.full((9, 9), 1 / 9), GRID), ledger)
 
 

@@ -107,7 +107,7 @@ def test_only_what_is_proved_with_its_slack_can_be_charged(tmp_path):
             InputError, match=r"is claimed, but the noise.s epsilon is up to .* slack up to 2\.83 m"
         ):
             Blur(NOISE, ledger, claim)
-    with pytest.raises(InputError, match="not a promise of noise"):
+    with pytest.raises(InputError, match="no guarantee of noise"):
         Blur(NOISE, ledger, sf.MetricPrivacy(1.0, sf.Metric([[0, 1], [1, 0]])))
     with pytest.raises(InputError, match="counts pure numbers"):
         Blur(NOISE, Ledger.create(tmp_path / "x.db", 3.0), NOISE.promise)

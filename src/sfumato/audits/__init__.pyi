@@ -1,8 +1,8 @@
+from .audit import AuditPlan as AuditPlan
 from .audit import audit as audit
+from .audit import plan_audit as plan_audit
 from .findings import Audit as Audit
 from .findings import Entry as Entry
-from .plan import AuditPlan as AuditPlan
-from .plan import plan_audit as plan_audit
 from .request import AuditInputs as AuditInputs
 from .request import Request as Request
 from .requirement import Outcome as Outcome

@@ -4,26 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core import Bracket, Capability, Mechanism, Metric, Prior, Randomizer, Side, check_known, units
+from ..core import (
+    Bracket,
+    Capability,
+    Mechanism,
+    Metric,
+    MetricPrivacy,
+    Prior,
+    Randomizer,
+    Row,
+    Side,
+    check_known,
+    units,
+)
 from ..core.arguments import checked
+from ..core.immutable import CompactRepr
 from ..divergences import Divergence
 from ..errors import InputError
 from ..geo import Cells
 from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
-from ..privacy import Curve, Events, Family, Relation, Rivals
-from ..proofs import NoiseProof, prove_planar_noise
-from ..rounding import amount_at_most, down
+from ..privacy import Curve, Events, Family, Notion, Priors, Relation, Rivals
+from ..proofs import NoiseProof, prove_metric_privacy, prove_planar_noise
+from ..rounding import amount_at_most, counted, down, exactly
 from ..statistics import Sample
 from .findings import Audit, Entry
-from .measures import COORDINATE_PRIVACY
-from .plan import plan_audit
-from .request import DELTA_AT, DELTAS, DIVERGENCES, ORDERS, AuditInputs, Request
+from .measures import COORDINATE_PRIVACY, check_measure, measures, secret_words
+from .request import (
+    DELTA_AT,
+    DELTAS,
+    DIVERGENCES,
+    ORDERS,
+    AuditInputs,
+    Request,
+    fixed_options,
+    requested_notion,
+    supported_notions,
+)
 from .samples import SHOWN, audit_sample
 
 _REPLACED: Final = ("metric-privacy", COORDINATE_PRIVACY)  # which a promise covers better than any coarsening
@@ -32,6 +55,10 @@ _ONE_REPORT: Final = (
     "the same slack."
 )
 _ROUNDING: Final = 1e-9  # of probabilities, distances and logarithms
+_LISTED: Final = (
+    "The numbers are of a matrix that lists all reports, with probabilities rounded to integers. Reports are "
+    "drawn by an exact recipe instead, so no number is marked as proved."
+)
 
 
 @checked
@@ -211,3 +238,129 @@ def _as_estimate(entry: Entry) -> Entry:
     bracket = Bracket(-math.inf, entry.bracket.value, math.inf)
     sentence = f"Estimate on cells: {entry.sentence}" if entry.sentence else ""
     return replace(entry, bracket=bracket, side=Side.ESTIMATE, proved=False, sentence=sentence)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class AuditPlan(CompactRepr):
+    """The notions that an audit measures, with their inputs, after every check.
+
+    Attributes:
+        mechanism: The mechanism.
+        inputs: The further inputs.
+        notions: The notions, each under a name of its own.
+        listed: The mechanism in words, where its matrix lists what an exact recipe draws; else empty.
+    """
+
+    mechanism: Mechanism
+    inputs: AuditInputs
+    notions: tuple[Notion, ...]
+    listed: str = ""
+
+    def measure(self, progress: Callable[[Entry], None] | None = None) -> Audit:
+        """Return the entries of the notions and measures; ``progress`` is called with each."""
+        prior, metric = self.inputs.prior, self.inputs.metric
+        notions = (_entry(notion, self.mechanism) for notion in self.notions)
+        entries = []
+        for each in chain(notions, measures(self.mechanism, prior, metric)):
+            entry = replace(each, proved=False) if self.listed else each
+            if progress is not None:
+                progress(entry)
+            entries.append(entry)
+        notes = [
+            "The values are for one report. Over k reports of one person, the epsilon of differential, metric and "
+            "coordinate privacy is at most k times as large; what is promised under a prior may grow by more."
+        ]
+        if note := secret_words(self.mechanism.secrets).note:
+            notes.append(note)
+        if prior is None:
+            notes.append("No prior was given: what an attacker gains under one was not measured.")
+        if metric is None:
+            notes.append("No metric was given: epsilon per unit of distance and errors were not measured.")
+        if self.listed:
+            notes.append(_LISTED)
+        secrets, reports = self.mechanism.shape
+        size = f"a mechanism of {counted(secrets, 'secret')} and {counted(reports, 'report')}"
+        return Audit(self.listed or size, tuple(entries), tuple(notes))
+
+
+def _draws_rows(mechanism: Randomizer, matrix: Mechanism) -> bool:
+    """Return whether reports are drawn from just this matrix."""
+    if mechanism is matrix:
+        return True
+    recipe = mechanism.recipe()
+    return isinstance(recipe, Row) and recipe.mechanism == matrix
+
+
+def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
+    """Return the plan of an audit.
+
+    Args:
+        mechanism: The mechanism; a tupling or a family is listed as a matrix.
+        inputs: The further inputs.
+        also: Requests for more than the usual notions.
+
+    Raises:
+        InputError: If the matrix is too large to list, a request names nothing that can be measured, or something
+            that it needs was not given.
+    """
+    named = [_notion(each, inputs) for each in also]
+    wanted = chain(supported_notions(inputs), (notion for notion in named if notion is not None))
+    matrix: Mechanism = mechanism.channel()
+    listed = "" if _draws_rows(mechanism, matrix) else repr(mechanism)
+    return AuditPlan(matrix, inputs, tuple(_distinct(wanted)), listed)
+
+
+def _notion(request: Request, inputs: AuditInputs) -> Notion | None:
+    """Return the notion of a request; None if it names a measure, which is measured anyway. Refuse other names."""
+    notion = requested_notion(request, inputs)
+    if notion is None:
+        check_measure(request.name, inputs.prior, inputs.metric)
+    return notion
+
+
+def _distinct(notions: Iterable[Notion]) -> Iterable[Notion]:
+    """Yield the notions without a second one of the same name."""
+    seen = set()
+    for notion in notions:
+        name = (notion.key, notion.parameter, *sorted(fixed_options(notion).items()))
+        if name not in seen:
+            seen.add(name)
+            yield notion
+
+
+def _entry(notion: Notion, mechanism: Mechanism) -> Entry:
+    """Return the entry of one notion: measured, and proved over the integers where that is possible."""
+    finding = notion.measure(mechanism)
+    upper, proved = finding.upper, False
+    metric = notion.as_metric_privacy(mechanism.secrets)
+    if metric is not None and math.isfinite(finding.value):
+        proof = prove_metric_privacy(mechanism, MetricPrivacy(max(finding.upper, 1e-12), metric))
+        upper, proved = min(upper, proof.upper), True
+    return Entry(
+        key=notion.key,
+        title=_title(notion),
+        parameter=notion.parameter,
+        bracket=Bracket(finding.lower, finding.value, upper),
+        unit=notion.unit,
+        per=bool(notion.unit),
+        given=fixed_options(notion),
+        proved=proved,
+        witness=finding.witness.describe(mechanism.secrets, mechanism.observables),
+        sentence=notion.sentence(upper),
+        source=notion.description.source,
+        vacuous=notion.vacuous,
+    )
+
+
+def _title(notion: Notion) -> str:
+    """Return the notion's name with all that distinguishes it from others of the same key."""
+    parts: list[str] = []
+    for name, value in notion.stated.items():
+        if isinstance(value, Divergence):
+            parts.insert(0, value.name)
+        elif isinstance(value, Priors):
+            parts.append(f"under {value}")
+        elif isinstance(value, int | float) and name in fixed_options(notion):
+            parts.append(f"{name} {exactly(value)}")
+    return f"{notion.heading} ({', '.join(parts)})" if parts else notion.heading

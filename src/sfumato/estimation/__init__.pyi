@@ -1,8 +1,5 @@
 from .accuracy import Accuracy as Accuracy
 from .accuracy import accuracy as accuracy
-from .estimate import ConfidenceIntervals as ConfidenceIntervals
-from .estimate import Districts as Districts
-from .estimate import Estimate as Estimate
 from .goodness_of_fit import PointsFit as PointsFit
 from .goodness_of_fit import ReportsFit as ReportsFit
 from .goodness_of_fit import characteristic_most as characteristic_most
@@ -31,4 +28,7 @@ from .reading import read_joint_reports as read_joint_reports
 from .reading import read_points as read_points
 from .reading import read_reports as read_reports
 from .reading import read_tuples as read_tuples
+from .reports import ConfidenceIntervals as ConfidenceIntervals
+from .reports import Districts as Districts
+from .reports import Estimate as Estimate
 from .reports import Reports as Reports

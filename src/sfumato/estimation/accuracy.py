@@ -16,7 +16,7 @@ from ..core.immutable import CompactRepr
 from ..errors import InfeasibleError, InputError, argument
 from ..mechanisms import bit_probabilities
 from ..rounding import about, at_least, at_most
-from .estimate import check_failure
+from ..statistics.binomial import check_failure
 
 By = Literal["randomised-response", "optimised-unary", "symmetric-unary"]
 

@@ -16,9 +16,8 @@ from ..core.immutable import CompactRepr
 from ..errors import DataError, InputError, argument
 from ..mechanisms.planar import CoordinateNoise
 from ..rounding import at_most, counted
-from .estimate import Estimate
 from .likelihood import maximum_likelihood
-from .reports import Reports
+from .reports import Estimate, Reports
 
 RARE: Final = 1e-6
 """Reports that fit a mechanism worse than this are taken for those of another one."""

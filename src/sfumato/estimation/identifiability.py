@@ -14,8 +14,7 @@ from ..core.arrays import Floats, floats, readonly
 from ..errors import InputError
 from ..geo import Places
 from ..rounding import about, counted
-from .estimate import Estimate
-from .reports import Reports
+from .reports import Estimate, Reports
 
 _EXACT: Final = ("maximum likelihood", "least squares")  # invent what the reports do not settle
 _RARE: Final = 1e-9  # no secret makes such a report even once in a billion times

@@ -14,11 +14,11 @@ from ..core.arrays import Floats, readonly
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InputError, argument
 from ..leakage import Maximum, maximise
-from .estimate import ConfidenceIntervals, check_failure, rows_of
+from ..statistics.binomial import check_failure
 from .identifiability import identifiability, least_reports, right_inverse
 from .inversion import nearest
 from .likelihood import fit_pool
-from .reports import AnyReports, Pooled, pooled
+from .reports import AnyReports, ConfidenceIntervals, Pooled, pooled, rows_of
 
 _FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far
 _GAP: Final = 0.1  # of that share of the permitted loss: how near each solve must come to its optimum

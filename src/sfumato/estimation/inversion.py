@@ -15,10 +15,9 @@ from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import CompactRepr
 from ..errors import InputError, SolverError
 from ..mechanisms import FrequencyOracle
-from ..statistics.binomial import lower, upper
-from .estimate import ConfidenceIntervals, Estimate, check_failure, rows_of
+from ..statistics.binomial import check_failure, lower, upper
 from .identifiability import identifiability, least_reports, right_inverse
-from .reports import AnyReports, Pooled, pooled
+from .reports import AnyReports, ConfidenceIntervals, Estimate, Pooled, pooled, rows_of
 
 _TOLERANCE: Final = 1e-12  # of squared frequency; sampling noise is of the order 1 / reports
 

@@ -13,8 +13,7 @@ from ..core import Mechanism, Prior
 from ..core.arrays import Floats
 from ..errors import InputError
 from ..leakage import maximise
-from .estimate import Estimate
-from .reports import AnyReports, Pooled, Reports, pooled
+from .reports import AnyReports, Estimate, Pooled, Reports, pooled
 
 RESOLVED: Final = 1e-13  # gaps per report below this are the rounding of doubles
 _NEWTON: Final = 3000  # the most secrets for which Newton's method is affordable

@@ -17,13 +17,13 @@ from ..core.arrays import Floats, readonly
 from ..errors import InputError, argument
 from ..geo import Places
 from ..leakage import maximise
-from .estimate import ConfidenceIntervals, Districts, Estimate, check_failure
+from ..statistics.binomial import check_failure
 from .goodness_of_fit import distance_within
 from .identifiability import identifiability
 from .intervals import LikelihoodSet, Resampled, bootstrap_intervals, profile_intervals
 from .inversion import least_squares, unbiased
 from .likelihood import bayesian_updates, maximum_likelihood, updates
-from .reports import AnyReports, Pooled, Reports, pooled
+from .reports import AnyReports, ConfidenceIntervals, Districts, Estimate, Pooled, Reports, pooled
 
 _FITTING: Final[dict[str, tuple[str, ...]]] = {
     "maximum-likelihood": ("profile", "bootstrap"),

@@ -1,8 +1,3 @@
-from .classifier import NeuralClassifier as NeuralClassifier
-from .grids import GridError as GridError
-from .grids import cell_counts as cell_counts
-from .grids import grid_error as grid_error
-from .grids import plug_in_error as plug_in_error
 from .label_leakage import Hiding as Hiding
 from .label_leakage import InformationBound as InformationBound
 from .label_leakage import hiding as hiding
@@ -20,8 +15,13 @@ from .post_processing import learn_behind as learn_behind
 from .post_processing import mixed_to_loss as mixed_to_loss
 from .post_processing import promised_within as promised_within
 from .post_processing import with_guarantee as with_guarantee
+from .risk import GridError as GridError
+from .risk import NeuralClassifier as NeuralClassifier
 from .risk import RiskEstimate as RiskEstimate
+from .risk import cell_counts as cell_counts
 from .risk import estimate_risk as estimate_risk
+from .risk import grid_error as grid_error
+from .risk import plug_in_error as plug_in_error
 from .rounds import Ending as Ending
 from .rounds import TrainingRound as TrainingRound
 from .table import CLASSIFIER as CLASSIFIER

@@ -14,7 +14,6 @@ from ..core import units
 from ..core.arrays import Floats, floats
 from ..errors import InputError
 from ..mechanisms import PlanarLaplace
-from .neural_game import NeuralGame
 from .pairs import Pairs
 from .rounds import Ending, Progress, Rules, Stop, TrainingRound, checked_max_loss, play
 from .targets import AugmentedLagrangian, MutualInformation, Target, Utility
@@ -88,6 +87,8 @@ def learn_generator(
         their gates and the blur, which are ours, see `LearnedGenerator` and `Training`.
     """
     place = device_for("Training a generator", device)
+    from .neural_game import NeuralGame
+
     if data.points.shape[1] != 2:
         raise InputError(
             f"the useful values have {data.points.shape[1]} coordinates.",
@@ -217,7 +218,7 @@ class LearnedGenerator:
         device = device_for("Drawing from a learned generator", "cpu")
         import torch
 
-        from .networks import Obfuscator
+        from .neural_game import Obfuscator
 
         network = Obfuscator(self.seeds, self.width, self.heads).to(device)
         network.load_state_dict({name: torch.as_tensor(array) for name, array in self.parameters.items()})

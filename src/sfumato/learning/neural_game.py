@@ -1,13 +1,16 @@
-"""The game of two networks: a generator in the plane, and a new attacker in every round."""
+"""Networks, and their game: a generator in the plane, and a new attacker in every round. It needs torch."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
+import torch
 from scipy.optimize import brentq
+from torch import Tensor, nn
 
 from ..attacks.learned import Confusion
 from ..core.arrays import Floats
@@ -16,10 +19,6 @@ from .pairs import Pairs
 from .rounds import Rules, State, TrainingRound, loss_at_most
 from .targets import Target, Utility
 from .training import Training
-
-if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
 
 _DRAWS: Final = 8  # reports of each record that a round is judged by, at least
 _JUDGED: Final = 20_000  # and reports in all, about
@@ -30,6 +29,121 @@ _ALWAYS: Final = 30.0  # in a gate's logit
 _WIDEST: Final = 10.0  # blur, in parts of the largest loss
 _SPARED: Final = 1e-6  # of the limit, for rounding
 _INIT, _START, _ATTACK, _IMPROVE, _JUDGE, _SPEND = range(6)
+Batches = Callable[[], tuple[Tensor, Tensor]]
+
+
+class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its types are not read
+    """From places and seeds to reports: the place plus the output of one of the heads.
+
+    Each place has a gate for every head, the probability that this head answers. Of several heads the first adds
+    nothing, and the others also add Gaussian noise of the size ``blur``. Seeds lie in [0, 1). With several heads
+    the first seed picks one, by the inverse of the cumulative gates, and the last two are for the blur. Of those
+    between, the network's inputs, the first goes in as a point of the circle, so that it can be an angle; the rest
+    as numbers around 0.
+    """
+
+    blur: Tensor
+
+    def __init__(self, seeds: int, width: int, heads: int) -> None:
+        super().__init__()
+        self.seeds, self.heads = seeds, heads
+        self.moving = max(1, heads - 1)
+        self.layers = dense(2 + seeds + 1, width, 2 * self.moving)
+        self.gates = None
+        if heads > 1:
+            # Rectified units die of a gate's steep first steps, and then every place has the same gates.
+            self.gates = dense(2, width, heads, nn.Tanh)
+            self.register_buffer("blur", torch.zeros(()))
+
+    @property
+    def inputs(self) -> int:
+        """The number of seeds for one report."""
+        return self.seeds if self.heads == 1 else self.seeds + 3
+
+    def start(self, shares: Sequence[float]) -> None:
+        """Set the gates of several heads to these shares, for every place."""
+        if self.gates is None:
+            return
+        weight, bias = self.gates[-1].parameters()
+        with torch.no_grad():
+            weight.zero_()
+            bias.copy_(torch.tensor(shares).log())
+
+    def forward(self, values: Tensor, seeds: Tensor) -> Tensor:
+        """Return reports, tensor (k, 2), for values (k, 2) and seeds (k, inputs)."""
+        reports, gates = self.answers(values, seeds)
+        # The last sum is left out: rounded, it may lie below the seed.
+        picked = (seeds[:, :1] >= gates.cumsum(1)[:, :-1]).sum(1)
+        return reports[torch.arange(len(values), device=values.device), picked]
+
+    def answers(self, values: Tensor, seeds: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the reports of every head, tensor (k, heads, 2), and the gates, tensor (k, heads).
+
+        Values are (k, 2), and seeds (k, inputs); the seed that picks the head is not used.
+        """
+        given = seeds if self.gates is None else seeds[:, 1:-2]
+        features = torch.cat([values, _circle(given[:, 0]), 2 * given[:, 1:] - 1], dim=1)
+        moved = values[:, None] + self.layers(features).reshape(len(values), self.moving, 2)
+        if self.gates is None:
+            return moved, torch.ones(len(values), 1, device=values.device)
+        # Box and Muller's way from two uniform numbers to a Gaussian in the plane.
+        radius = (-2 * torch.log1p(-seeds[:, -2])).sqrt()
+        moved = moved + (self.blur * radius[:, None] * _circle(seeds[:, -1]))[:, None]
+        return torch.cat([values[:, None], moved], dim=1), torch.softmax(self.gates(values), 1)
+
+
+def _circle(turns: Tensor) -> Tensor:
+    """Return points of the circle, tensor (k, 2), for parts of a turn (k,)."""
+    angle = 2 * math.pi * turns
+    return torch.stack([angle.cos(), angle.sin()], dim=1)
+
+
+def dense(inputs: int, width: int, outputs: int, unit: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Return a network of two hidden layers of such units."""
+    return nn.Sequential(
+        nn.Linear(inputs, width), unit(), nn.Linear(width, width), unit(), nn.Linear(width, outputs)
+    )
+
+
+def seeded(build: Callable[[], nn.Module], seed: int, device: torch.device) -> nn.Module:
+    """Return a module whose initial parameters depend on the seed alone; torch's own state is unchanged."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        module = build()
+    return module.to(device)
+
+
+def train_classifier(classifier: nn.Module, batches: Batches, steps: int, rate: float) -> None:
+    """Minimise the cross entropy of labels, with a rate that rises to ``rate`` and falls once.
+
+    Batches are reports (k, dimensions) and labels (k,), or the weight of each label (k, labels).
+    """
+    optimiser = torch.optim.Adam(classifier.parameters(), lr=rate)
+    for step in range(steps):
+        for group in optimiser.param_groups:
+            group["lr"] = rate * one_cycle(step, steps)
+        reports, labels = batches()
+        loss = nn.functional.cross_entropy(classifier(reports), labels)
+        optimiser.zero_grad()
+        torch.autograd.backward(loss)
+        optimiser.step()
+
+
+def one_cycle(step: int, steps: int) -> float:
+    """Return the factor of the learning rate: up during the first quarter, then down along a cosine."""
+    rise = max(1, steps // 4)
+    if step < rise:
+        return (step + 1) / rise
+    return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise)))
+
+
+def shares_of(labels: Tensor, size: int, gates: Tensor) -> Tensor:
+    """Return P(x, z) of a batch, tensor (labels, reports), the reports of a record next to each other.
+
+    Labels are (k,), and gates (k, heads) the weight of each report within its record.
+    """
+    each: Tensor = nn.functional.one_hot(labels, size)
+    return (each.T[:, :, None] * gates / len(labels)).flatten(1)
 
 
 def _spent(excess: Callable[[float], float], dear: float, cheap: float) -> None:
@@ -66,10 +180,6 @@ class NeuralGame:
 
     def _prepare(self) -> None:
         """Split the records, build the generator and train it to draw planar Laplace noise."""
-        import torch
-
-        from .networks import Obfuscator, seeded
-
         # By chance alone a label may lack a tenth of its records; the gates would make up for it.
         judged, learned = self._data.split(self._judging, by_label=True, seed=self._seed(_INIT, 0))
         self._values, self._labels = self._tensors(learned)
@@ -92,8 +202,6 @@ class NeuralGame:
 
     def _fit_start(self, source: torch.Generator) -> None:
         """Train the moving heads on rings of the noise; the place itself stands for the innermost one."""
-        import torch
-
         settings, moving = self._training, self._network.moving
         stays, first = (_STAYS, 1) if settings.heads > 1 else (0.0, 0)
         self._network.start([stays] + [(1 - stays) / moving] * moving)
@@ -115,10 +223,6 @@ class NeuralGame:
 
     def measured(self, number: int) -> TrainingRound:
         """Train an attacker from nothing and judge it on held-out records."""
-        import torch
-
-        from .networks import shares_of
-
         if self._training.heads > 1:
             self._network.blur.fill_(self._training.blur_at((number - 1) / self._rules.rounds))
         averaged = self._summed if number == self._rules.rounds else 0
@@ -152,10 +256,6 @@ class NeuralGame:
 
     def improve(self, number: int) -> None:
         """Take the generator's steps of a round against the fixed attacker."""
-        import torch
-
-        from .networks import shares_of
-
         settings, passed = self._training, (number - 1) / self._rules.rounds
         # Without a price nothing pulls reports apart, and a mild belief shows finer patterns.
         cooled = settings.temperature_at(passed) if self._multiplier > 0 else settings.temperature
@@ -194,8 +294,6 @@ class NeuralGame:
         prediction sets", 2021, theorem 1). The mean of the records learned from stays within the limit as well.
         Where the place is never reported, more blur is noise on the reports, and hides no less.
         """
-        import torch
-
         if self._network.gates is None or self._aim == float("inf"):
             return
         values, seeds = self._judged(self._source(_JUDGE, number))
@@ -223,8 +321,6 @@ class NeuralGame:
         return self._repeated(self._judged_values, source)
 
     def _repeated(self, values: Tensor, source: torch.Generator) -> tuple[Tensor, Tensor]:
-        import torch
-
         again = values.repeat(max(_DRAWS, _JUDGED // len(values)), 1)
         return again, torch.rand(len(again), self._network.inputs, generator=source, device=self._device)
 
@@ -240,10 +336,6 @@ class NeuralGame:
 
     def _trained_attacker(self, number: int) -> Any:
         """Return a new, fixed attacker of the present generator."""
-        import torch
-
-        from .networks import dense, seeded, shares_of, train_classifier
-
         settings, source = self._training, self._source(_ATTACK, number)
 
         def batches() -> tuple[Tensor, Tensor]:
@@ -287,15 +379,11 @@ class NeuralGame:
         self._before, self._begun = state["seconds"], time.monotonic()
 
     def _batch(self, size: int, source: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        import torch
-
         rows = torch.randint(len(self._labels), (size,), generator=source, device=self._device)
         seeds = torch.rand(size, self._network.inputs, generator=source, device=self._device)
         return self._values[rows], self._labels[rows], seeds
 
     def _tensors(self, pairs: Pairs) -> tuple[Tensor, Tensor]:
-        import torch
-
         values = torch.as_tensor(
             (pairs.points - self.centre) / self.scale, dtype=torch.float32, device=self._device
         )
@@ -305,8 +393,6 @@ class NeuralGame:
         return int(np.random.SeedSequence([self._entropy, purpose, number]).generate_state(1)[0])
 
     def _source(self, purpose: int, number: int) -> torch.Generator:
-        import torch
-
         return torch.Generator(self._device).manual_seed(self._seed(purpose, number))
 
     def _seconds(self) -> float:

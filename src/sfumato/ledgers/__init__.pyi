@@ -13,6 +13,6 @@ from .curve import averaging_errors as averaging_errors
 from .curve import errors_after as errors_after
 from .fingerprints import fingerprint as fingerprint
 from .ledger import Ledger as Ledger
-from .migration import migrate as migrate
+from .ledger import migrate as migrate
 from .record import LedgerCheck as LedgerCheck
 from .record import new_ledger_key as new_ledger_key

@@ -108,7 +108,7 @@ def _check_time(text: float | str) -> None:
     if _RENEWED.match(rest) or named.removesuffix("s") in _NO_UNITS:
         raise InputError(
             f"the limit {text!r} is for an unknown period: a limit is per day, per week or for all time.",
-            "write '20/km per day', '20/km per week', or '20/km' for all time.",
+            "write '20/km per day' or '20/km per week'; '20/km' alone is for all time.",
         )
 
 

@@ -32,8 +32,8 @@ from .accounts import BudgetError
 from .charges import Charge, charge_sentence, proved_charge
 from .fingerprints import fingerprint
 from .ledger import Ledger
-from .names import listed, place_of
 from .record import Report
+from .visits import listed, place_of
 
 Spent = Literal["refuse", "repeat"]
 _SPENT = ("refuse", "repeat")

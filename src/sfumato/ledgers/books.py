@@ -29,41 +29,42 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ..errors import FileError, InputError, python
 from .accounts import Account, Limit, stored_limits
 from .amounts import ZERO, added, restored, stored
-from .charges import ExactCharge
 from .database import database_at
-from .record import KEY_BYTES, SUM, VERSION, ChargeRow, Report, Terms, kept_hash, restored_report, stored_report
+from .record import (
+    KEY_BYTES,
+    SUM,
+    VERSION,
+    ChargeRow,
+    ExactCharge,
+    Report,
+    Terms,
+    kept_hash,
+    restored_report,
+    stored_report,
+)
 
 METADATA: Final = MetaData()
+
+
+def _columns(names: str) -> list[Column[Any]]:
+    """Return the columns of a table: ``#`` marks integers, other columns are texts, and ``*`` marks the key."""
+    kinds = [(name.strip("#*"), BigInteger if "#" in name else Text, "*" in name) for name in names.split()]
+    return [Column(name, kind, primary_key=key, autoincrement=False, nullable=False) for name, kind, key in kinds]
+
 
 # One row: the terms, which never change, and the head of the record.
 LEDGER: Final = Table(
     "sfumato_ledger",
     METADATA,
     Column("id", BigInteger, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
-    Column("version", BigInteger, nullable=False),
-    Column("identity", Text, nullable=False),
-    Column("unit", Text, nullable=False),
-    Column("rule", Text, nullable=False),
-    Column("limits", Text, nullable=False),
-    Column("salt", Text, nullable=False),
-    Column("keyed", Text, nullable=False),
-    Column("created", BigInteger, nullable=False),
-    Column("number", BigInteger, nullable=False),
-    Column("time", BigInteger, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_columns("version# identity unit rule limits salt keyed created# number# time# hash"),
 )
 
 # The sums of each user, which the record proves.
 ACCOUNTS: Final = Table(
     "sfumato_accounts",
     METADATA,
-    Column("name", Text, primary_key=True),
-    Column("spent", Text, nullable=False),
-    Column("reports", BigInteger, nullable=False),
-    Column("day", BigInteger, nullable=False),
-    Column("day_spent", Text, nullable=False),
-    Column("week", BigInteger, nullable=False),
-    Column("week_spent", Text, nullable=False),
+    *_columns("name* spent reports# day# day_spent week# week_spent"),
     sqlite_with_rowid=False,
 )
 
@@ -71,17 +72,7 @@ ACCOUNTS: Final = Table(
 CHARGES: Final = Table(
     "sfumato_charges",
     METADATA,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("time", BigInteger, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("amount", Text, nullable=False),
-    Column("reports", BigInteger, nullable=False),
-    Column("mechanism", Text, nullable=False),
-    Column("run", Text, nullable=False),
-    Column("batch", BigInteger, nullable=False),
-    Column("places", Text, nullable=False),
-    Column("report", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_columns("number#* time# name amount reports# mechanism run batch# places report hash"),
     sqlite_with_rowid=False,
 )
 
@@ -97,25 +88,11 @@ Index(
 )
 
 # The reports of places, in the order of their hashes: of a place that moved several, the last of which counts.
-PLACES: Final = Table(
-    "sfumato_places",
-    METADATA,
-    Column("key", Text, primary_key=True),
-    Column("charge", BigInteger, primary_key=True, autoincrement=False),
-    Column("report", Text, nullable=False),
-    sqlite_with_rowid=False,
-)
+PLACES: Final = Table("sfumato_places", METADATA, *_columns("key* charge#* report"), sqlite_with_rowid=False)
 
 # The batches of runs that were charged.
 BATCHES: Final = Table(
-    "sfumato_batches",
-    METADATA,
-    Column("run", Text, primary_key=True),
-    Column("batch", BigInteger, primary_key=True, autoincrement=False),
-    Column("contents", Text, nullable=False),
-    Column("first", BigInteger, nullable=False),
-    Column("last", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
+    "sfumato_batches", METADATA, *_columns("run* batch#* contents first# last#"), sqlite_with_rowid=False
 )
 
 
@@ -210,18 +187,9 @@ class Books:
         for user, total, reports, mechanism in charges:
             places = {key: stored_report(report) for key, report in (kept or {}).get(user, {}).items()}
             report = stored_report(last[user]) if last and user in last else ""
-            entry = ChargeRow(
-                self._number + 1,
-                self.time,
-                user,
-                total,
-                reports,
-                mechanism,
-                run,
-                batch,
-                kept_hash(self._terms, places.items(), contents if run else ""),
-                report,
-            )
+            digest = kept_hash(self._terms, places.items(), contents if run else "")
+            number = self._number + 1
+            entry = ChargeRow(number, self.time, user, total, reports, mechanism, run, batch, digest, report)
             self._number, self._hash = entry.number, entry.after(self._hash, self._terms)
             self._entries.append({**entry._asdict(), "amount": stored(total), "hash": self._hash})
             self._places += [{"key": key, "report": text, "charge": entry.number} for key, text in places.items()]
@@ -303,14 +271,9 @@ def account_of(row: Any) -> Account:
     try:
         if not typed(row, ACCOUNTS):
             raise ValueError("a value of another type")
-        return Account(
-            restored(row.spent),
-            row.reports,
-            row.day,
-            restored(row.day_spent),
-            row.week,
-            restored(row.week_spent),
-        )
+        sums = {key: restored(each) if key.endswith("spent") else each for key, each in row._asdict().items()}
+        del sums["name"]
+        return Account(**sums)
     except (ValueError, TypeError) as error:
         raise FileError(
             f"the account of {row.name!r} is damaged ({error}).", "restore the ledger from a copy, and check it."
@@ -318,15 +281,8 @@ def account_of(row: Any) -> Account:
 
 
 def _account_row(name: str, account: Account) -> dict[str, Any]:
-    return {
-        "name": name,
-        "spent": stored(account.spent),
-        "reports": account.reports,
-        "day": account.day,
-        "day_spent": stored(account.day_spent),
-        "week": account.week,
-        "week_spent": stored(account.week_spent),
-    }
+    sums = account._asdict().items()
+    return {"name": name} | {key: stored(each) if key.endswith("spent") else each for key, each in sums}
 
 
 def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Report]:

@@ -14,8 +14,8 @@ from ..escaping import plain
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
 from .amounts import above, amount, printed, shown, stored, times
-from .names import accepted
-from .record import Terms
+from .record import ExactCharge, Terms
+from .visits import accepted
 
 ReportPrivacy = MetricPrivacy | CoordinatePrivacy
 """The guarantees of one report that a ledger can charge."""
@@ -37,15 +37,6 @@ class Charge(NamedTuple):
     epsilon: float | str | Decimal
     reports: int = 1
     mechanism: bytes = b""
-
-
-class ExactCharge(NamedTuple):
-    """A charge with an accepted name, the exact amount of all its reports, and a hexadecimal fingerprint."""
-
-    user: str
-    amount: Decimal
-    reports: int
-    mechanism: str
 
 
 def read_charges(charges: Iterable[Charge], unit: str) -> list[ExactCharge]:
@@ -108,13 +99,13 @@ def _proved_epsilon(mechanism: Randomizer, promise: ReportPrivacy) -> float:
         kind = "noise for coordinates" if points else "mechanisms of this kind"
         raise InputError(f"{promise!r} is no guarantee of {kind}.", hint)
     epsilon = at_most(proof.upper, 9)
-    raise InputError(
-        f"{promise} is claimed, but the noise's epsilon is up to {epsilon}/{promise.unit}, and its slack up to "
-        f"{amount_at_most(proof.slack_m, 'm')}."
-        if points and isinstance(promise, CoordinatePrivacy)
-        else f"{promise} is claimed, but the mechanism's epsilon is up to {epsilon}.",
-        hint,
-    )
+    claim = f"{promise} is claimed, but"
+    if points and isinstance(promise, CoordinatePrivacy):
+        slack = amount_at_most(proof.slack_m, "m")
+        raise InputError(
+            f"{claim} the noise's epsilon is up to {epsilon}/{promise.unit}, and its slack up to {slack}.", hint
+        )
+    raise InputError(f"{claim} the mechanism's epsilon is up to {epsilon}.", hint)
 
 
 def rule_sentence(unit: str) -> str:

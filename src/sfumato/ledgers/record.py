@@ -52,17 +52,8 @@ class Terms:
     @property
     def genesis(self) -> str:
         """The hash of all terms, with which the record begins."""
-        return self.hash(
-            "ledger",
-            str(VERSION),
-            self.identity,
-            self.unit,
-            self.rule,
-            stored_limits(self.limits),
-            self.salt,
-            str(self.created),
-            self.keyed,
-        )
+        fixed = (self.identity, self.unit, self.rule, stored_limits(self.limits), self.salt, str(self.created))
+        return self.hash("ledger", str(VERSION), *fixed, self.keyed)
 
     def hash(self, *parts: str) -> str:
         """Return the BLAKE2b hash of texts, with the key if there is one, 64 hexadecimal digits."""
@@ -82,6 +73,15 @@ class Terms:
         return cls(row["identity"], row["unit"], row["rule"], limits, row["salt"], row["created"], key)
 
 
+class ExactCharge(NamedTuple):
+    """A charge with an accepted name, the exact amount of all its reports, and a hexadecimal fingerprint."""
+
+    user: str
+    amount: Decimal
+    reports: int
+    mechanism: str
+
+
 class ChargeRow(NamedTuple):
     """One row of the record."""
 
@@ -98,19 +98,7 @@ class ChargeRow(NamedTuple):
 
     def after(self, before: str, terms: Terms) -> str:
         """Return the hash of this row and of the one before it."""
-        return terms.hash(
-            before,
-            str(self.number),
-            str(self.time),
-            self.name,
-            stored(self.amount),
-            str(self.reports),
-            self.mechanism,
-            self.run,
-            str(self.batch),
-            self.places,
-            self.report,
-        )
+        return terms.hash(before, *map(str, (self._asdict() | {"amount": stored(self.amount)}).values()))
 
 
 class Head(NamedTuple):
@@ -157,12 +145,10 @@ class LedgerCheck(CompactRepr):
         return not self.problems
 
     def __str__(self) -> str:
-        counts = (
-            f"{counted(self.charges, 'charge')} to {counted(self.users, 'user')}, "
-            f"{counted(self.places, 'place')} kept"
-        )
-        outcome = "sound" if self.sound else "damaged"
-        return "\n".join([f"The record is {outcome}: {counts}.", *self.problems, *self.notes])
+        users, places = counted(self.users, "user"), counted(self.places, "place")
+        outcome = f"The record is {'sound' if self.sound else 'damaged'}"
+        sentence = f"{outcome}: {counted(self.charges, 'charge')} to {users}, {places} kept."
+        return "\n".join([sentence, *self.problems, *self.notes])
 
 
 def kept_hash(terms: Terms, places: Iterable[tuple[str, str]], contents: str = "") -> str:

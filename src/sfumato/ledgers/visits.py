@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
 
 from ..core.arrays import integer
 from ..core.immutable import CompactRepr
-from ..errors import FileError, InputError
+from ..errors import FileError, InputError, argument, row_value
+from ..escaping import unseen
+from ..tables import without_fraction
 from .amounts import stored, times
-from .charges import ExactCharge
-from .names import accepted, listed, place_of
-from .record import Report, Terms, checked_report
+from .record import ExactCharge, Report, Terms, checked_report
 
 if TYPE_CHECKING:
     from .books import Books
 
 Draw = Callable[[list[int]], Sequence[Report]]
 """From the numbers of visits to a fresh report of each."""
+
+LONGEST: Final = 256
 
 
 class PlaceKeys:
@@ -106,11 +111,11 @@ class NamedVisits(CompactRepr):
             books.check(charges)
         drawn = dict(zip(fresh, _drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
         if charges and not paid:
-            kept: dict[str, dict[str, Report]] = {}
+            new: dict[str, dict[str, Report]] = {}
             for key, number in anchors.items():
-                kept.setdefault(self.users[number], {})[key] = known[key] = drawn[number]
+                new.setdefault(self.users[number], {})[key] = known[key] = drawn[number]
             last = {self.users[number]: drawn[number] for number in fresh} if repeatable else {}
-            books.charge(charges, kept=kept, last=last, run=run, batch=batch, contents=contents)
+            books.charge(charges, kept=new, last=last, run=run, batch=batch, contents=contents)
         return [known[key] if key else drawn[number] for number, key in enumerate(self.keys)]
 
 
@@ -133,3 +138,52 @@ def _drawn_reports(values: Any, visits: int) -> list[Report]:
             f"draw= returned {len(reports)} reports for {visits} visits.", "return one for each, in their order."
         )
     return reports
+
+
+def accepted(name: object, what: str) -> str:
+    """Return a name in Unicode's normal form C; refuse what is empty, over 256 characters or partly invisible.
+
+    ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
+    """
+    if not isinstance(name, str):
+        kind = type(name).__name__
+        raise InputError(f"the name of {what} is of type {kind}, but a text is needed.", "convert it with str().")
+    name = str.__str__(name)  # of numpy's texts, or of an enumeration, the text alone
+    if name.isascii() and name.isprintable() and 0 < len(name) <= LONGEST and name.strip() == name:
+        return without_fraction(name) if name.endswith("0") else name
+    if not name.strip():
+        raise InputError(f"the name of {what} is empty.", "pass a text that is not empty.")
+    composed = unicodedata.normalize("NFC", name)
+    size = max(len(name), len(composed))
+    if size > LONGEST:
+        raise InputError(
+            f"the name of {what} has {size:,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
+            f"use at most {LONGEST}; a hash of it would do.",
+        )
+    shown = f"the name of {what}{row_value(f' {name!r}', '')}"
+    if name.strip() != name:
+        raise InputError(f"{shown} begins or ends with a blank.", "strip it first.")
+    if reason := unseen(name):
+        raise InputError(f"{shown} has {reason}.", "remove it: two names that look alike would be two.")
+    return composed
+
+
+def place_of(place: object) -> str:
+    """Return the accepted name of a visit's place; empty for None, an empty text, NaN, NA and NaT."""
+    if isinstance(place, str):
+        return accepted(place, "the place") if place else ""
+    missing = place is None or type(place).__name__ in ("NAType", "NaTType")
+    if missing or (isinstance(place, float | np.floating) and bool(np.isnan(place))):
+        return ""
+    return accepted(place, "the place")
+
+
+def listed(values: Any, name: str) -> list[Any]:
+    """Return the values of a list, an array or a column; refuse a single text, which is also a sequence."""
+    several = hasattr(values, "__len__") and hasattr(values, "__iter__") and getattr(values, "ndim", 1) == 1
+    if not several or isinstance(values, str | bytes | bytearray | Mapping | Set):
+        raise InputError(
+            f"{argument(name)} is of type {type(values).__name__}, but a list is needed.",
+            "pass a list of one value for each visit.",
+        )
+    return list(values)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
 from ..core.arrays import Floats
-from ..errors import InputError
+from ..errors import InputError, argument
 
 Counts = NDArray[np.int64]
 
@@ -56,7 +56,7 @@ def check_failure(failure: float) -> float:
     if not (math.isfinite(failure) and 0 < failure < 1):
         raise InputError(
             f"a failure probability of {failure} is not between 0 and 1.",
-            "use a small one, such as 0.05; with 0 nothing can be stated.",
+            f"use {argument('failure', 0.05)} for a confidence of 95 %.",
         )
     return float(failure)
 
