@@ -246,8 +246,6 @@ class AuditPlan(CompactRepr):
     """The notions that an audit measures, with their inputs, after every check.
 
     Attributes:
-        mechanism: The mechanism.
-        inputs: The further inputs.
         notions: The notions, each under a name of its own.
         listed: The mechanism in words, where its matrix lists what an exact recipe draws; else empty.
     """
@@ -293,12 +291,9 @@ def _draws_rows(mechanism: Randomizer, matrix: Mechanism) -> bool:
 
 
 def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Request]) -> AuditPlan:
-    """Return the plan of an audit.
+    """Return the plan of an audit: of the usual notions and of further requests.
 
-    Args:
-        mechanism: The mechanism; a tupling or a family is listed as a matrix.
-        inputs: The further inputs.
-        also: Requests for more than the usual notions.
+    A tupling or a family is listed as a matrix.
 
     Raises:
         InputError: If the matrix is too large to list, a request names nothing that can be measured, or something

@@ -133,7 +133,6 @@ class Audit(NotebookRepr):
     """The results of an audit of one mechanism, sample or black box.
 
     Attributes:
-        subject: The subject in words.
         entries: One per notion and measure, the strongest guarantees first.
         notes: Further remarks, such as what was not measured and why.
     """

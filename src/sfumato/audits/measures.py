@@ -40,6 +40,14 @@ NEEDS: Final = {
 """The keys of the measures, and the inputs that each needs."""
 
 _PARAMETERS: Final = {"probability": "bayes-vulnerability", "error": "distortion", "bits": "shannon-capacity"}
+_SOURCES: Final = {  # title and source
+    "bayes-vulnerability": ("Bayes vulnerability", "Smith, FoSSaCS 2009"),
+    "min-entropy-leakage": ("Min-entropy leakage", "Smith, FoSSaCS 2009"),
+    "mutual-information": ("Mutual information", "Shannon, 1948"),
+    "distortion": (VOCABULARY["distortion"].heading, VOCABULARY["distortion"].source),
+    "min-entropy-capacity": ("Min-entropy capacity", "Braun, Chatzikokolakis and Palamidessi, 2009"),
+}
+_HIT: Final = "{} report multiplies the probability of a hit by at most {}."
 
 # Names that the literature uses for what has another name here.
 _OTHER_NAMES: Final = {
@@ -98,77 +106,41 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
     sums = (n + m + 8) * 2.0**-52  # relative error of sums of products that are not negative
     logs = (n + m + 16) * 2.0**-51 * (1 + math.log2(n * m))
     if prior is not None:
-        hit = bayes_vulnerability(mechanism, prior)
-        before = prior_vulnerability(prior)
-        yield _entry(
-            "bayes-vulnerability",
-            "Bayes vulnerability",
-            "probability",
-            hit,
-            sums * hit,
-            f"The best attacker finds {words.target} with probability at most "
-            f"{at_most(min(1.0, hit * (1 + sums)))}; without a report, with {about(before)}.",
-            "Smith, FoSSaCS 2009",
-            most=1.0,
-        )
+        hit, before = bayes_vulnerability(mechanism, prior), about(prior_vulnerability(prior))
+        likely = at_most(min(1.0, hit * (1 + sums)))
+        sentence = f"The best attacker finds {words.target} with probability at most {likely}; without a report, "
+        sentence += f"with {before}."
+        yield _entry("bayes-vulnerability", "probability", hit, sums * hit, sentence, most=1.0)
         leaked = min_entropy_leakage_bits(mechanism, prior)
-        yield _entry(
-            "min-entropy-leakage",
-            "Min-entropy leakage",
-            "bits",
-            leaked,
-            logs,
-            f"A report multiplies the probability of a hit by at most {at_most(2 ** (leaked + logs))}.",
-            "Smith, FoSSaCS 2009",
-        )
+        yield _entry("min-entropy-leakage", "bits", leaked, logs, _HIT.format("A", at_most(2 ** (leaked + logs))))
         bits = mutual_information_bits(mechanism, prior)
         most_bits, whole = at_most(bits + logs), about(prior.entropy_bits)
-        yield _entry(
-            "mutual-information",
-            "Mutual information",
-            "bits",
-            bits,
-            logs,
-            f"A report reveals at most {most_bits} of the {whole} bits of the secret on average."
-            if float(most_bits) <= float(whole)
-            else f"A report may reveal all of the secret, about {whole} bits.",
-            "Shannon, 1948",
-        )
+        if float(most_bits) <= float(whole):
+            sentence = f"A report reveals at most {most_bits} of the {whole} bits of the secret on average."
+        else:
+            sentence = f"A report may reveal all of the secret, about {whole} bits."
+        yield _entry("mutual-information", "bits", bits, logs, sentence)
         if metric is not None and np.isfinite(metric.array).all():
-            error, before = optimal(mechanism, prior, metric).error, blind(prior, metric).error
+            error, before = optimal(mechanism, prior, metric).error, about(blind(prior, metric).error)
             unit = f" {metric.unit}" if metric.unit else ""
+            sentence = f"The best attacker's average error is at least {at_least(error * (1 - sums))}{unit}"
+            sentence += f"{words.error}; without a report it is {before}{unit}."
             yield _entry(
-                "distortion",
-                VOCABULARY["distortion"].heading,
-                "error",
-                error,
-                sums * error,
-                f"The best attacker's average error is at least {at_least(error * (1 - sums))}{unit}{words.error}"
-                f"; without a report it is {about(before)}{unit}.",
-                VOCABULARY["distortion"].source,
-                unit=metric.unit,
-                side=Side.AT_LEAST,
+                "distortion", "error", error, sums * error, sentence, unit=metric.unit, side=Side.AT_LEAST
             )
     if isinstance(mechanism.secrets, Lattice):
         yield _between_points(mechanism, mechanism.secrets)
     most = min_entropy_capacity_bits(mechanism)
-    yield _entry(
-        "min-entropy-capacity",
-        "Min-entropy capacity",
-        "bits",
-        most,
-        logs,
-        f"For every prior, a report multiplies the probability of a hit by at most {at_most(2 ** (most + logs))}.",
-        "Braun, Chatzikokolakis and Palamidessi, 2009",
-    )
-    capacity = shannon_capacity(mechanism)
+    sentence = _HIT.format("For every prior, a", at_most(2 ** (most + logs)))
+    yield _entry("min-entropy-capacity", "bits", most, logs, sentence)
+    capacity = shannon_capacity(mechanism).bits
+    high = capacity.upper + logs
     yield Entry(
         "shannon-capacity",
         "Shannon capacity",
         "bits",
-        Bracket(max(0.0, capacity.bits.lower - logs), capacity.bits.value, capacity.bits.upper + logs),
-        sentence="For every prior, a report reveals at most "
-        f"{at_most(capacity.bits.upper + logs)} bits on average.",
+        Bracket(max(0.0, capacity.lower - logs), capacity.value, high),
+        sentence=f"For every prior, a report reveals at most {at_most(high)} bits on average.",
         source="Blahut, 1972; Arimoto, 1972",
     )
 
@@ -211,27 +183,18 @@ def _no_more_than_promised(mechanism: Mechanism, least: Bracket, unit: str) -> B
 
 def _entry(
     key: str,
-    title: str,
     parameter: str,
     value: float,
     rounding: float,
     sentence: str,
-    source: str,
     *,
     unit: str = "",
     side: Side = Side.AT_MOST,
     most: float = math.inf,
 ) -> Entry:
-    return Entry(
-        key,
-        title,
-        parameter,
-        Bracket(min(max(0.0, value - rounding), most), min(value, most), min(value + rounding, most)),
-        side,
-        unit,
-        sentence=sentence,
-        source=source,
-    )
+    title, source = _SOURCES[key]
+    bracket = Bracket(min(max(0.0, value - rounding), most), min(value, most), min(value + rounding, most))
+    return Entry(key, title, parameter, bracket, side, unit, sentence=sentence, source=source)
 
 
 class SecretWords(NamedTuple):

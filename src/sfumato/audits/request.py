@@ -15,19 +15,7 @@ from ..core import Metric, Prior, units
 from ..core.immutable import CompactRepr
 from ..divergences import CHI_SQUARED, HELLINGER, NAMED, TOTAL_VARIATION, Divergence, named
 from ..errors import InputError, argument
-from ..privacy import (
-    KINDS,
-    NAMES,
-    VOCABULARY,
-    Curve,
-    Events,
-    Family,
-    Notion,
-    Priors,
-    Relation,
-    Rivals,
-    kinds,
-)
+from ..privacy import KINDS, NAMES, VOCABULARY, Curve, Events, Family, Notion, Priors, Relation, Rivals, kinds
 from ..rounding import exactly
 
 _FORM: Final = re.compile(r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^()]*)\))?\s*$")
@@ -213,8 +201,7 @@ def requested_notion(request: Request, inputs: AuditInputs) -> Notion | None:
     settled = [kind for kind in fitting if not open_[kind]]
     if len(settled) != 1:
         raise InputError(
-            f"{str(request)!r} is ambiguous.",
-            f"choose one of: {', '.join(_choices(fitting, inputs))}.",
+            f"{str(request)!r} is ambiguous.", f"choose one of: {', '.join(_choices(fitting, inputs))}."
         )
     (kind,) = settled
     if not kind.supports(context):

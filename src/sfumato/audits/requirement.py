@@ -47,10 +47,8 @@ class Verdict(CompactRepr):
     """A requirement's outcome.
 
     Attributes:
-        requirement: The requirement.
         outcome: Whether it holds, fails, or is not decided.
         entry: The entry of the audit that decides it.
-        reason: The reason, in a sentence.
     """
 
     requirement: Requirement
@@ -94,12 +92,8 @@ class Requirement(CompactRepr):
         """Return whether the results of an audit satisfy the requirement.
 
         A bare ``epsilon`` per unit means metric privacy (of points, on a lattice), a pure one differential
-        privacy.
-
-        Args:
-            audit: The audit.
-            stated: Whether its distances are stated by a file that nothing confirms: values that depend on them
-                then decide nothing.
+        privacy. ``stated`` distances are those of a file that nothing confirms: values that depend on them then
+        decide nothing.
 
         Raises:
             InputError: If the audit has no such entry, or the unit does not fit.

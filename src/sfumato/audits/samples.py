@@ -9,10 +9,11 @@ from typing import Any, Final, final
 
 from ..core import Bracket, Metric, Prior, Side
 from ..errors import InputError
-from ..privacy import DeltaOfDifferentialPrivacy, DifferentialPrivacy, MetricDifferentialPrivacy
+from ..privacy import DeltaOfDifferentialPrivacy, DifferentialPrivacy, MetricDifferentialPrivacy, Notion
 from ..rounding import exactly
 from ..statistics import (
     Decision,
+    DeltaFinding,
     EpsilonFinding,
     PermutationTest,
     Sample,
@@ -53,41 +54,21 @@ def audit_sample(
 ) -> Audit:
     """Return lower bounds and estimates for a mechanism from samples.
 
-    Every entry's bounds hold with probability 1 - ``failure`` each.
-
-    Args:
-        sample: Secrets and their reports.
-        prior: The prior on the secrets, where their shares in the sample are not it.
-        metric: The metric that epsilon counts per, on the sample's secrets.
-        deltas: The deltas at which epsilon is measured too.
-        delta_at: The epsilons at which delta is measured.
-        failure: The probability with which each bound may be wrong.
-        seed: For studies: makes the random split of the samples the same each time.
+    Every entry's bounds hold with probability 1 - ``failure`` each. Give a prior where the shares of secrets in
+    the sample are not it. ``deltas`` are those at which epsilon is measured too, ``delta_at`` the epsilons at
+    which delta is. The seed, for studies, makes the random split of the samples the same each time.
     """
-    entries = []
-    wanted = [0.0, *(delta for delta in deltas if delta > 0)]
-    for each in (None,) if metric is None else (metric, None):
-        for delta in wanted:
-            lower = epsilon_lower(sample, each, failure=failure, delta=delta, seed=seed)
-            entries.append(_epsilon_entry(lower, each, delta))
+    entries = [
+        _epsilon_entry(epsilon_lower(sample, each, failure=failure, delta=delta, seed=seed), each)
+        for each in ((None,) if metric is None else (metric, None))
+        for delta in (0.0, *(delta for delta in deltas if delta > 0))
+    ]
     for epsilon in delta_at:
-        spread = delta_lower(sample, epsilon, failure=failure, seed=seed)
-        entries.append(
-            Entry(
-                DeltaOfDifferentialPrivacy.description.key,
-                f"{DeltaOfDifferentialPrivacy.description.heading} (epsilon {exactly(epsilon)})",
-                DeltaOfDifferentialPrivacy.parameter,
-                Bracket(spread.value, spread.value, math.inf),
-                Side.AT_LEAST,
-                given={"epsilon": float(epsilon)},
-                failure=failure,
-                witness=f"{spread.pair[0]} against {spread.pair[1]}, {_listed(spread.event)}",
-                sentence=str(spread),
-                source="Clopper and Pearson, Biometrika 1934",
-            )
-        )
+        bound = delta_lower(sample, epsilon, failure=failure, seed=seed)
+        entries.append(_bound_entry(bound, DeltaOfDifferentialPrivacy, epsilon=float(epsilon)))
     guess = estimate_guessing(sample, prior, failure=failure, seed=seed)
-    entries.append(
+    bits = estimate_information(sample, failure=failure)
+    entries += [
         Entry(
             "bayes-vulnerability",
             "Bayes vulnerability",
@@ -96,10 +77,7 @@ def audit_sample(
             failure=failure,
             sentence=str(guess),
             source="Smith, FoSSaCS 2009",
-        )
-    )
-    bits = estimate_information(sample, failure=failure)
-    entries.append(
+        ),
         Entry(
             "mutual-information",
             "Mutual information",
@@ -109,8 +87,8 @@ def audit_sample(
             failure=failure,
             sentence=str(bits),
             source="Grassberger, 2003",
-        )
-    )
+        ),
+    ]
     notes = [_LIMITED]
     orders = _permutations_for(failure)
     if orders is not None:
@@ -124,20 +102,27 @@ def _permutations_for(failure: float) -> int | None:
     return needed if needed <= _MOST_ORDERS else None
 
 
-def _epsilon_entry(lower: EpsilonFinding, metric: Metric | None, delta: float) -> Entry:
+def _epsilon_entry(bound: EpsilonFinding, metric: Metric | None) -> Entry:
     kind = DifferentialPrivacy if metric is None else MetricDifferentialPrivacy
+    given = {"delta": bound.delta} if bound.delta else {}
+    return _bound_entry(bound, kind, "" if metric is None else metric.unit, **given)
+
+
+def _bound_entry(
+    bound: EpsilonFinding | DeltaFinding, kind: type[Notion], unit: str = "", **given: float
+) -> Entry:
     return Entry(
         kind.description.key,
-        kind.description.heading + (f" (delta {exactly(delta)})" if delta else ""),
+        kind.description.heading + "".join(f" ({name} {exactly(value)})" for name, value in given.items()),
         kind.parameter,
-        Bracket(lower.value, lower.value, math.inf),
+        Bracket(bound.value, bound.value, math.inf),
         Side.AT_LEAST,
-        unit="" if metric is None else metric.unit,
-        per=metric is not None and bool(metric.unit),
-        given={"delta": delta} if delta else {},
-        failure=lower.failure,
-        witness=f"{lower.pair[0]} against {lower.pair[1]}, {_listed(lower.event)}",
-        sentence=str(lower),
+        unit=unit,
+        per=bool(unit),
+        given=dict(given),
+        failure=bound.failure,
+        witness=f"{bound.pair[0]} against {bound.pair[1]}, {_listed(bound.event)}",
+        sentence=str(bound),
         source="Clopper and Pearson, Biometrika 1934",
     )
 
@@ -195,20 +180,10 @@ def audit_black_box(
     limit: int = 100_000,
     bins: int | None = None,
 ) -> BlackBoxAudit:
-    """Call a mechanism until its claim is refuted or the limit is reached.
+    """Call a mechanism until its claim is refuted or the limit is reached; the arguments are those of `decide`.
 
     A third of the failure probability goes to each question: whether the claim holds, whether outputs repeat more
     than fresh noise would, and whether successive calls depend on each other.
-
-    Args:
-        black_box: Takes a secret, returns a report.
-        secrets: The secrets to try, in the order of the metric.
-        epsilon: The claim; per unit of the metric where one is given.
-        metric: The metric that epsilon counts per.
-        delta: The claimed delta.
-        failure: The probability with which a true claim may be called refuted.
-        limit: The most calls.
-        bins: The number of bins for reports that are numbers; None for labels.
 
     Raises:
         InputError: If an argument is out of range, or fewer than two secrets are given.
@@ -221,14 +196,7 @@ def audit_black_box(
     spare = max(0, limit - least_calls(len(labels)))
     series = min(_SERIES, limit // 4, spare) if orders is not None else 0
     decision = decide(
-        black_box,
-        labels,
-        epsilon,
-        metric,
-        failure=failure / 3,
-        delta=delta,
-        limit=limit - series,
-        bins=bins,
+        black_box, labels, epsilon, metric, failure=failure / 3, delta=delta, limit=limit - series, bins=bins
     )
     dependence = None
     if series >= _LEAST and orders is not None:
@@ -240,7 +208,7 @@ def audit_black_box(
     if dependence is not None:
         notes.append(f"{series:,} further calls ask whether successive outputs depend on each other. {dependence}")
     notes.append(_LIMITED)
-    entries = () if decision.finding is None else (_epsilon_entry(decision.finding, metric, delta),)
+    entries = () if decision.finding is None else (_epsilon_entry(decision.finding, metric),)
     calls = decision.calls + (series if dependence is not None else 0)
     return BlackBoxAudit(
         Audit(f"a black box called {calls:,} times", entries, tuple(notes)), decision, dependence, failure

@@ -219,11 +219,8 @@ def characteristic_most(rate: float, waves: Floats) -> Floats:
     """Return upper bounds of the characteristic function of planar geometric noise, array (n,).
 
     By Poisson's summation it is the sum of 2 pi rate / (rate^2 + |t + 2 pi k|^2)^(3/2) over all whole vectors k,
-    divided by the same sum for t = 0.
-
-    Args:
-        rate: Per step.
-        waves: Frequencies t in radians a step, between -pi and pi, array (n, 2).
+    divided by the same sum for t = 0. The rate is per step, and the waves t, array (n, 2), are radians a step,
+    between -pi and pi.
     """
     k = 2 * math.pi * np.arange(-_IMAGES, _IMAGES + 1)
 

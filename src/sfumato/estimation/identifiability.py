@@ -60,7 +60,6 @@ class Identifiability:
     `least_reports`.
 
     Attributes:
-        secrets: The secrets.
         rank: The number of independent combinations that are identified.
         condition: The largest singular value over the smallest; ``inf`` if some are zero. The larger it is, the
             more the noise of frequencies is magnified.
@@ -174,9 +173,6 @@ class Identifiability:
 
 def identifiability(channels: Channels) -> Identifiability:
     """Return what reports through a mechanism, or batches through several, can identify.
-
-    Args:
-        channels: A mechanism, reports, or batches of reports.
 
     Raises:
         InputError: If there is none, or the secrets differ.

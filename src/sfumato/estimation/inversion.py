@@ -81,9 +81,6 @@ def unbiased(reports: AnyReports) -> Inverse:
     For a square mechanism R is its inverse; with more observables than secrets it is that of least squares with
     sum one. The expectation of p is the true distribution, entry by entry, which is why entries may be negative.
 
-    Args:
-        reports: Reports through one mechanism, or batches through several.
-
     Raises:
         InputError: If the mechanism does not identify all secrets.
 
@@ -133,14 +130,8 @@ def least_squares(reports: AnyReports) -> Estimate:
     With b(s) = p(.|s) - f it is the point of least norm in the convex hull of the b(s), and x / sum x for the x >=
     0 that minimises |sum x(s) b(s)|^2 + c (sum x - 1)^2, for every c > 0: at a fixed p the best scale leaves c r /
     (c + r), which grows with r = |sum p(s) b(s)|^2. That is non-negative least squares, which an active-set method
-    solves exactly up to rounding.
-
-    Args:
-        reports: Reports through one mechanism, or batches through several.
-
-    Returns:
-        The estimate; its ``gap`` bounds the distance of the sum of squares from its minimum, by the gradient D:
-        p . D - min over s of D(s).
+    solves exactly up to rounding. The ``gap`` bounds the distance of the sum of squares from its minimum, by the
+    gradient D: p . D - min over s of D(s).
 
     Raises:
         SolverError: If the active-set method does not end.

@@ -145,17 +145,12 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
 
 
 def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None = None) -> Estimate:
-    """Return the result of a fixed number of iterative Bayesian updates (IBU) of a prior.
+    """Return the result of a fixed number of iterative Bayesian updates (IBU), by default from uniform.
 
     p(s) <- sum over o of f(o) p(o|s) p(s) / sum over s' of p(s') p(o|s')
 
     f(o) is the share of reports equal to o. Each update gains likelihood. Stopped early it stays nearer to the
     start, which smooths an estimate from few reports; the gap bounds the distance from the maximum.
-
-    Args:
-        reports: Reports through one mechanism, or batches through several.
-        iterations: The number of updates.
-        start: The prior to begin with, uniform if left out.
 
     Raises:
         InputError: If there is no iteration, or a secret has probability 0 in the start.

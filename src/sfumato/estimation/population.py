@@ -175,17 +175,10 @@ def estimate_margins(
     failure: float = 0.05,
     seed: int | None = None,
 ) -> dict[str, Estimate]:
-    """Return the shares of each column's values: sums of the estimated shares of combinations.
+    """Return the estimate for each column of a `JointSpace` by name: sums of the shares of combinations.
 
-    Args:
-        estimate: The estimate on a `JointSpace`; on another space there are no margins.
-        reports: The reports that it was made from.
-        intervals: As for `estimate_population`: intervals of the sums themselves, not sums of intervals.
-        failure: The probability that an interval misses.
-        seed: For the bootstrap.
-
-    Returns:
-        An estimate for each column, by its name.
+    Intervals, from the reports of the estimate, are those of the sums themselves; see `estimate_population`. On
+    another space there are no margins.
     """
     space = estimate.space
     if not isinstance(space, JointSpace):
@@ -233,10 +226,6 @@ def settled_districts(reports: AnyReports, *, failure: float = 0.05) -> District
     number of districts or the choice of their size. C has similar reports merged, as the mechanism alone
     determines. Districts count as settled where the lower ends sum to at least 1/2. Sides from 2 to 64 distances
     of neighbouring places are tried.
-
-    Args:
-        reports: Reports through one mechanism on places, or batches through several.
-        failure: The probability that any interval misses.
 
     Returns:
         The districts; None where the reports settle not even two, the secrets are not places or more than 2,000,

@@ -70,13 +70,10 @@ def read_reports(
             f"name as many with {argument('column')}.",
         )
     check_kind(source)
-    table, mark = _open(source)
-    _check(mark, mechanism, source, names[0] if joint is None else None, unmarked=unmarked)
+    table, mark = _opened(source, {names[0] if joint is None else None: mechanism}, unmarked=unmarked)
     positions, weighed = _positions(table, dict(zip(names, parts, strict=True)), weights)
     reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), weighed)
-    if check_fit and mark is None:
-        reports_fit(reports).check()
-    return reports
+    return _fitting(reports, check=check_fit and mark is None)
 
 
 def read_tuples(
@@ -84,12 +81,8 @@ def read_tuples(
 ) -> Reports:
     """Return the tuples in a table, such as `release` writes or returns, as reports of the matrix of all tuples.
 
-    Args:
-        tupling: The mechanism that the users ran.
-        source: As for `read_reports`.
-        column: The column of lists of labels; or the beginning of the columns ``label_1``, ``label_2``, ...
-        unmarked: As for `read_reports`.
-        check_fit: Likewise.
+    ``column`` has lists of labels, or is the beginning of the columns ``label_1``, ``label_2``, ... All other
+    arguments are those of `read_reports`.
 
     Raises:
         InputError: If the matrix of all tuples is too large to list.
@@ -97,8 +90,7 @@ def read_tuples(
     """
     channel, space, size = tupling.channel(), tupling.observables, tupling.queries
     check_kind(source)
-    table, mark = _open(source)
-    _check(mark, tupling, source, None, unmarked=unmarked)
+    table, mark = _opened(source, {None: tupling}, unmarked=unmarked)
     present = read_columns(table, ()).column_names
     if column in present:
         lists = read_columns(table, (column,))[column].combine_chunks()
@@ -125,10 +117,7 @@ def read_tuples(
         positions, _ = _positions(table, dict.fromkeys(names[:-1], space))
         found = np.column_stack(positions)
     labels = (tuple(space.labels[each] for each in row) for row in np.sort(found, axis=1).tolist())
-    reports = Reports.of(channel, labels)
-    if check_fit and mark is None:
-        reports_fit(reports).check()
-    return reports
+    return _fitting(Reports.of(channel, labels), check=check_fit and mark is None)
 
 
 def read_joint_reports(
@@ -142,14 +131,8 @@ def read_joint_reports(
     """Return the reports of columns, each drawn by a mechanism of its own, as those of one joint mechanism.
 
     A row's reports are independent given its true values, so the joint channel is the product of the columns'
-    channels, and the estimate shows the association of the columns.
-
-    Args:
-        mechanisms: The mechanism of each column, by the name of the column.
-        source: A CSV, Parquet or Arrow file with one row per report, or a table in memory, as `release` gives it.
-        weights: As for `read_reports`.
-        unmarked: Likewise.
-        check_fit: Likewise.
+    channels, and the estimate shows the association of the columns. Mechanisms are by name of the column; all
+    other arguments are those of `read_reports`.
 
     Raises:
         InputError: If the product is too large.
@@ -166,46 +149,36 @@ def read_joint_reports(
         for what in ("secrets", "observables")
     )
     check_kind(source)
-    table, mark = _open(source)
-    for name, each in mechanisms.items():
-        _check(mark, each, source, name, unmarked=unmarked)
+    table, mark = _opened(source, mechanisms, unmarked=unmarked)
     spaces = {name: each.observables for name, each in mechanisms.items()}
     positions, weighed = _positions(table, spaces, weights)
     matrix: Any = np.ones((1, 1))
     for each in mechanisms.values():
         matrix = np.kron(matrix, each.matrix)
     reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), weighed)
-    if check_fit and mark is None:
-        reports_fit(reports).check()
-    return reports
+    return _fitting(reports, check=check_fit and mark is None)
 
 
 def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) -> Reports:
     """Return the reports of noise for coordinates in a table of places, such as `release` writes or returns.
 
-    Args:
-        coarse: The noise that the users ran, seen on cells; with ``spread=True`` people are spread over them.
-        source: A file that `read_visits` reads, with one row per report, or a table in memory.
-        unmarked: As for `read_reports`; `points_fit` tests whether such reports can be of the noise at all.
+    ``coarse`` is the noise on cells; with ``spread=True`` people are spread over them. The source is a file that
+    `read_visits` reads, with one row per report, or a table in memory. `points_fit` tests whether reports of a
+    table without a mark can come from the noise at all.
 
     Raises:
         DataError: If the table cannot be read, bears the mark of another mechanism, or has none and is not
             accepted.
     """
-    table, mark = _open(source)
-    _check(mark, coarse.noise, source, None, unmarked=unmarked)
-    points = read_visits(table)
+    points = read_visits(_opened(source, {None: coarse.noise}, unmarked=unmarked)[0])
     return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
 
 
 def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, *, unmarked: bool = False) -> bool:
     """Refuse a table that `release` did not draw from a mechanism; return whether it bears the mark of this one.
 
-    Args:
-        mechanism: The mechanism.
-        source: The table.
-        column: The column of the reports, where columns may have mechanisms of their own.
-        unmarked: Whether a table without a mark is accepted.
+    Name the column of the reports where columns may have mechanisms of their own. ``unmarked`` accepts a table
+    without a mark.
 
     Raises:
         DataError: If it bears the mark of another one, or has none and is not accepted.
@@ -274,12 +247,26 @@ def _weights(column: Any, name: str) -> Floats:
         ) from None
 
 
-def _open(source: Table) -> tuple[Any, Mark | None]:
-    """Return an object to read columns from, and its mark; a table in memory, perhaps a stream, is read once."""
-    if isinstance(source, str | os.PathLike):
-        return source, _mark(source, {})
-    table = FrameTable(kind_of(source).arrow())
-    return table.load(), _mark(source, table.schema.metadata or {})
+def _fitting(reports: Reports, *, check: bool) -> Reports:
+    if check:
+        reports_fit(reports).check()
+    return reports
+
+
+def _opened(source: Table, mechanisms: Mapping[Any, Randomizer], *, unmarked: bool) -> tuple[Any, Mark | None]:
+    """Return an object to read columns from, and its mark, which is checked for the mechanism of each column.
+
+    A table in memory, perhaps a stream, is read once.
+    """
+    table: Any = source
+    metadata: Mapping[bytes, bytes] = {}
+    if not isinstance(source, str | os.PathLike):
+        frame = FrameTable(kind_of(source).arrow())
+        table, metadata = frame.load(), frame.schema.metadata or {}
+    mark = _mark(source, metadata)
+    for column, mechanism in mechanisms.items():
+        _check(mark, mechanism, source, column, unmarked=unmarked)
+    return table, mark
 
 
 def _mark(source: Table, metadata: Mapping[bytes, bytes]) -> Mark | None:

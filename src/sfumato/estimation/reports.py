@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Capability, Mechanism, Metric, Prior, Randomizer, Space, check_known, matrix_of
 from ..core.arrays import Floats, floats, numbers, readonly
+from ..core.immutable import assign
 from ..core.units import show
 from ..errors import InputError, argument, python
 from ..geo import Places
@@ -74,10 +75,8 @@ class Reports:
                 f"{mechanism.observables.labels[o]!r}.",
                 "check that the reports and the mechanism belong together.",
             )
-        object.__setattr__(self, "mechanism", mechanism)
-        object.__setattr__(self, "counts", readonly(array.astype(np.int64)))
-        object.__setattr__(self, "sums", readonly(self.counts.astype(np.float64)))
-        object.__setattr__(self, "squares", self.sums)
+        sums = readonly(array.astype(np.float64))
+        assign(self, mechanism=mechanism, counts=readonly(array.astype(np.int64)), sums=sums, squares=sums)
 
     @classmethod
     def of(cls, mechanism: Randomizer, labels: Iterable[Hashable]) -> Reports:
@@ -108,9 +107,11 @@ class Reports:
         reports = cls(mechanism, np.bincount(at, minlength=mechanism.shape[1]))
         scaled = None if weights is None else _scaled_weights(weights, len(at))
         if scaled is not None and (scaled != scaled[0]).any():
-            for name, values in (("sums", scaled), ("squares", scaled**2)):
-                totals = np.bincount(at, weights=values, minlength=mechanism.shape[1])
-                object.__setattr__(reports, name, readonly(totals))
+            size = mechanism.shape[1]
+            sums, squares = (
+                readonly(np.bincount(at, weights=each, minlength=size)) for each in (scaled, scaled**2)
+            )
+            assign(reports, sums=sums, squares=squares)
         return reports
 
     @property
@@ -317,14 +318,12 @@ class Districts:
     for each side. The parts of a place sum to one.
 
     Attributes:
-        places: The places.
         side_m: The side of a district, metres.
         latlon: Their middles, array (districts, 2), degrees.
         parts: Array (districts, places), the part of each place; columns sum to one.
         shares: Array (districts,), the estimated shares; they sum to one.
         intervals: Intervals of the shares, which hold all together, for every number of reports and every
             choice of districts: all come from one set of distributions.
-        reports: The number of reports.
     """
 
     places: Places
@@ -375,13 +374,11 @@ class Estimate:
         space: The secrets.
         probabilities: Array (secrets,); they sum to one. Only the unbiased method may give negative ones.
         method: The method in words, such as ``"maximum likelihood"``.
-        reports: The number of reports.
         log_likelihood: The sum of ln p(report) in nats; ``-inf`` where the estimate makes a received report
             impossible, NaN where only counts are known.
         gap: An upper bound of the distance of the method's objective from its optimum: for maximum likelihood in
             nats, for least squares in squared frequency. It holds for every estimate, up to the rounding of
             doubles.
-        iterations: The number of steps.
         converged: Whether the gap is within the tolerance.
         intervals: Intervals for the probabilities, or None.
         districts: Districts whose shares the reports settle, where shares of single places are not settled.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..attacks.learned import Classifier, Examples
 from ..core import AnyLoss, Bracket, Mechanism, Prior
 from ..core.arguments import checked
-from ..core.arrays import floats
+from ..core.arrays import Floats, floats
 from ..errors import InputError
 from ..leakage import joint_information_bits
 from ..rounding import at_least
@@ -40,6 +40,17 @@ class Hiding:
         return 1.0 - self.hit_rate
 
 
+def checked_joint(joint: ArrayLike, values: int, labels: int = 1) -> Floats:
+    """Return a joint distribution, array (labels, values), of at least so many labels."""
+    p = floats(joint, "the joint distribution", shape=(None, values))
+    if len(p) < labels or (p < 0).any() or abs(float(p.sum()) - 1) > _SUM_TOLERANCE:
+        raise InputError(
+            f"the joint distribution has {len(p)} labels, least value {p.min():g} and sum {p.sum():.12g}.",
+            "pass P(x, w): at least two labels, no negative entry, sum 1; Pairs.joint makes one.",
+        )
+    return p
+
+
 @checked
 def hiding(mechanism: Mechanism, joint: ArrayLike, loss: AnyLoss) -> Hiding:
     """Return how well a mechanism hides a label that it does not see.
@@ -58,12 +69,7 @@ def hiding(mechanism: Mechanism, joint: ArrayLike, loss: AnyLoss) -> Hiding:
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II.
     """
-    p = floats(joint, "the joint distribution", shape=(None, mechanism.shape[0]))
-    if (p < 0).any() or abs(float(p.sum()) - 1) > _SUM_TOLERANCE:
-        raise InputError(
-            f"the joint distribution has the least value {p.min():g} and the sum {p.sum():.12g}.",
-            "pass P(x, w): no negative entry, sum 1; Pairs.joint makes one.",
-        )
+    p = checked_joint(joint, mechanism.shape[0])
     shares = p @ mechanism.matrix
     prior = Prior(mechanism.secrets, p.sum(axis=0))
     return Hiding(
@@ -80,8 +86,6 @@ class InformationBound:
             from; on average never above the mutual information, and negative where the beliefs are wrong. The
             lower bound, at least 0, holds except with probability ``failure``; no upper one is known.
         failure: That probability.
-        rule: The name of the classifier.
-        judged_on: The number of examples that judged.
     """
 
     bits: Bracket

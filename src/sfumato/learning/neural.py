@@ -105,23 +105,9 @@ def learn_generator(
     noise = PlanarLaplace(epsilon, data.unit or "m")
     settings = Training() if training is None else training
     aim, price = target or MutualInformation(), utility or AugmentedLagrangian()
-    identity = identity_of(
-        "neural",
-        data.points,
-        data.classes,
-        limit,
-        repr(aim),
-        repr(price),
-        asdict(settings),
-        noise.epsilon,
-        rounds,
-        judging,
-        margin,
-        tolerance,
-        patience,
-        failure,
-        seed,
-    )
+    options = (rounds, judging, margin, tolerance, patience, failure, seed)
+    texts = repr(aim), repr(price), asdict(settings), noise.epsilon
+    identity = identity_of("neural", data.points, data.classes, limit, *texts, *options)
     entropy = np.random.SeedSequence(seed).entropy
     rules = Rules(rounds, limit, 1 - data.blind_error, tolerance, patience, failure)
     game = NeuralGame(data, judging, rules, margin, aim, price, settings, noise, int(str(entropy)), place)
@@ -168,9 +154,7 @@ class LearnedGenerator:
         centre: Subtracted from places before they enter, array (2,).
         scale: The divisor of these differences, in the unit.
         seeds: The number of seeds of the network.
-        width: Of its hidden layers.
         heads: The number of answers it chooses from; of several the first is the place itself.
-        unit: The unit of the coordinates.
         history: All rounds; round i measures the generator at its start.
         best: The number of the round with this generator.
         max_loss: The largest expected distance allowed; ``inf`` if there was no limit.
@@ -240,10 +224,7 @@ class LearnedGenerator:
     def loss(self, data: Pairs, hits: int = 100, *, seed: int | None = None) -> tuple[float, float]:
         """Return the mean distance of report and place, and its standard error over records as independent draws.
 
-        Args:
-            data: The records.
-            hits: The number of reports of each.
-            seed: For studies.
+        Each record has ``hits`` reports; the seed is for studies.
         """
         many = repeated(data, hits)
         apart = np.linalg.norm(self.draw(many.points, seed=seed) - many.points, axis=1)

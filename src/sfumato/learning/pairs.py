@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..attacks.learned import Examples
 from ..core import Loss, Space, units
 from ..core.arrays import Floats, floats, numbers, readonly
+from ..core.immutable import assign
 from ..errors import DataError, InputError, argument, row_value
 from ..escaping import plain
 from ..geo import TRUE_POINT, Places, Visits
@@ -64,10 +65,8 @@ class Pairs:
                 "so there is nothing to hide.",
                 "pass at least two labels.",
             )
-        object.__setattr__(self, "classes", readonly(np.asarray(found.positions(labels), dtype=np.intp)))
-        object.__setattr__(self, "points", points)
-        object.__setattr__(self, "space", found)
-        object.__setattr__(self, "unit", units.canonical(unit))
+        classes = readonly(np.asarray(found.positions(labels), dtype=np.intp))
+        assign(self, classes=classes, points=points, space=found, unit=units.canonical(unit))
 
     @classmethod
     def of_visits(
@@ -135,16 +134,10 @@ class Pairs:
         return 1.0 - float(self.shares.max())
 
     def split(self, share: float, *, by_label: bool = False, seed: int | None = None) -> tuple[Pairs, Pairs]:
-        """Return a random part and the rest.
+        """Return a random share of the records and the rest, neither empty.
 
-        Args:
-            share: The share of the first part, between 0 and 1.
-            by_label: Whether each label has that share of its records, up to rounding, in the first part. Such
-                records are not independent draws.
-            seed: For studies: makes the split the same each time.
-
-        Raises:
-            InputError: If a part would be empty.
+        With ``by_label`` each label has that share of its records, up to rounding, in the first part. Such records
+        are not independent draws. The seed is for studies.
         """
         first = round(share * len(self)) if 0 < share < 1 else 0
         if not 1 <= first <= len(self) - 1:

@@ -39,10 +39,7 @@ class Counted:
     Attributes:
         counts: Array (secrets, observables), the counts of reports from the middle of each secret.
         lower: Array (secrets, observables), lower bounds of the probabilities.
-        upper: Array (secrets, observables), upper bounds.
         failure: The probability that any of all these bounds is wrong.
-        secrets: The secrets.
-        observables: The observables.
     """
 
     counts: NDArray[np.int64]
@@ -136,7 +133,6 @@ class Guaranteed:
     """A learned mechanism with a proved guarantee.
 
     Attributes:
-        mechanism: The mechanism.
         proof: The proof on its integers.
         constant_share: The share of a constant mechanism that had to be mixed in.
         moved: The largest total variation by which the repair moved a row.
@@ -149,13 +145,9 @@ class Guaranteed:
 
 
 def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
-    """Return the mechanism repaired to a given epsilon, proved on its integers.
+    """Return the mechanism repaired to a guarantee for its secrets, proved on its integers.
 
     The proof is of the integers that are sampled, and depends on nothing that was learned or counted.
-
-    Args:
-        learned: A learned mechanism, such as that of a `LearnedTable` or of `Counted`.
-        guarantee: The guarantee; its metric must be on the same secrets.
 
     Raises:
         InputError: If the metric does not fit, or breaks the triangle inequality.
@@ -199,27 +191,15 @@ def learn_behind(
     stop: Stop | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> LearnedTable:
-    """Train a mechanism that follows another one, which is within the limit already.
+    """Train a mechanism that follows another one, which is within the limit already; return both as one.
 
     The learned matrix maps each report to another. It sees no secret, so the two together have every guarantee of
     the mechanism, each bound of a likelihood ratio included (up to the rounding of their product: `with_guarantee`
     repairs and proves it). Training starts from the mechanism as it is and spends the rest of the limit.
 
-    Args:
-        joint: P(x, w), array (labels, useful values), with sum one.
-        certified: The mechanism, from useful values to reports that are useful values too.
-        loss: l(w, z), array (useful values, reports).
-        max_loss: The largest expected loss.
-        target: This and all further arguments are those of `learn_table`.
-        records: See `learn_table`.
-        rounds: See `learn_table`.
-        seed: See `learn_table`.
-        progress: See `learn_table`.
-        stop: See `learn_table`.
-        checkpoint: See `learn_table`.
-
-    Returns:
-        The mechanism and its post-processing as one, with its loss and its leakage.
+    ``certified`` is the mechanism, from useful values to reports that are useful values too, ``joint`` is P(x, w),
+    array (labels, useful values), with sum one, and ``loss`` is l(w, z), array (useful values, reports). All other
+    arguments are those of `learn_table`.
 
     Raises:
         InputError: If sizes do not fit.
@@ -262,14 +242,8 @@ def mixed_to_loss(
 ) -> Floats:
     """Return the matrix with the least share of a mechanism within the limit that brings the loss down to it.
 
-    Bounds of likelihood ratios that both mechanisms have hold for every mixture of the two.
-
-    Args:
-        mechanism: A mechanism that may lose more than the limit.
-        certified: One on the same spaces that does not.
-        prior: The prior on the secrets.
-        loss: The loss, array (secrets, observables).
-        max_loss: The largest expected loss; where even the second mechanism loses more, it is returned.
+    Bounds of likelihood ratios that both mechanisms have hold for every mixture of the two. Both are on the same
+    spaces; where even ``certified`` loses more than ``max_loss``, it is returned.
     """
     lost, least = mechanism.expected_loss(prior, loss), certified.expected_loss(prior, loss)
     share = 0.0 if lost <= max_loss else min(1.0, (lost - max_loss) / (lost - least)) if lost > least else 1.0
@@ -287,16 +261,8 @@ def promised_within(
 ) -> Guaranteed:
     """Return a learned mechanism with a guarantee proved on its integers and within the largest loss.
 
-    It is repaired (`with_guarantee`). If the repair loses too much, the least share of the certified mechanism is
-    mixed in that brings the loss down.
-
-    Args:
-        learned: A learned mechanism, such as by `learn_behind`.
-        certified: A mechanism on the same spaces with the guarantee and within the largest loss.
-        guarantee: The guarantee.
-        prior: The prior on the secrets.
-        loss: The loss, array (secrets, observables).
-        max_loss: The largest expected loss.
+    It is repaired (`with_guarantee`). If the repair loses too much, the least share of ``certified`` is mixed in
+    that brings the loss down: a mechanism on the same spaces with the guarantee and within the largest loss.
 
     Raises:
         InputError: If sizes do not fit.

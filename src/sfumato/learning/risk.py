@@ -139,7 +139,6 @@ class GridError(CompactRepr):
     Attributes:
         cell: The side of a cell, in the unit of the reports.
         cells: The number of cells that were hit.
-        hits: The number of reports.
         plug_in: The error of the best guess on the very hits that it was read from: on average too low, far so
             where cells were hit once or twice (H11); with one hit per cell it is 0 for every mechanism.
         error: The true error. The value is the plug-in less an estimate of its bias, from halves of the hits; no
@@ -225,13 +224,8 @@ def grid_error(
 def cell_counts(reports: Examples, cell: float, *, even: bool = False) -> NDArray[np.int64]:
     """Return the counts of labels in each cell that was hit, array (labels, cells).
 
-    Args:
-        reports: The labels and their reports.
-        cell: The side of a cell.
-        even: Whether the origin is a corner of cells instead of the centre of one.
-
-    Raises:
-        InputError: If the cell is not positive.
+    The origin is the centre of a cell, or with ``even`` a corner of cells. A cell whose side is not positive is
+    refused.
     """
     if not (np.isfinite(cell) and cell > 0):
         raise InputError(f"a cell of side {cell} is not possible.", "use a positive length.")
@@ -263,7 +257,6 @@ class NeuralClassifier(Classifier):
     """A network of two hidden layers that learns the posterior by its cross entropy.
 
     Attributes:
-        width: Of the hidden layers.
         steps: The number of batches.
         batch: The number of examples in each.
         rate: The largest learning rate.

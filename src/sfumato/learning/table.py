@@ -14,7 +14,7 @@ from ..core import AnyLoss, Mechanism, Space, as_loss
 from ..core.arrays import Floats, floats
 from ..errors import InfeasibleError, InputError
 from ..leakage import joint_information_bits
-from .label_leakage import hiding
+from .label_leakage import checked_joint, hiding
 from .rounds import Ending, Progress, Rules, State, Stop, TrainingRound, checked_max_loss, play
 from .targets import AugmentedLagrangian, BayesVulnerability, Target, Utility
 from .training import device_for, identity_of
@@ -136,7 +136,7 @@ def learn_table(
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, sections II and III.
     """
     place = device_for("Training a mechanism", device)
-    p = _joint(joint, useful)
+    p = checked_joint(joint, len(useful), 2)
     columns = useful if reports is None else reports
     costs = as_loss(loss, len(useful), len(columns)).array
     limit = checked_max_loss(max_loss)
@@ -174,24 +174,8 @@ def learn_table(
         seed=seed,
     )
     chance = float(p.sum(axis=1).max())
-    identity = identity_of(
-        "table",
-        p,
-        costs,
-        begin,
-        target,
-        price,
-        attacker,
-        limit,
-        records,
-        rounds,
-        steps,
-        rate,
-        margin,
-        tolerance,
-        patience,
-        seed,
-    )
+    options = (attacker, limit, records, rounds, steps, rate, margin, tolerance, patience, seed)
+    identity = identity_of("table", p, costs, begin, target, price, *options)
     rules = Rules(rounds, limit, chance, tolerance, patience)
     played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
     mechanism = Mechanism(played.parameters["matrix"].numpy(), useful, columns)
@@ -208,16 +192,6 @@ def learn_table(
         measured.information_bits,
         ending,
     )
-
-
-def _joint(joint: ArrayLike, useful: Space) -> Floats:
-    p = floats(joint, "the joint distribution", shape=(None, len(useful)))
-    if len(p) < 2 or (p < 0).any() or abs(float(p.sum()) - 1) > _SUM_TOLERANCE:
-        raise InputError(
-            f"the joint distribution has {len(p)} labels, least value {p.min():g} and sum {p.sum():.12g}.",
-            "pass P(x, w): at least two rows, no negative entry, sum 1; Pairs.joint makes one.",
-        )
-    return p
 
 
 def _start(start: ArrayLike | None, rate: float | None, costs: Floats, max_loss: float) -> Floats:

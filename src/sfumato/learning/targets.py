@@ -169,12 +169,9 @@ class Utility(ABC):
 
     @abstractmethod
     def price(self, loss: Tensor, max_loss: float, multiplier: float) -> Tensor:
-        """Return the term that is added to the target, a single number.
+        """Return the term that is added to the target, a single number, from the expected loss in its unit.
 
-        Args:
-            loss: The expected loss, in its unit.
-            max_loss: The limit of the loss, in the same unit.
-            multiplier: The present price of a loss as large as the limit.
+        The multiplier is the present price of a loss as large as the limit ``max_loss``.
         """
 
     @abstractmethod

@@ -116,14 +116,10 @@ def _progress(passed: float, begin: float, end: float) -> float:
 
 
 def device_for(feature: str, wanted: str | None = None) -> torch.device:
-    """Return a device for torch: the one named, such as ``"cpu"``, else a GPU where there is one, else the CPU.
-
-    Args:
-        feature: The feature that needs torch, for the error message.
-        wanted: Such as ``"cpu"`` or ``"cuda"``.
+    """Return the device named, such as ``"cpu"``, else a GPU where there is one, else the CPU.
 
     Raises:
-        MissingExtraError: If torch is not installed.
+        MissingExtraError: If torch is not installed, which the feature needs.
     """
     try:
         import torch

@@ -48,11 +48,6 @@ def amount(value: float | str | Decimal, unit: str, what: str, *, at_most: bool 
     return _rounded(units.parse_exactly(value, per=True, unit=unit, what=what), at_most=at_most)
 
 
-def printed(value: float) -> Decimal:
-    """Return the shortest decimal that a float prints as; it may be below the float."""
-    return Decimal(repr(value))
-
-
 def above(value: float) -> Decimal:
     """Return a decimal of at most 17 digits that is not below a float."""
     return _CEILING.create_decimal(Decimal(value))

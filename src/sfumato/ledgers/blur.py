@@ -23,6 +23,7 @@ from ..core import (
 )
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, round_degrees
+from ..core.immutable import assign
 from ..errors import FileError, InputError, PlaceWarning, argument, python
 from ..escaping import plain
 from ..geo import Places
@@ -146,15 +147,9 @@ class Blur:
                 "" if not (unit and ledger.unit) else python(f"state the guarantee per {plain(ledger.unit)}"),
                 f"use a ledger made with a budget such as {'20' + units.per_unit(unit)!r}.",
             )
-        object.__setattr__(self, "mechanism", mechanism)
-        object.__setattr__(self, "ledger", ledger)
-        object.__setattr__(self, "promise", promise)
-        object.__setattr__(self, "charge", charge)
-        object.__setattr__(self, "spent", spent)
-        object.__setattr__(self, "_sampler", Sampler(mechanism))
-        object.__setattr__(self, "_points", PointReports(self._sampler))
-        object.__setattr__(self, "_name", fingerprint(mechanism))
-        object.__setattr__(self, "_channel", channel)
+        sampler, name = Sampler(mechanism), fingerprint(mechanism)
+        assign(self, mechanism=mechanism, ledger=ledger, promise=promise, charge=charge, spent=spent)
+        assign(self, _sampler=sampler, _points=PointReports(sampler), _name=name, _channel=channel)
 
     @checked
     def report(
@@ -169,13 +164,8 @@ class Blur:
     ) -> Floats:
         """Return the report of a point on the ground, after charging for it: latitude and longitude, array (2,).
 
-        Args:
-            user: The user.
-            lat: Latitude in degrees.
-            lon: Longitude in degrees.
-            place: The name of a remembered place, of which only the first point is drawn for.
-            outside: Whether a point outside is refused or moved; see `Sampler.blur`.
-            move: Whether the place has moved to this point: it is drawn and charged once more.
+        The point is in degrees. Of a remembered place only the first point is drawn for. With ``move`` the place
+        has moved to this point, and is drawn and charged once more. For ``outside`` see `Sampler.blur`.
 
         Raises:
             BudgetError: If the user has too little left; then nothing is drawn.
@@ -201,12 +191,8 @@ class Blur:
     ) -> Floats:
         """Return the report of each visit, all charged or none: latitudes and longitudes, array (n, 2).
 
-        Args:
-            users: The users.
-            lat: Latitudes in degrees, array (n,); of visits to one place the first counts.
-            lon: Longitudes in degrees, array (n,).
-            places: Names of places; None, an empty text or NaN (a missing value of pandas) is drawn afresh.
-            outside: Whether points outside are refused or moved; see `Sampler.blur`.
+        Latitudes and longitudes are degrees, arrays (n,); of visits to one place the first counts. A place that is
+        None, an empty text or NaN (a missing value of pandas) is drawn afresh. For ``outside`` see `Sampler.blur`.
 
         Raises:
             BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
@@ -254,13 +240,10 @@ class Blur:
     def draw(
         self, user: str, position: int | np.integer[Any], *, place: str | None = None, move: bool = False
     ) -> int:
-        """Return the position of one report of a user's secret, after charging for it.
+        """Return the position of one report of a user's secret, given by its position, after charging for it.
 
-        Args:
-            user: The user.
-            position: The position of the secret.
-            place: The name of a remembered place: ``home``, or the key of a venue. None draws afresh.
-            move: Whether the place has moved to this secret: it is drawn and charged once more.
+        A place is a name: ``home``, or the key of a venue; None draws afresh. With ``move`` the place has moved to
+        this secret, and is drawn and charged once more.
 
         Raises:
             BudgetError: If the user has too little left; then nothing is drawn.
@@ -285,10 +268,8 @@ class Blur:
     ) -> list[int]:
         """Return the position of one report for each visit, all charged or none; see `draw`.
 
-        Args:
-            users: The users.
-            positions: Positions of secrets, array (n,); of visits to one place the first counts.
-            places: Names of places; None, an empty text or NaN draws afresh.
+        Positions of secrets are an array (n,); of visits to one place the first counts. A place that is None, an
+        empty text or NaN is drawn afresh.
 
         Raises:
             BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
@@ -322,12 +303,8 @@ class Blur:
     ) -> NDArray[Any]:
         """Return the report of each visit, remembered or drawn by the caller, all charged or none.
 
-        Args:
-            users: The users.
-            places: Names of places; None, an empty text or NaN draws afresh.
-            draw: Returns a fresh report for each of the visits with these numbers.
-            run: The key of a run, of which each batch is charged once; see `Ledger.charge_many`.
-            batch: The number of the batch.
+        ``draw`` returns a fresh report for each of the visits with these numbers. A place that is None, an empty
+        text or NaN is drawn afresh. For runs and batches see `Ledger.charge_many`.
 
         Returns:
             Positions of observables, array (n,); of noise latitudes and longitudes in degrees, array (n, 2).

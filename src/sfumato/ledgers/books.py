@@ -271,7 +271,9 @@ def account_of(row: Any) -> Account:
     try:
         if not typed(row, ACCOUNTS):
             raise ValueError("a value of another type")
-        sums = {key: restored(each) if key.endswith("spent") else each for key, each in row._asdict().items()}
+        sums: dict[str, Any] = {
+            key: restored(each) if key.endswith("spent") else each for key, each in row._asdict().items()
+        }
         del sums["name"]
         return Account(**sums)
     except (ValueError, TypeError) as error:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..core import Mechanism, Prior, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, integer, readonly
+from ..core.immutable import assign
 from ..errors import InputError, argument
 
 Released = Sequence[tuple[Mechanism, int]]
@@ -44,8 +45,7 @@ class MarkovChain:
                 "the transition does not lead from the prior's space to itself.",
                 "pass a mechanism whose secrets and observables are the prior's space.",
             )
-        object.__setattr__(self, "initial", initial)
-        object.__setattr__(self, "transition", transition)
+        assign(self, initial=initial, transition=transition)
 
     @classmethod
     @checked
@@ -62,12 +62,10 @@ class MarkovChain:
     @classmethod
     @checked
     def of_traces(cls, space: Space, traces: Iterable[ArrayLike], *, smoothing: float = 1.0) -> MarkovChain:
-        """Return the chain with the frequencies of steps and visits in traces.
+        """Return the chain with the frequencies of steps and visits in traces, arrays of positions.
 
-        Args:
-            space: The secrets.
-            traces: Arrays of positions, one for each user or day.
-            smoothing: Added to every count, so that no step is impossible.
+        There is one trace for each user or day. ``smoothing`` is added to every count, so that no step is
+        impossible.
 
         Raises:
             InputError: If a trace holds no positions of the space, or a secret has no step and the smoothing is 0.
@@ -91,13 +89,7 @@ class MarkovChain:
 
     @checked
     def filtered(self, released: Released) -> Floats:
-        """Return the belief about each secret after its own and all earlier reports.
-
-        Args:
-            released: The reports, in order.
-
-        Returns:
-            Array (reports, secrets); rows sum to one.
+        """Return the belief about each secret after its own and all earlier reports, array (reports, secrets).
 
         Raises:
             InputError: If a report is impossible under the belief at its time.
@@ -134,10 +126,7 @@ class MarkovChain:
 
     @checked
     def smoothed(self, released: Released) -> Floats:
-        """Return the belief about each secret after all reports of the trace, later ones too.
-
-        Returns:
-            Array (reports, secrets); rows sum to one.
+        """Return the belief about each secret after all reports, later ones too, array (reports, secrets).
 
         Raises:
             InputError: If a report is impossible under the belief at its time.

@@ -13,7 +13,7 @@ from ..errors import InputError, python
 from ..escaping import plain
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
-from .amounts import above, amount, printed, shown, stored, times
+from .amounts import above, amount, shown, stored, times
 from .record import ExactCharge, Terms
 from .visits import accepted
 
@@ -27,9 +27,7 @@ class Charge(NamedTuple):
     """A charge to one user.
 
     Attributes:
-        user: The user who is charged.
         epsilon: The epsilon of one report, per unit of the ledger.
-        reports: The number of reports.
         mechanism: The fingerprint of the mechanism, for the record.
     """
 
@@ -78,7 +76,7 @@ def proved_charge(mechanism: Randomizer, promise: ReportPrivacy) -> Decimal:
     guarantee is proved for that decimal. Where only the float can be proved, the charge is the next decimal of 17
     digits above.
     """
-    charge = printed(promise.epsilon)
+    charge = Decimal(repr(promise.epsilon))
     if _proved_epsilon(mechanism, promise) <= charge:
         return charge
     try:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..core import Mechanism, Metric, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats, numbers
+from ..core.immutable import assign
 from ..errors import InputError
 from ..escaping import plain
 from ..proofs import worst_ratios
@@ -34,8 +35,6 @@ class Composition:
         summed: The sum of the single epsilons, rounded up, as a ledger adds them. It is larger where the
             mechanisms are weakest on different pairs.
         worst_pair: Positions of the two secrets with the largest epsilon.
-        reports: The number of reports.
-        unit: The unit of the metric.
     """
 
     epsilon_upper: float
@@ -54,7 +53,7 @@ class Composition:
 
 @checked
 def compose(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
-    """Return the metric privacy of independent reports about one secret.
+    """Return the metric privacy of independent reports about one secret, one mechanism for each.
 
     max over s, s' of sum over i of ln max over o of p_i(o|s) / p_i(o|s'), over d(s, s')
 
@@ -62,10 +61,6 @@ def compose(mechanisms: Sequence[Mechanism], metric: Metric) -> Composition:
     the product of the single ones. The result also bounds traces: for secrets s_1, ..., s_t, each reported once
     through a mechanism of epsilon e_i, the logarithms for two traces differ by at most the sum of e_i d(s_i,
     s_i').
-
-    Args:
-        mechanisms: One for each report; all about the same secret.
-        metric: On the mechanisms' secrets.
 
     Raises:
         InputError: If there is no mechanism, or the sizes differ.
@@ -159,8 +154,7 @@ class Scheme:
                 f"but the memos are {permanent.observables!r}.",
                 "its secrets must be the permanent mechanism's observables, in the same order.",
             )
-        object.__setattr__(self, "permanent", permanent)
-        object.__setattr__(self, "instantaneous", instantaneous)
+        assign(self, permanent=permanent, instantaneous=instantaneous)
 
     @classmethod
     @checked
@@ -191,13 +185,10 @@ class Scheme:
         return f"Scheme of {kind}, {n} secrets and {m} observables"
 
     def log_likelihood(self, counts: ArrayLike) -> Floats:
-        """Return ln p(o_1, ..., o_t|s) for the counts of each observable; the order of reports does not matter.
+        """Return ln p(o_1, ..., o_t|s) for counts of each observable, array (secrets,); ``-inf`` if it is 0.
 
-        Args:
-            counts: Array (observables,), or (k, observables) for k observers at once.
-
-        Returns:
-            Array (secrets,) or (k, secrets); ``-inf`` where it is impossible.
+        The counts are an array (observables,), or (k, observables) for k observers at once with a result (k,
+        secrets).
 
         Raises:
             InputError: If the counts do not fit, or are not whole numbers of at least 0.
@@ -231,11 +222,7 @@ class Scheme:
 
     @checked
     def posterior(self, prior: Prior, counts: ArrayLike) -> Prior:
-        """Return the posterior of the secret, for an observer of all reports.
-
-        Args:
-            prior: The observer's prior.
-            counts: Array (observables,), how often each observable was reported.
+        """Return the posterior of the secret from the counts of each observable, array (observables,).
 
         Raises:
             InputError: If the reports are impossible under the prior, or sizes do not fit.

@@ -28,12 +28,10 @@ class ErrorCurve:
     """The expected error of an attacker who saw all of t reports, for several t.
 
     Attributes:
-        scheme: The scheme of the reports.
         attack: ``"optimal"`` or ``"averaging"``.
         reports: The numbers of reports, t.
         error: Array (len(reports),), in ``unit``.
         lower: The lower end of the interval of a simulated error; else the error.
-        upper: The upper end.
         exact: For each t, whether the error is a sum over all reports (up to the rounding of
             doubles) or a mean over simulated ones.
         failure: The probability that a simulated interval misses.
@@ -122,29 +120,13 @@ def errors_after(
 
 @checked
 def averaging_errors(
-    scheme: Scheme,
-    prior: Prior,
-    reports: Sequence[int],
-    *,
-    trials: int = 2_000,
-    seed: int,
-    failure: float = 0.05,
+    scheme: Scheme, prior: Prior, reports: Sequence[int], *, trials: int = 2_000, seed: int, failure: float = 0.05
 ) -> ErrorCurve:
-    """Return the mean distance between the secret and the average of t reported places.
+    """Return the mean distance between the secret and the average of t reported places, by simulation.
 
     With fresh noise whose mean is the secret it falls as 1 / sqrt(t), down to the mechanism's own bias, as at the
-    edge of a region. With a memo it does not fall.
-
-    Args:
-        scheme: The scheme of the reports; secrets and observables need coordinates.
-        prior: The distribution of the secret.
-        reports: The numbers of reports, each at least 1.
-        trials: The number of simulations.
-        seed: The seed of the simulation.
-        failure: The probability that an interval misses, at most, for any number of trials.
-
-    Returns:
-        The curve, simulated throughout, in the unit of the coordinates.
+    edge of a region. With a memo it does not fall. Secrets and observables need coordinates, in whose unit the
+    curve is; the arguments are those of `errors_after`.
 
     Raises:
         InputError: If there are no planar coordinates, or sizes do not fit.

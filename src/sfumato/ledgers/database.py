@@ -134,80 +134,34 @@ _OWNER_ONLY: Final = 0o600
 _WRITING: Final = "sfumato_writing"
 
 
-class SqliteFile:
-    """One file on a disk, under its real path.
+class Sqlite(Database):
+    """A SQLite file, under its real path, with a write-ahead log that is synced at every commit.
 
     Symbolic links are followed once. A file with a hard link is refused: SQLite writes its log next to each name,
     so two processes would miss each other's charges. So is a file that was removed or replaced since it was
     opened.
     """
 
-    __slots__ = ("_seen", "path", "shown")
-
     def __init__(self, path: str) -> None:
-        self.shown = path
+        if not path.strip() or path == ":memory:" or path.startswith("file:"):
+            raise InputError("a ledger in memory would forget what was spent.", "give it a file: budget.db.")
         try:
-            self.path = os.path.realpath(path)
+            self._path = os.path.realpath(path)
         except ValueError as error:
             raise FileError(f"{path!r} is not a path ({error}).", "check the path.") from None
         self._seen: tuple[int, int] | None = None
+        super().__init__(path)
 
-    def create(self) -> None:
-        """Make the file, which only its owner can read; refuse one that exists."""
-        try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
-        except FileExistsError:
-            raise FileError(
-                f"{self.shown!r} exists already.", "open it, or create the ledger in another file."
-            ) from None
-        except OSError as error:
-            raise FileError(
-                f"{self.shown!r} could not be made ({error.strerror}).",
-                "choose a folder that exists and where you may write.",
-            ) from error
+    def new_engine(self) -> Engine:
+        """Return an engine whose writing transactions take the file's lock when they begin.
 
-    def remove(self) -> None:
-        """Remove a file that was just made, and its log."""
-        for ending in ("", "-wal", "-shm"):
-            Path(self.path + ending).unlink(missing_ok=True)
-
-    def check(self) -> None:
-        """Refuse a file that does not exist, has two names, or was replaced."""
-        try:
-            status = os.stat(self.path)
-        except (OSError, ValueError) as error:
-            if self._seen:
-                raise FileError(
-                    f"{self.shown!r} was removed while it was in use.",
-                    "restore it from a copy, and check that with the head of its record.",
-                ) from None
-            reason = getattr(error, "strerror", None) or str(error)
-            raise FileError(
-                f"there is no ledger {self.shown!r} ({reason}).",
-                python("create it once with Ledger.create"),
-                "create it once with 'sfumato ledger create'",
-                "if it was there before, restore it: it is the only record of what was spent.",
-            ) from None
-        if self._seen not in (None, (status.st_dev, status.st_ino)):
-            raise FileError(
-                f"{self.shown!r} was replaced by another file while it was in use.",
-                "check it with the head of its record, and open it again.",
-            )
-        if status.st_nlink > 1:
-            raise FileError(
-                f"{self.shown!r} has {status.st_nlink} names (hard links), and charges by one could miss those by "
-                "another.",
-                "remove the other names, or use symbolic links.",
-            )
-        self._seen = status.st_dev, status.st_ino
-
-    def engine(self, patience_s: float) -> Engine:
-        """Return a pool of connections to the file; opening never creates it."""
-        address = f"file:{quote(Path(self.path).as_posix())}?mode=rw"
+        Opening never creates the file.
+        """
+        address = f"file:{quote(Path(self._path).as_posix())}?mode=rw"
 
         def connect() -> Any:
             connection = sqlite3.connect(
-                address, uri=True, timeout=patience_s, isolation_level=None, check_same_thread=False
+                address, uri=True, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False
             )
             try:
                 connection.execute("PRAGMA synchronous = FULL")
@@ -216,31 +170,7 @@ class SqliteFile:
                 raise
             return connection
 
-        return create_engine("sqlite://", creator=connect, poolclass=QueuePool)
-
-    def write_ahead(self) -> None:
-        """Turn on the write-ahead log, with which readers do not wait for a writer."""
-        connection = sqlite3.connect(self.path, isolation_level=None)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.Error as error:
-            raise FileError(f"{self.shown!r} could not be written ({error}).", "choose another place.") from error
-        finally:
-            connection.close()
-
-
-class Sqlite(Database):
-    """A SQLite file with a write-ahead log that is synced at every commit."""
-
-    def __init__(self, path: str) -> None:
-        if not path.strip() or path == ":memory:" or path.startswith("file:"):
-            raise InputError("a ledger in memory would forget what was spent.", "give it a file: budget.db.")
-        self._file = SqliteFile(path)
-        super().__init__(path)
-
-    def new_engine(self) -> Engine:
-        """Return an engine whose writing transactions take the file's lock when they begin."""
-        engine = self._file.engine(PATIENCE_S)
+        engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
 
         @event.listens_for(engine, "begin")
         def begin(connection: Connection) -> None:
@@ -251,30 +181,81 @@ class Sqlite(Database):
 
     def create(self, fill: Callable[[Connection], None]) -> None:
         """Make a new ledger, or leave nothing behind; see `Database`."""
-        self._file.create()
         try:
-            self._file.write_ahead()
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+        except FileExistsError:
+            raise FileError(
+                f"{self.name!r} exists already.", "open it, or create the ledger in another file."
+            ) from None
+        except OSError as error:
+            raise FileError(
+                f"{self.name!r} could not be made ({error.strerror}).",
+                "choose a folder that exists and where you may write.",
+            ) from error
+        try:
+            self._write_ahead()
             with self.writing() as connection:
                 fill(connection)
         except BaseException:
             self.close()
-            self._file.remove()
+            for ending in ("", "-wal", "-shm"):
+                Path(self._path + ending).unlink(missing_ok=True)
             raise
+
+    def _write_ahead(self) -> None:
+        """Turn on the write-ahead log, with which readers do not wait for a writer."""
+        connection = sqlite3.connect(self._path, isolation_level=None)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.Error as error:
+            raise FileError(f"{self.name!r} could not be written ({error}).", "choose another place.") from error
+        finally:
+            connection.close()
+
+    def _check(self) -> None:
+        """Refuse a file that does not exist, has two names, or was replaced."""
+        try:
+            status = os.stat(self._path)
+        except (OSError, ValueError) as error:
+            if self._seen:
+                raise FileError(
+                    f"{self.name!r} was removed while it was in use.",
+                    "restore it from a copy, and check that with the head of its record.",
+                ) from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise FileError(
+                f"there is no ledger {self.name!r} ({reason}).",
+                python("create it once with Ledger.create"),
+                "create it once with 'sfumato ledger create'",
+                "if it was there before, restore it: it is the only record of what was spent.",
+            ) from None
+        if self._seen not in (None, (status.st_dev, status.st_ino)):
+            raise FileError(
+                f"{self.name!r} was replaced by another file while it was in use.",
+                "check it with the head of its record, and open it again.",
+            )
+        if status.st_nlink > 1:
+            raise FileError(
+                f"{self.name!r} has {status.st_nlink} names (hard links), and charges by one could miss those by "
+                "another.",
+                "remove the other names, or use symbolic links.",
+            )
+        self._seen = status.st_dev, status.st_ino
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Begin a transaction as the only writer; see `Database`."""
-        self._file.check()
+        self._check()
         with self.file_errors(), self.engine.connect() as connection:
             alone = connection.execution_options(**{_WRITING: True})
             with alone.begin():
-                self._file.check()  # again: nobody else writes from here on
+                self._check()  # again: no other process writes from here on
                 yield alone
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Begin a transaction that sees one state; see `Database`."""
-        self._file.check()
+        self._check()
         with self.file_errors(), self.engine.connect() as connection, connection.begin():
             yield connection
 

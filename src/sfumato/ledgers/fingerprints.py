@@ -27,11 +27,8 @@ def fingerprint(drawable: Any) -> bytes:
     """Return a hash of a mechanism, 32 bytes, which differs where a report could have another meaning.
 
     It covers the integers and both spaces (labels, coordinates, unit, coordinate reference system; of places and
-    bins their description), or a recipe with all of its parameters. It does not depend on stated guarantees, the
-    process, the file or the order of sets.
-
-    Args:
-        drawable: A `Mechanism`, noise, a frequency oracle or a tupling.
+    bins their description), or the recipe of noise, a frequency oracle or a tupling with all of its parameters. It
+    does not depend on stated guarantees, the process, the file or the order of sets.
 
     Raises:
         InputError: If the text of a label or parameter does not show its value.

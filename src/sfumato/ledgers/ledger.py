@@ -141,12 +141,7 @@ class Ledger:
 
     @checked
     def charge(self, user: str, epsilon: float | str, reports: int = 1) -> Balance:
-        """Charge a user, or refuse.
-
-        Args:
-            user: The user.
-            epsilon: The epsilon of one report, per unit of the metric.
-            reports: The number of reports.
+        """Charge a user for reports of an epsilon each, per unit of the metric, or refuse.
 
         Returns:
             The balance after the charge, which is on disk by then.
@@ -163,18 +158,11 @@ class Ledger:
 
     @checked
     def charge_many(self, charges: Iterable[Charge], *, run: str = "", batch: int = 0) -> bool:
-        """Charge many users in one transaction: all of them, or none.
+        """Charge many users in one transaction, all or none; return whether they were charged now, not before.
 
-        With a run's key, a batch that was charged before is not charged again, so an interrupted run can be
-        resumed from any batch. Two processes must not work on one run: both would draw what was charged once.
-
-        Args:
-            charges: The charges.
-            run: A text that no other run has; empty for none.
-            batch: The number of the batch.
-
-        Returns:
-            Whether it was charged now; False if it was charged before.
+        A run's key is a text that no other run has. With one, a batch of this number that was charged before is
+        not charged again, so an interrupted run can be resumed from any batch. Two processes must not work on one
+        run: both would draw what was charged once.
 
         Raises:
             BudgetError: If a user has too little left.
@@ -261,11 +249,7 @@ class Ledger:
 
     @checked
     def last_report(self, user: str, mechanism: bytes) -> Report | None:
-        """Return the last report of a user by a mechanism that was stored to be repeated, or None.
-
-        Args:
-            user: The user.
-            mechanism: The fingerprint of the mechanism.
+        """Return the last stored report of a user by the mechanism with a fingerprint, or None.
 
         Raises:
             FileError: If the report is damaged.
@@ -384,15 +368,12 @@ def _turn(run: str, batch: int) -> tuple[str, int]:
 
 @checked
 def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> Ledger:
-    """Make a new ledger from a JSON ledger of the first version, and open it.
+    """Make a new ledger from a JSON file of the first version, which is not changed, and open it.
 
     The limit has no window, as before. The sum of each user becomes their first charge. Places keep their reports
     for mechanisms with the same fingerprint. Earlier versions computed other fingerprints; their places are drawn
-    and charged once more. Two names with the same Unicode normal form become one user, with both sums.
-
-    Args:
-        source: The JSON file, which is not changed. No program may charge in it any more.
-        address: The address of the new ledger; nothing may exist there.
+    and charged once more. Two names with the same Unicode normal form become one user, with both sums. Nothing may
+    exist at the new address, and no program may charge in the source any more.
 
     Raises:
         FileError: If the source is not a sound ledger, or the new one cannot be made.

@@ -124,8 +124,6 @@ class LedgerCheck(CompactRepr):
     """The result of a check.
 
     Attributes:
-        charges: The number of charges in the record.
-        users: The number of users ever charged.
         places: The number of reports of places.
         head: The end of the record, to be stored elsewhere for the next check.
         problems: The first twenty problems, in sentences.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Integers, PointRecipe, Randomizer, Recipe, Row, Uints, Words
 from ..core.arrays import Floats, numbers, round_degrees
-from ..core.immutable import Immutable
+from ..core.immutable import Immutable, assign
 from ..errors import InputError, argument
 from .coins import SeededWords, SystemWords
 
@@ -42,10 +42,7 @@ class Sampler(Immutable):
     _points: PointRecipe | None = field(init=False)
 
     def __init__(self, drawable: Randomizer) -> None:
-        object.__setattr__(self, "drawable", drawable)
-        object.__setattr__(self, "_recipe", _recipe(drawable))
-        object.__setattr__(self, "_words", SystemWords())
-        object.__setattr__(self, "_points", None)
+        assign(self, drawable=drawable, _recipe=_recipe(drawable), _words=SystemWords(), _points=None)
 
     def draw(self, indices: ArrayLike) -> Integers:
         """Return one report per secret, fresh and independent.
@@ -112,11 +109,7 @@ class Simulator:
 
     def __init__(self, drawable: Randomizer, seed: int) -> None:
         words = SeededWords(seed)
-        object.__setattr__(self, "drawable", drawable)
-        object.__setattr__(self, "seed", words.seed)
-        object.__setattr__(self, "_recipe", _recipe(drawable))
-        object.__setattr__(self, "_words", words)
-        object.__setattr__(self, "_points", None)
+        assign(self, drawable=drawable, seed=words.seed, _recipe=_recipe(drawable), _words=words, _points=None)
 
     def draw(self, indices: ArrayLike) -> Integers:
         """Return one simulated report per secret; see `Sampler.draw`."""
@@ -171,7 +164,7 @@ def _points_of(sampler: Sampler | Simulator) -> PointRecipe:
             points = MechanismPoints(recipe)
         else:
             raise _no_points(sampler.drawable)
-        object.__setattr__(sampler, "_points", points)
+        assign(sampler, _points=points)
     return points
 
 
@@ -250,9 +243,8 @@ class MechanismPoints(PointRecipe):
         mechanism = self.row.mechanism
         if not isinstance(mechanism.secrets, _Ground):
             raise _no_points(mechanism)
-        object.__setattr__(self, "_ground", mechanism.secrets)
-        object.__setattr__(self, "_single", mechanism.secrets.singly())
-        object.__setattr__(self, "_places", round_degrees(mechanism.observables.latlon))
+        single, places = mechanism.secrets.singly(), round_degrees(mechanism.observables.latlon)
+        assign(self, _ground=mechanism.secrets, _single=single, _places=places)
 
     def blurred(self, lat: Floats, lon: Floats, words: Words, *, nearest: bool) -> Floats:
         """Return reports for points, array (n, 2), degrees; see `PointRecipe`."""

@@ -35,7 +35,6 @@ class PermutationTest(CompactRepr):
         hypothesis: The tested hypothesis in words; it is never proved, only rejected.
         statistic: The statistic of the samples as they are.
         p_value: The share of orders, the samples' own included, whose statistic is as large.
-        permutations: The number of random orders.
         failure: The probability of rejecting a true hypothesis.
     """
 
@@ -64,13 +63,7 @@ def zero_leakage_test(
 
     It is 2 n ln 2 times the plug-in mutual information in bits. Under the hypothesis every order of the outputs
     has the same probability, and random tables with the same margins are random orders, so the level is exact for
-    any number of samples.
-
-    Args:
-        sample: The samples.
-        permutations: The number of random tables.
-        failure: The probability of rejecting although nothing leaks.
-        seed: Of the tables; by default a fresh one.
+    any number of samples. ``failure`` is the probability of rejecting although nothing leaks.
 
     Raises:
         InputError: If so few permutations can never reject at the level.
@@ -205,7 +198,6 @@ class RepetitionEstimate(CompactRepr):
 
     Attributes:
         calls: The fewest calls at any secret.
-        secrets: The number of secrets called.
         constant: The secrets whose output never changed, each with that output.
         probability: Fresh noise as claimed gives outputs that repeat like this with probability at most this, over
             all secrets called; 1 if nothing repeats, None without a claim to compare with.
@@ -356,7 +348,6 @@ class Decision:
         finding: The largest lower bound of epsilon of all looks; None if it was interrupted before the first.
         repetition: The test for repeated outputs on the first calls, with a probability of its own; None if it was
             interrupted before.
-        calls: The number of calls.
         looks: The number of times that bounds were computed; the failure probability covers them all.
         failure: The probability that a true claim is called violated.
     """

@@ -34,7 +34,6 @@ class InformationEstimate:
         plug_in_bits: The mutual information of the shares in the sample: too large.
         miller_madow_bits: The plug-in less the first term of its bias.
         failure: The probability with which the interval misses, approximately.
-        samples: The number of samples.
         scarce: Whether there are fewer than five samples per pair of secret and output; the interval then missed
             up to four times as often as stated in trials.
     """
@@ -70,11 +69,8 @@ def estimate_information(sample: Sample, *, failure: float = 0.05) -> Informatio
     Compared with the plug-in, Miller-Madow, Chao-Shen and the jackknife on channels of known information, it had
     the least bias from a few samples per pair of secret and output on; with fewer, all of them are off, and
     `scarce` is set. The variance is that of the log ratio p(s, o) / (p(s) p(o)) (the delta method) plus that of
-    the chi-square law, which remains where nothing leaks.
-
-    Args:
-        sample: The samples.
-        failure: The probability with which the interval may miss, approximately.
+    the chi-square law, which remains where nothing leaks. The interval misses with a probability of approximately
+    ``failure``.
 
     Source:
         Grassberger, "Entropy estimates from insufficient samplings",
@@ -136,7 +132,6 @@ class GuessingEstimate:
             on the other part, never above the truth on average.
         prior: The same of the best guess without any output; exact with a prior.
         failure: The probability that any of these bounds is wrong.
-        samples: The number of samples.
     """
 
     plug_in: float
@@ -303,18 +298,14 @@ def _above(value: float) -> float:
 def total_variation_radius(samples: int, values: int, failure: float = 0.05) -> float:
     """Return an upper bound of the total variation between a distribution and its estimate from samples.
 
-    With probability at least 1 - failure, TV(mean of the samples, its expectation) is at most the smaller of
+    With probability at least 1 - failure, TV(mean of the n samples, its expectation) is at most the smaller of
 
         sqrt(ln((2**m - 2) / failure) / (2 n))                    (Hoeffding, for each set of values)
         sqrt((m - 1) / n) / 2 + sqrt(ln(1 / failure) / (2 n))     (McDiarmid, around the expected distance)
 
-    and of 1. A sample is a value, or a distribution on the values, such as the shares of one user's visits to each
-    cell. Samples must be independent of each other: visits of one person are not, users drawn at random are.
-
-    Args:
-        samples: n, at least 1.
-        values: m, the number of possible values, at least 1, seen or not.
-        failure: The probability with which the statement may be wrong.
+    and of 1, where m values are possible, seen or not. A sample is a value, or a distribution on the values, such
+    as the shares of one user's visits to each cell. Samples must be independent of each other: visits of one
+    person are not, users drawn at random are.
 
     Raises:
         InputError: If a number is out of range.

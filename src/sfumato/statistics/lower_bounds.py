@@ -196,14 +196,8 @@ def delta_lower(
 
     delta >= L - exp(epsilon d(s, s')) U, for bounds L <= p(E|s) and U >= p(E|s').
 
-    Args:
-        sample: The samples; those of one secret must be independent draws.
-        epsilon: Per unit of the metric; a number, or text such as ``"0.6/km"``.
-        metric: The metric; by default every two secrets are at distance 1.
-        failure: The probability with which the answer may exceed the true delta.
-        candidates: The number of chosen events that are judged.
-        share: The part of the samples that chooses.
-        seed: Of the split; by default a fresh one.
+    Epsilon is per unit of the metric: a number, or text such as ``"0.6/km"``. The answer exceeds the true delta
+    with probability at most ``failure``. All other arguments are those of `epsilon_lower`.
 
     Raises:
         InputError: If an argument is out of range, or the metric does not fit.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Space
 from ..core.arrays import Floats, floats, numbers, readonly
-from ..core.immutable import CompactRepr
+from ..core.immutable import CompactRepr, assign
 from ..errors import InputError, row_value
 from ..rounding import counted
 from .binomial import Counts
@@ -73,11 +73,8 @@ class Sample:
             raise InputError(
                 f"{found} sampled, so there is nothing to compare.", "collect outputs of at least two secrets."
             )
-        object.__setattr__(self, "counts", readonly(counts))
-        object.__setattr__(self, "secrets", secrets)
-        object.__setattr__(self, "outputs", outputs)
-        object.__setattr__(self, "secrets_named", named)
-        object.__setattr__(self, "outputs_fixed", fixed)
+        assign(self, counts=readonly(counts), secrets=secrets, outputs=outputs)
+        assign(self, secrets_named=named, outputs_fixed=fixed)
 
     @classmethod
     def of(
@@ -161,15 +158,7 @@ class Sample:
         space: Space | None = None,
         observables: Space | None = None,
     ) -> Sample:
-        """Return the sample in two columns of a dictionary, a data frame or an Arrow table; see `of`.
-
-        Args:
-            table: A table whose columns are found by name.
-            secret: The column of the secrets.
-            output: The column of the outputs.
-            space: All secrets, in the order of the metric.
-            observables: All outputs, if they are known beforehand.
-        """
+        """Return the sample in two columns of a dictionary, a data frame or an Arrow table; see `of`."""
         columns = []
         for name in (secret, output):
             try:
@@ -301,7 +290,7 @@ class IntervalBins(Bins, CompactRepr):
     edges: Floats
 
     def __init__(self, edges: ArrayLike) -> None:
-        object.__setattr__(self, "edges", _edges(edges, "the edges"))
+        assign(self, edges=_edges(edges, "the edges"))
 
     @property
     def dimensions(self) -> int:
@@ -331,8 +320,7 @@ class RectangleBins(Bins, CompactRepr):
     y_edges: Floats
 
     def __init__(self, x_edges: ArrayLike, y_edges: ArrayLike) -> None:
-        object.__setattr__(self, "x_edges", _edges(x_edges, "the x edges"))
-        object.__setattr__(self, "y_edges", _edges(y_edges, "the y edges"))
+        assign(self, x_edges=_edges(x_edges, "the x edges"), y_edges=_edges(y_edges, "the y edges"))
 
     @property
     def dimensions(self) -> int:
@@ -385,8 +373,7 @@ class Halvings(Bins, CompactRepr):
                     "outputs with repeated values need no bins: count them as labels.",
                 )
             cuts.append(cut)
-        object.__setattr__(self, "cuts", tuple(cuts))
-        object.__setattr__(self, "axes", points.shape[1])
+        assign(self, cuts=tuple(cuts), axes=points.shape[1])
 
     @property
     def dimensions(self) -> int:
@@ -453,11 +440,9 @@ class FineBits(Bins):
 
 
 def quantile_bins(values: Any, count: int) -> Bins:
-    """Return about ``count`` bins that hold equally many of the given outputs.
+    """Return about ``count`` bins that hold equally many of the given outputs, which are not counted later.
 
-    Args:
-        values: Outputs that are not counted later: numbers, or rows of numbers.
-        count: The number of bins; rounded down to a power of two unless outputs are single numbers.
+    The number is rounded down to a power of two unless outputs are single numbers.
     """
     points = as_points(values)
     if count < 2:
