@@ -115,7 +115,7 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
         yield _entry("min-entropy-leakage", "bits", leaked, logs, _HIT.format("A", at_most(2 ** (leaked + logs))))
         bits = mutual_information_bits(mechanism, prior)
         most_bits, whole = at_most(bits + logs), about(prior.entropy_bits)
-        if float(most_bits) <= float(whole):
+        if bits + logs <= prior.entropy_bits:
             sentence = f"A report reveals at most {most_bits} of the {whole} bits of the secret on average."
         else:
             sentence = f"A report may reveal all of the secret, about {whole} bits."
