@@ -166,7 +166,7 @@ def test_one_verb_for_all(method, intervals, kind):
         (lambda r: estimate_population(r, intervals="bootstrap"), "seed"),
         (lambda r: estimate_population(r, "early-stopped"), "seed"),
         (lambda r: estimate_population(r, "early-stopped", intervals="profile"), "do not go with"),
-        (lambda r: profile_intervals(r, failure=0.0), "misses is not between"),
+        (lambda r: profile_intervals(r, failure=0.0), "is not between 0 and 1"),
         (lambda r: profile_intervals(r, [[1, 2]]), "functionals"),
         (lambda r: bootstrap_intervals(r, replicates=3, seed=1), "replicates"),
         (lambda r: bootstrap_intervals(r, method="none", seed=1), "unknown"),  # type: ignore[arg-type]
