@@ -88,8 +88,8 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
             f"no notion or measure is called {name!r}.",
             f"{'did you mean' if near else 'the names are'} {', '.join(near or known)}{'?' if near else '.'}",
         )
-    given = {"prior": prior, "metric": metric}
-    missing = [each for each in NEEDS[key] if given[each] is None]
+    inputs = {"prior": prior, "metric": metric}
+    missing = [each for each in NEEDS[key] if inputs[each] is None]
     if missing:
         raise InputError(
             f"{name} cannot be measured without a {' and a '.join(missing)}.",

@@ -54,15 +54,15 @@ class Request(CompactRepr):
         match = _FORM.match(text)
         if match is None:
             raise InputError(f"{text.strip()!r} names no notion or measure.", _HINT)
-        given: dict[str, float | str] = {}
+        options: dict[str, float | str] = {}
         for part in filter(str.strip, (match["given"] or "").split(",")):
             name, equals, value = (each.strip() for each in part.partition("="))
             if not equals or not value:
                 raise InputError(f"{part.strip()!r} in {text.strip()!r} gives no value.", _HINT)
-            if name in given:
+            if name in options:
                 raise InputError(f"{name} is given twice in {text.strip()!r}.", "give it once.")
-            given[name] = _value(name, value, text)
-        return cls(match["name"].strip().replace("_", "-").replace(" ", "-").lower(), given)
+            options[name] = _value(name, value, text)
+        return cls(match["name"].strip().replace("_", "-").replace(" ", "-").lower(), options)
 
     def __str__(self) -> str:
         return named_with(self.name, self.given)
@@ -243,18 +243,18 @@ def _choices(kinds: Iterable[type[Notion]], inputs: AuditInputs) -> list[str]:
     for kind in kinds:
         axes = [(name, _usual(name, inputs)) for name in kind.needs() if name in _OPTIONS]
         for values in product(*(each for _, each in axes)):
-            given = {
+            options = {
                 OF if name == "divergence" else name: value for (name, _), value in zip(axes, values, strict=True)
             }
-            names.append(named_with(request_name(kind.description.key, kind.parameter), given))
+            names.append(named_with(request_name(kind.description.key, kind.parameter), options))
     return list(dict.fromkeys(names))
 
 
 def _usual(name: str, inputs: AuditInputs) -> tuple[float | str, ...]:
     if name == "divergence":
         return tuple(divergence_key(each) for each in inputs.divergences or DIVERGENCES)
-    given = {"delta": inputs.deltas, "epsilon": inputs.delta_at, "order": inputs.orders}[name]
-    return given or {"delta": (1e-6,), "epsilon": (1.0,), "order": (2.0,)}[name]
+    usual = {"delta": inputs.deltas, "epsilon": inputs.delta_at, "order": inputs.orders}[name]
+    return usual or {"delta": (1e-6,), "epsilon": (1.0,), "order": (2.0,)}[name]
 
 
 def _each(kind: type[Notion], inputs: AuditInputs) -> Iterator[Notion]:

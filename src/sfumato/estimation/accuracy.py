@@ -214,17 +214,10 @@ def accuracy(
         epsilon = _epsilon_for(oracle, answers, margin, missed)
     if epsilon is None or answers is None:
         raise AssertionError  # two of three were given
-    every = _margin_of(oracle, epsilon, answers, missed, oracle.apart)
-    return Accuracy(
-        categories,
-        kind,
-        float(epsilon),
-        int(answers),
-        every if margin is None else min(every, float(margin)),
-        _margin_of(oracle, epsilon, answers, missed, 1),
-        _typical(oracle, epsilon, answers, missed),
-        missed,
-    )
+    every, single = (_margin_of(oracle, epsilon, answers, missed, shares) for shares in (oracle.apart, 1))
+    every = every if margin is None else min(every, float(margin))
+    typical = _typical(oracle, epsilon, answers, missed)
+    return Accuracy(categories, kind, float(epsilon), int(answers), every, single, typical, missed)
 
 
 def _margin_of(oracle: _Oracle, epsilon: float, answers: int, failure: float, counted: int) -> float:

@@ -98,13 +98,8 @@ class Identifiability:
     @property
     def unidentified(self) -> tuple[Hashable, ...]:
         """The secrets whose own probability is not identified."""
-        return tuple(
-            label
-            for label, weight in zip(
-                self.secrets.labels, np.abs(self.hidden).max(axis=0, initial=0.0), strict=True
-            )
-            if weight > 1e-8
-        )
+        changes = np.abs(self.hidden).max(axis=0, initial=0.0)
+        return tuple(label for label, size in zip(self.secrets.labels, changes, strict=True) if size > 1e-8)
 
     def unsettled(self, estimate: Estimate) -> frozenset[int]:
         """Return the positions of the estimated shares that the reports do not settle.

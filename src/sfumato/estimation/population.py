@@ -191,16 +191,10 @@ def estimate_margins(
     start = 0
     for name, part in zip(space.names, space.parts, strict=True):
         stop = start + len(part)
-        ends = (
-            every
-            if every is None
-            else replace(
-                every,
-                lower=readonly(every.lower[start:stop].copy()),
-                upper=readonly(every.upper[start:stop].copy()),
-                names=part.labels,
-            )
-        )
+        ends = None
+        if every is not None:
+            lower, upper = (readonly(each[start:stop].copy()) for each in (every.lower, every.upper))
+            ends = replace(every, lower=lower, upper=upper, names=part.labels)
         shares = readonly(rows[name] @ estimate.probabilities)
         margins[name] = replace(estimate, space=part, probabilities=shares, intervals=ends)
         start = stop

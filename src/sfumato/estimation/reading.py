@@ -100,10 +100,10 @@ def read_tuples(
                 f"the column {column!r} does not hold {size:,} labels in each row, as tuples of {tupling!r} do.",
                 "check that table and mechanism belong together.",
             )
-        found = find(space, lists.flatten()).reshape(-1, size)
-        if (found < 0).any():
+        tuples = find(space, lists.flatten()).reshape(-1, size)
+        if (tuples < 0).any():
             raise DataError(
-                f"{int((found < 0).any(axis=1).sum()):,} rows hold labels that the mechanism does not report.",
+                f"{int((tuples < 0).any(axis=1).sum()):,} rows hold labels that the mechanism does not report.",
                 f"they look like {space.labels[0]!r}; check that table and mechanism belong together.",
             )
     else:
@@ -115,8 +115,8 @@ def read_tuples(
                 f"check that table and mechanism belong together, or name the columns with {argument('column')}.",
             )
         positions, _ = _positions(table, dict.fromkeys(names[:-1], space))
-        found = np.column_stack(positions)
-    labels = (tuple(space.labels[each] for each in row) for row in np.sort(found, axis=1).tolist())
+        tuples = np.column_stack(positions)
+    labels = (tuple(space.labels[each] for each in row) for row in np.sort(tuples, axis=1).tolist())
     return _fitting(Reports.of(channel, labels), check=check_fit and mark is None)
 
 

@@ -114,19 +114,10 @@ def learn_generator(
     played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
     ending = Ending.STOPPED if played.ending is None else played.ending
     parameters = {name: tensor.numpy() for name, tensor in played.parameters.items()}
+    shape = settings.seeds, settings.width, settings.heads
+    history, allowed = tuple(played.history), rules.allowed(played.history[played.best - 1])
     return LearnedGenerator(
-        parameters,
-        game.centre,
-        game.scale,
-        settings.seeds,
-        settings.width,
-        settings.heads,
-        data.unit,
-        tuple(played.history),
-        played.best,
-        limit,
-        rules.allowed(played.history[played.best - 1]),
-        ending,
+        parameters, game.centre, game.scale, *shape, data.unit, history, played.best, limit, allowed, ending
     )
 
 
@@ -198,7 +189,7 @@ class LearnedGenerator:
         Raises:
             MissingExtraError: If torch is not installed.
         """
-        given = floats(places, "the places", shape=(None, 2))
+        points = floats(places, "the places", shape=(None, 2))
         device = device_for("Drawing from a learned generator", "cpu")
         import torch
 
@@ -206,11 +197,11 @@ class LearnedGenerator:
 
         network = Obfuscator(self.seeds, self.width, self.heads).to(device)
         network.load_state_dict({name: torch.as_tensor(array) for name, array in self.parameters.items()})
-        seeds = np.random.default_rng(seed).random((len(given), network.inputs))
-        drawn = np.empty_like(given)
-        for begin in range(0, len(given), _CHUNK):
+        seeds = np.random.default_rng(seed).random((len(points), network.inputs))
+        drawn = np.empty_like(points)
+        for begin in range(0, len(points), _CHUNK):
             part = slice(begin, begin + _CHUNK)
-            scaled = torch.as_tensor((given[part] - self.centre) / self.scale, dtype=torch.float32)
+            scaled = torch.as_tensor((points[part] - self.centre) / self.scale, dtype=torch.float32)
             with torch.no_grad():
                 reports = network(scaled, torch.as_tensor(seeds[part], dtype=torch.float32))
             drawn[part] = reports.double().numpy() * self.scale + self.centre

@@ -81,8 +81,8 @@ class Obfuscator(nn.Module):  # type: ignore[misc]  # torch is an extra: its typ
 
         Values are (k, 2), and seeds (k, inputs); the seed that picks the head is not used.
         """
-        given = seeds if self.gates is None else seeds[:, 1:-2]
-        features = torch.cat([values, _circle(given[:, 0]), 2 * given[:, 1:] - 1], dim=1)
+        inputs = seeds if self.gates is None else seeds[:, 1:-2]
+        features = torch.cat([values, _circle(inputs[:, 0]), 2 * inputs[:, 1:] - 1], dim=1)
         moved = values[:, None] + self.layers(features).reshape(len(values), self.moving, 2)
         if self.gates is None:
             return moved, torch.ones(len(values), 1, device=values.device)
@@ -231,7 +231,7 @@ class NeuralGame:
             self._spend(number)
         self._attacker = attacker = self._trained_attacker(number)
         with torch.no_grad():
-            values, seeds = self._judged(self._source(_JUDGE, number))
+            values, seeds = self._repeated(self._judged_values, self._source(_JUDGE, number))
             labels = self._judged_labels.repeat(len(values) // len(self._judged_labels))
             loss, error = self._loss(values, seeds, len(self._judged_values))
             reports = self._network(values, seeds)
@@ -239,20 +239,10 @@ class NeuralGame:
             beliefs = torch.log_softmax(attacker(reports) / self._training.last_temperature, 1)
             alone = torch.ones(len(labels), 1, device=self._device)
             target = float(self._target(shares_of(labels, self._size, alone), beliefs))
-        found = Confusion.of(labels.cpu().numpy(), beliefs.argmax(1).cpu().numpy(), self._size)
-        return TrainingRound(
-            number,
-            found.accuracy,
-            found.f1,
-            found.information_bits,
-            found.bayes_error,
-            target,
-            loss,
-            error,
-            self._multiplier,
-            self._seconds(),
-            max(1, averaged),
-        )
+        confusion = Confusion.of(labels.cpu().numpy(), beliefs.argmax(1).cpu().numpy(), self._size)
+        scores = confusion.accuracy, confusion.f1, confusion.information_bits, confusion.bayes_error
+        seconds, means = self._seconds(), max(1, averaged)
+        return TrainingRound(number, *scores, target, loss, error, self._multiplier, seconds, means)
 
     def improve(self, number: int) -> None:
         """Take the generator's steps of a round against the fixed attacker."""
@@ -296,7 +286,7 @@ class NeuralGame:
         """
         if self._network.gates is None or self._aim == float("inf"):
             return
-        values, seeds = self._judged(self._source(_JUDGE, number))
+        values, seeds = self._repeated(self._judged_values, self._source(_JUDGE, number))
         known, known_seeds = self._repeated(self._values, self._source(_SPEND, number))
         bias, blur = self._network.gates[-1].bias, self._network.blur
 
@@ -316,11 +306,8 @@ class NeuralGame:
                 widest = _WIDEST * self._rules.max_loss / self.scale
                 _spent(lambda value: excess(blur, value), widest, float(blur))
 
-    def _judged(self, source: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Return the held-out records, many times in turn, and seeds for a report of each."""
-        return self._repeated(self._judged_values, source)
-
     def _repeated(self, values: Tensor, source: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return records many times in turn, and seeds for a report of each."""
         again = values.repeat(max(_DRAWS, _JUDGED // len(values)), 1)
         return again, torch.rand(len(again), self._network.inputs, generator=source, device=self._device)
 

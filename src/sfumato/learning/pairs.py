@@ -52,21 +52,23 @@ class Pairs:
         self, sensitive: Iterable[Hashable], useful: ArrayLike, unit: str = "m", space: Space | None = None
     ) -> None:
         labels = list(sensitive)
-        given = numbers(useful, "the useful values")
+        coordinates = numbers(useful, "the useful values")
         points = floats(
-            given[:, None] if given.ndim == 1 else given, "the useful values", shape=(len(labels), None)
+            coordinates[:, None] if coordinates.ndim == 1 else coordinates,
+            "the useful values",
+            shape=(len(labels), None),
         )
         if not labels or points.shape[1] == 0:
             raise InputError("there is no record.", "pass a label and coordinates for each.")
-        found = space if space is not None else Space(dict.fromkeys(labels))
-        if len(found) < 2:
+        labels_space = space if space is not None else Space(dict.fromkeys(labels))
+        if len(labels_space) < 2:
             raise InputError(
-                f"all records have {row_value(f'the label {found.labels[0]!r}', 'one label')}, "
+                f"all records have {row_value(f'the label {labels_space.labels[0]!r}', 'one label')}, "
                 "so there is nothing to hide.",
                 "pass at least two labels.",
             )
-        classes = readonly(np.asarray(found.positions(labels), dtype=np.intp))
-        assign(self, classes=classes, points=points, space=found, unit=units.canonical(unit))
+        classes = readonly(np.asarray(labels_space.positions(labels), dtype=np.intp))
+        assign(self, classes=classes, points=points, space=labels_space, unit=units.canonical(unit))
 
     @classmethod
     def of_visits(
@@ -97,20 +99,20 @@ class Pairs:
             raise DataError("no visit lies in the region.", f"choose another {argument('region')}.")
         inside = visits.select(within)
         column = _column(inside, sensitive)
-        found, counts = np.unique(column, return_counts=True)
+        distinct, counts = np.unique(column, return_counts=True)
         if values is not None:
-            kept = [str(value) for value in values]
-            if absent := [value for value in kept if value not in found]:
-                common = ", ".join(found[np.argsort(-counts, kind="stable")[:6]])
+            selected = [str(value) for value in values]
+            if absent := [value for value in selected if value not in distinct]:
+                common = ", ".join(distinct[np.argsort(-counts, kind="stable")[:6]])
                 raise InputError(
                     f"no visit in the region has {sensitive or 'user'} {absent[0]!r}.",
                     row_value(f"there are, such as: {common}.", "correct the name."),
                 )
         else:
-            kept = list(found[np.argsort(-counts, kind="stable")[:most]])
-        rows = np.isin(column, kept)
+            selected = list(distinct[np.argsort(-counts, kind="stable")[:most]])
+        rows = np.isin(column, selected)
         points = places.projection.forward(inside.lat[rows], inside.lon[rows])
-        return cls(column[rows].tolist(), points, "m", None if values is None else Space(kept))
+        return cls(column[rows].tolist(), points, "m", None if values is None else Space(selected))
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -177,11 +179,11 @@ class Pairs:
         """
         from scipy.spatial.distance import cdist
 
-        found = nearest(self.points, cells)
+        cell_of = nearest(self.points, cells)
         centres = np.asarray(cells.coordinates)
         costs = cdist(centres, centres)
-        for cell in np.unique(found):
-            costs[cell] = cdist(self.points[found == cell], centres).mean(axis=0)
+        for cell in np.unique(cell_of):
+            costs[cell] = cdist(self.points[cell_of == cell], centres).mean(axis=0)
         return Loss(costs, self.unit, name=f"euclidean{TRUE_POINT}")
 
     def reported(self, reports: Floats) -> Examples:
@@ -221,5 +223,5 @@ def nearest(points: Floats, cells: Space) -> NDArray[np.intp]:
             f"{cells!r} has no coordinates of {points.shape[1]} dimensions.",
             "pass a space with coordinates in the plane of the values.",
         )
-    found: NDArray[np.intp] = np.asarray(cKDTree(centres).query(points)[1], dtype=np.intp)
-    return found
+    positions: NDArray[np.intp] = np.asarray(cKDTree(centres).query(points)[1], dtype=np.intp)
+    return positions

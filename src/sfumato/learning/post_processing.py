@@ -218,7 +218,7 @@ def learn_behind(
     turned: Floats = (reached.T @ costs) / np.where(totals > 0, totals, 1.0)[:, None]
     m = len(reports)
     start = (1 - _ELSEWHERE) * np.eye(m) + _ELSEWHERE / m
-    found = learn_table(
+    table = learn_table(
         p @ matrix,
         reports,
         turned,
@@ -232,9 +232,9 @@ def learn_behind(
         stop=stop,
         checkpoint=checkpoint,
     )
-    whole = Mechanism(matrix @ found.mechanism.matrix, useful, reports)
+    whole = Mechanism(matrix @ table.mechanism.matrix, useful, reports)
     prior = Prior(useful, p.sum(axis=0))
-    return replace(found, mechanism=whole, joint=p, loss=whole.expected_loss(prior, costs))
+    return replace(table, mechanism=whole, joint=p, loss=whole.expected_loss(prior, costs))
 
 
 def mixed_to_loss(
@@ -268,8 +268,8 @@ def promised_within(
         InputError: If sizes do not fit.
         SolverError: If the guarantee cannot be proved.
     """
-    found = with_guarantee(learned, guarantee)
-    if found.mechanism.expected_loss(prior, loss) > max_loss:
-        mixed = mixed_to_loss(found.mechanism, certified, prior, loss, max_loss * _WITHIN)
-        found = with_guarantee(Mechanism(mixed, learned.secrets, learned.observables), guarantee)
-    return found
+    repaired = with_guarantee(learned, guarantee)
+    if repaired.mechanism.expected_loss(prior, loss) > max_loss:
+        mixed = mixed_to_loss(repaired.mechanism, certified, prior, loss, max_loss * _WITHIN)
+        repaired = with_guarantee(Mechanism(mixed, learned.secrets, learned.observables), guarantee)
+    return repaired

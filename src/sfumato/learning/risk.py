@@ -100,16 +100,10 @@ def estimate_risk(
     wrong, trials = len(judging) - attack.confusion.hits, len(judging)
     blind = 1 - attack.blind_hits / trials
     upper = float(binomial.upper(np.array([wrong]), np.array([trials]), failure / 2)[0])
-    return RiskEstimate(
-        chosen.name,
-        Bracket(_repeated_lower(examples, failure, seed), attack.error, upper),
-        max(0.0, min(2 * attack.error - early.error, attack.error, blind)),
-        min(cover_hart(single.error, len(examples.space)), blind),
-        blind,
-        failure,
-        len(learning),
-        trials,
-    )
+    error = Bracket(_repeated_lower(examples, failure, seed), attack.error, upper)
+    corrected = max(0.0, min(2 * attack.error - early.error, attack.error, blind))
+    limit = min(cover_hart(single.error, len(examples.space)), blind)
+    return RiskEstimate(chosen.name, error, corrected, limit, blind, failure, len(learning), trials)
 
 
 def cover_hart(error: float, secrets: int) -> float:
@@ -206,19 +200,13 @@ def grid_error(
     whole = plug_in_error(counts)
     n = int(counts.sum())
     halves: Floats = np.array([plug_in_error(_half(counts, n, rng)) for _ in range(halvings)])
-    found = estimate_guessing(Sample(counts), failure=failure, seed=seed)
-    tested = found.error.value
+    guessing = estimate_guessing(Sample(counts), failure=failure, seed=seed)
+    tested = guessing.error.value
     blind = 1.0 - float(counts.sum(axis=1).max()) / n  # at least the plug-in
     correction = (whole - float(halves.mean())) / (2**0.5 - 1)
-    return GridError(
-        float(cell),
-        counts.shape[1],
-        n,
-        whole,
-        Bracket(found.error.lower, max(whole, min(whole + correction, tested, blind)), found.error.upper),
-        tested,
-        failure,
-    )
+    corrected = max(whole, min(whole + correction, tested, blind))
+    error = Bracket(guessing.error.lower, corrected, guessing.error.upper)
+    return GridError(float(cell), counts.shape[1], n, whole, error, tested, failure)
 
 
 def cell_counts(reports: Examples, cell: float, *, even: bool = False) -> NDArray[np.int64]:

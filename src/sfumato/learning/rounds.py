@@ -124,9 +124,9 @@ class Rules:
         if not 0 < self.failure <= 0.5:
             raise InputError(f"a failure of {self.failure} is not above 0 and at most 0.5.", "use 0.05.")
 
-    def allowed(self, found: TrainingRound) -> bool:
+    def allowed(self, measured: TrainingRound) -> bool:
         """Return whether the loss is within its limit, except with the probability of failure."""
-        return loss_at_most(found.loss, found.loss_error, self.failure) <= self.max_loss
+        return loss_at_most(measured.loss, measured.loss_error, self.failure) <= self.max_loss
 
     def better(self, new: TrainingRound, old: TrainingRound | None) -> bool:
         """Return whether a round's generator replaces an older one.
@@ -181,22 +181,22 @@ def play(
     if every < 1:
         raise InputError(f"a checkpoint every {every} rounds is not possible.", "use at least 1.")
     played = Played()
-    found = None if checkpoint is None else load(checkpoint, identity)
-    if found is not None:
-        played = _from_state(found)
+    state = None if checkpoint is None else load(checkpoint, identity)
+    if state is not None:
+        played = _from_state(state)
         if played.ending is not None and played.ending is not Ending.STOPPED:
             return played
         played.ending = None
-        game.restore(found["game"])
+        game.restore(state["game"])
     while played.ending is None:
         number = len(played.history) + 1
         if stop is not None and played.history and stop():
             played.ending = Ending.STOPPED
             break
         last = game.measured(number)
-        kept = played.history[played.best - 1] if played.best else None
+        best = played.history[played.best - 1] if played.best else None
         played.history.append(last)
-        if rules.better(last, kept):
+        if rules.better(last, best):
             played.best, played.parameters = number, game.generator()
         if progress is not None:
             progress(last)
@@ -212,7 +212,7 @@ def play(
 
 def _as_state(played: Played, game: Game) -> State:
     return {
-        "history": [asdict(found) for found in played.history],
+        "history": [asdict(each) for each in played.history],
         "best": played.best,
         "parameters": played.parameters,
         "ending": None if played.ending is None else played.ending.name,
@@ -223,7 +223,7 @@ def _as_state(played: Played, game: Game) -> State:
 def _from_state(state: State) -> Played:
     ending = state["ending"]
     return Played(
-        [TrainingRound(**found) for found in state["history"]],
+        [TrainingRound(**each) for each in state["history"]],
         state["best"],
         state["parameters"],
         None if ending is None else Ending[ending],
@@ -232,9 +232,9 @@ def _from_state(state: State) -> Played:
 
 def checked_max_loss(max_loss: float | None) -> float:
     """Return the largest loss as a number, ``inf`` for None; refuse one that is not positive."""
-    found = math.inf if max_loss is None else float(max_loss)
-    if not found > 0:
+    limit = math.inf if max_loss is None else float(max_loss)
+    if not limit > 0:
         raise InputError(
             f"a largest loss of {max_loss} is not positive.", "use the largest expected loss to accept."
         )
-    return found
+    return limit

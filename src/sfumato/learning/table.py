@@ -181,28 +181,19 @@ def learn_table(
     mechanism = Mechanism(played.parameters["matrix"].numpy(), useful, columns)
     measured = hiding(mechanism, p, costs)
     ending = Ending.STOPPED if played.ending is None else played.ending
-    return LearnedTable(
-        mechanism,
-        p,
-        tuple(played.history),
-        played.best,
-        limit,
-        measured.loss,
-        measured.error,
-        measured.information_bits,
-        ending,
-    )
+    history, bits = tuple(played.history), measured.information_bits
+    return LearnedTable(mechanism, p, history, played.best, limit, measured.loss, measured.error, bits, ending)
 
 
 def _start(start: ArrayLike | None, rate: float | None, costs: Floats, max_loss: float) -> Floats:
     if start is not None:
-        given = floats(start, "the start", shape=costs.shape)
-        if not (given > 0).all() or (np.abs(given.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
+        matrix = floats(start, "the start", shape=costs.shape)
+        if not (matrix > 0).all() or (np.abs(matrix.sum(axis=1) - 1) > _SUM_TOLERANCE).any():
             raise InputError(
                 "the start has an entry that is not positive, or a row that does not sum to 1.",
                 "pass positive probabilities: a softmax never reaches 0, nor leaves it.",
             )
-        return given
+        return matrix
     usual = 2 / max_loss if max_loss < float("inf") else 1 / max(float(costs.mean()), 1e-300)
     slope = usual if rate is None else rate
     if not (np.isfinite(slope) and slope >= 0):
@@ -260,20 +251,10 @@ class TableGame:
         target = float(self._against(shares, self._beliefs(shares)))
         loss = float((self._costs * matrix).sum())
         joint = shares.cpu().numpy()
-        guesses = _guesses(joint)
-        found = float(joint[guesses, np.arange(joint.shape[1])].sum())
-        return TrainingRound(
-            number,
-            found,
-            _f1(joint, guesses),
-            joint_information_bits(joint),
-            1.0 - found,
-            target,
-            loss,
-            0.0,
-            self._multiplier,
-            self._seconds(),
-        )
+        guesses = joint.argmax(axis=0)
+        hit, bits = float(joint[guesses, np.arange(joint.shape[1])].sum()), joint_information_bits(joint)
+        scores = hit, _f1(joint, guesses), bits, 1.0 - hit
+        return TrainingRound(number, *scores, target, loss, 0.0, self._multiplier, self._seconds())
 
     def improve(self, number: int) -> None:
         """Take the gradient steps of a round."""
@@ -363,10 +344,6 @@ class TableGame:
 
     def _seconds(self) -> float:
         return self._before + time.monotonic() - self._begun
-
-
-def _guesses(shares: Floats) -> Any:
-    return shares.argmax(axis=0)
 
 
 def _f1(shares: Floats, guesses: Any) -> float:

@@ -72,15 +72,8 @@ class Training(CompactRepr):
     last_temperature: float = 0.2
 
     def __post_init__(self) -> None:
-        counts = (
-            "heads",
-            "width",
-            "start_steps",
-            "attack_steps",
-            "generator_steps",
-            "attack_batch",
-            "generator_batch",
-        )
+        steps = ("start_steps", "attack_steps", "generator_steps")
+        counts = ("heads", "width", *steps, "attack_batch", "generator_batch")
         rates = ("attack_rate", "generator_rate", "gate_rate", "place_rate", "temperature", "last_temperature")
         extras = ("gate_bonus", "blur", "last_blur")
         wrong = [
@@ -90,9 +83,9 @@ class Training(CompactRepr):
             *(name for name in extras if not getattr(self, name) >= 0),
         ]
         if wrong:
-            given = ", ".join(f"{name} of {getattr(self, name)}" for name in wrong)
+            named = ", ".join(f"{name} of {getattr(self, name)}" for name in wrong)
             raise InputError(
-                f"the networks cannot be trained with {given}.",
+                f"the networks cannot be trained with {named}.",
                 "use at least two seeds, positive numbers, and a bonus and blur of at least 0.",
             )
 
@@ -148,23 +141,23 @@ def load(path: str | os.PathLike[str], identity: str) -> dict[str, Any] | None:
     if not Path(path).exists():
         return None
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, EOFError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError) as error:
         raise FileError(
             f"{os.fspath(path)!r} is not a checkpoint that can be read ({type(error).__name__}).",
             "remove it to start again, or name another file.",
         ) from error
-    if not isinstance(found, dict) or found.get("format") != _FORMAT or "state" not in found:
+    if not isinstance(content, dict) or content.get("format") != _FORMAT or "state" not in content:
         raise FileError(
             f"{os.fspath(path)!r} is not a checkpoint of this version.",
             "remove it to start again, or name another file.",
         )
-    if found.get("identity") != identity:
+    if content.get("identity") != identity:
         raise InputError(
             f"the checkpoint {os.fspath(path)!r} is of a training with other data or settings.",
             "repeat the call that made it, or name another file.",
         )
-    state: dict[str, Any] = found["state"]
+    state: dict[str, Any] = content["state"]
     return state
 
 

@@ -416,8 +416,8 @@ def _read(path: Path) -> tuple[Decimal, str, dict[str, tuple[Decimal, int]], str
             if accounts[name][1] >= _MOST:
                 raise ValueError(f"{user!r} has {accounts[name][1]:,} reports")
         places = content.get("places") or {"salt": None, "reports": {}}
-        salt, kept = places["salt"], {key: _report(key, each) for key, each in places["reports"].items()}
-        if kept and not (accounts and isinstance(salt, str) and _SALT.fullmatch(salt)):
+        salt, anchors = places["salt"], {key: _report(key, each) for key, each in places["reports"].items()}
+        if anchors and not (accounts and isinstance(salt, str) and _SALT.fullmatch(salt)):
             raise ValueError("its places have no salt, or no user")
     except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise _not_a_ledger(path, f"an entry is missing or not valid: {error}") from error
@@ -430,7 +430,7 @@ def _read(path: Path) -> tuple[Decimal, str, dict[str, tuple[Decimal, int]], str
     over = next((name for name, (spent, _) in accounts.items() if spent > limit), None)
     if over is not None:
         raise _not_a_ledger(path, f"{over!r} has spent more than the limit")
-    return limit, unit, accounts, salt, kept
+    return limit, unit, accounts, salt, anchors
 
 
 def _decimal(text: Any) -> Decimal:

@@ -184,24 +184,24 @@ def _with_places(connection: Connection, problems: _Problems) -> Iterator[tuple[
     places = select(PLACES).order_by(PLACES.c.charge)
     charges = select(CHARGES).order_by(CHARGES.c.number)
     with connection.execute(places, execution_options=_STREAM) as rows:
-        kept = (row for row in rows if _kept(row, problems))
-        place = next(kept, None)
+        stored = (row for row in rows if _kept(row, problems))
+        place = next(stored, None)
         with connection.execute(charges, execution_options=_STREAM) as record:
             for row in record:
                 if not typed(row, CHARGES):
                     problems.add(f"Charge {row.number!r} is damaged (a value of another type).")
                     continue
-                own = []
+                reports = []
                 while place is not None and place.charge <= row.number:
                     if place.charge < row.number:
                         problems.add(_STRAY.format(place.charge))
                     else:
-                        own.append((place.key, place.report))
-                    place = next(kept, None)
-                yield row, own
+                        reports.append((place.key, place.report))
+                    place = next(stored, None)
+                yield row, reports
         while place is not None:
             problems.add(_STRAY.format(place.charge))
-            place = next(kept, None)
+            place = next(stored, None)
 
 
 def _kept(row: Any, problems: _Problems) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -77,17 +77,13 @@ def zero_leakage_test(
     counts = sample.counts[sample.counts.any(axis=1)][:, sample.counts.any(axis=0)]
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
     tables = random_table(rows, columns, seed=np.random.default_rng(seed))
-    own = float(xlogy(counts, counts).sum())
+    statistic = float(xlogy(counts, counts).sum())
     # One table at a time: many of a large one would fill the memory.
     permuted = np.array([float(xlogy(t, t).sum()) for t in (tables.rvs() for _ in range(permutations))])
     fixed = float(xlogy(rows, rows).sum() + xlogy(columns, columns).sum() - xlogy(rows.sum(), rows.sum()))
-    return PermutationTest(
-        "the outputs reveal nothing about the secret",
-        2 * (own - fixed),
-        _p_value(own, permuted),
-        permutations,
-        failure,
-    )
+    p_value = _p_value(statistic, permuted)
+    hypothesis = "the outputs reveal nothing about the secret"
+    return PermutationTest(hypothesis, 2 * (statistic - fixed), p_value, permutations, failure)
 
 
 def dependence_test(
@@ -136,29 +132,25 @@ def dependence_test(
     series = _ranks(as_points(values), strata) if numeric else _codes(values)[:, None].astype(np.float64)
     rng = np.random.default_rng(seed)
     groups = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
-    found = np.empty((permutations + 1, lags * series.shape[1]))
-    found[0] = _agreement(series, lags, numeric)
+    agreements = np.empty((permutations + 1, lags * series.shape[1]))
+    agreements[0] = _agreement(series, lags, numeric)
     for row in range(1, permutations + 1):
         shuffled = series.copy()
         for group in groups:
             shuffled[group] = series[rng.permutation(group)]
-        found[row] = _agreement(shuffled, lags, numeric)
-    spread = found.std(axis=0)
-    usable = spread > 1e-12 * (1 + np.abs(found).max(axis=0))
-    scores = np.abs(found - found.mean(axis=0))[:, usable] / spread[usable]
+        agreements[row] = _agreement(shuffled, lags, numeric)
+    spread = agreements.std(axis=0)
+    usable = spread > 1e-12 * (1 + np.abs(agreements).max(axis=0))
+    scores = np.abs(agreements - agreements.mean(axis=0))[:, usable] / spread[usable]
     largest = scores.max(axis=1, initial=0.0)
-    return PermutationTest(
-        "successive outputs are independent",
-        float(largest[0]),
-        _p_value(float(largest[0]), largest[1:]),
-        permutations,
-        failure,
-    )
+    statistic, others = float(largest[0]), largest[1:]
+    hypothesis, p_value = "successive outputs are independent", _p_value(statistic, others)
+    return PermutationTest(hypothesis, statistic, p_value, permutations, failure)
 
 
-def _p_value(own: float, permuted: Floats) -> float:
+def _p_value(statistic: float, permuted: Floats) -> float:
     """Return the exact p-value of one statistic among those of random orders; ties count against it."""
-    as_large = int(np.count_nonzero(permuted >= own - 1e-12 * abs(own)))
+    as_large = int(np.count_nonzero(permuted >= statistic - 1e-12 * abs(statistic)))
     return (1 + as_large) / (1 + len(permuted))
 
 
@@ -182,8 +174,8 @@ def _ranks(points: Floats, strata: NDArray[np.intp]) -> Floats:
     ranks = np.empty(points.shape)
     for stratum in np.unique(strata):
         group = strata == stratum
-        own = rankdata(points[group], axis=0)
-        ranks[group] = own - own.mean(axis=0)
+        ranked = rankdata(points[group], axis=0)
+        ranks[group] = ranked - ranked.mean(axis=0)
     return ranks
 
 
@@ -451,36 +443,36 @@ def least_calls(secrets: int) -> int:
     return 3 * _FIRST * secrets
 
 
+@dataclass
 class _Audit:
     """The state of an audit: calls, outputs and lower bounds so far."""
 
-    def __init__(
-        self,
-        black_box: Callable[[Any], Any],
-        secrets: Space,
-        metric: Metric | None,
-        failure: float,
-        delta: float,
-        limit: int,
-        bins: Bins | int | None,
-        progress: Progress | None,
-    ) -> None:
-        self.distances = distances_of(len(secrets), metric)
-        check_protected(self.distances, np.ones((len(secrets), 1), dtype=np.int64))
-        if limit < least_calls(len(secrets)):
+    black_box: Callable[[Any], Any]
+    secrets: Space
+    metric: Metric | None
+    failure: float
+    delta: float
+    limit: int
+    bins: Bins | int | None
+    progress: Progress | None
+    calls: int = 0
+    looks: int = 0
+    comparisons: int = 0
+    finding: EpsilonFinding | None = None
+    repetition: RepetitionEstimate | None = None
+    columns: dict[Hashable, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        count = len(self.secrets)
+        self.distances = distances_of(count, self.metric)
+        check_protected(self.distances, np.ones((count, 1), dtype=np.int64))
+        if self.limit < least_calls(count):
             raise InputError(
-                f"{limit} calls of {len(secrets)} secrets are too few.",
-                f"use {argument('limit', least_calls(len(secrets)))} or more.",
+                f"{self.limit} calls of {count} secrets are too few.",
+                f"use {argument('limit', least_calls(count))} or more.",
             )
-        self.black_box, self.secrets, self.metric = black_box, secrets, metric
-        self.failure, self.delta, self.limit = failure, delta, limit
-        self.bins, self.progress = bins, progress
-        self.gain = epsilon_gain(delta)
-        self.columns: dict[Hashable, int] = {}
-        self.seen: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64) for _ in secrets.labels]
-        self.calls = self.looks = self.comparisons = 0
-        self.finding: EpsilonFinding | None = None
-        self.repetition: RepetitionEstimate | None = None
+        self.gain = epsilon_gain(self.delta)
+        self.seen: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * count
 
     @property
     def epsilon_lower(self) -> float:
@@ -495,18 +487,18 @@ class _Audit:
     def begin(self, claim: float) -> None:
         """Make the first calls, which only judge whether outputs repeat."""
         outputs = self._call(dict.fromkeys(range(len(self.secrets)), _FIRST))
-        labelled = {self.secrets.labels[s]: found for s, found in outputs.items()}
+        labelled = {self.secrets.labels[s]: row for s, row in outputs.items()}
         self.repetition = repetition_of(labelled, epsilon=claim, metric=self.metric)
-        self._prepare([output for found in outputs.values() for output in found])
+        self._prepare([output for row in outputs.values() for output in row])
         self._count(outputs)
 
     def look(self, size: int) -> None:
         """Choose events by earlier outputs, and judge them by fresh ones."""
         failure = self.failure / ((self.looks + 1) * (self.looks + 2))
         events = choose(self._counts(self.seen), self.distances, self.gain, _EVENTS, failure)
-        asked = {s for event in events for s in (event.first, event.second)}
-        more = size * len(self.secrets) // len(asked)
-        fresh = self._call({s: size + more * (s in asked) for s in range(len(self.secrets))})
+        chosen = {s for event in events for s in (event.first, event.second)}
+        more = size * len(self.secrets) // len(chosen)
+        fresh = self._call({s: size + more * (s in chosen) for s in range(len(self.secrets))})
         tested = self._count(fresh)
         shown = judge(events, self._counts(tested), self.distances, self.gain, failure)
         self.looks += 1
@@ -514,10 +506,10 @@ class _Audit:
         unit = "" if self.metric is None else self.metric.unit
         best = max(shown, key=lambda one: one.value)
         labels = tuple(self.columns)
-        found = EpsilonFinding.of(best, self.secrets.labels, labels, self.failure, unit, delta=self.delta)
-        if self.finding is not None and self.finding.value >= found.value:
-            found = self.finding
-        self.finding = replace(found, comparisons=self.comparisons)
+        finding = EpsilonFinding.of(best, self.secrets.labels, labels, self.failure, unit, delta=self.delta)
+        if self.finding is not None and self.finding.value >= finding.value:
+            finding = self.finding
+        self.finding = replace(finding, comparisons=self.comparisons)
 
     def _call(self, sizes: dict[int, int]) -> dict[int, list[Hashable]]:
         """Call the secrets in turn, so that a drift of the box affects all of them alike."""
@@ -545,11 +537,11 @@ class _Audit:
     def _count(self, outputs: dict[int, list[Hashable]]) -> list[NDArray[np.int64]]:
         """Store the outputs of some secrets, and return them as columns for each secret."""
         new = [np.zeros(0, dtype=np.int64) for _ in self.secrets.labels]
-        for s, found in outputs.items():
-            labels = found
+        for s, row in outputs.items():
+            labels = row
             if isinstance(self.bins, Bins):
                 names = self.bins.labels
-                labels = [names[each] for each in self.bins.place_any(found)]
+                labels = [names[each] for each in self.bins.place_any(row)]
             columns = [self.columns.setdefault(label, len(self.columns)) for label in labels]
             new[s] = np.array(columns, dtype=np.int64)
             self.seen[s] = np.concatenate([self.seen[s], new[s]])

@@ -91,14 +91,8 @@ def estimate_information(sample: Sample, *, failure: float = 0.05) -> Informatio
     freedom = (len(rows) - 1) * (len(columns) - 1)
     variance = _variance(counts, plug_in) / n + 2 * freedom / (2 * n * log(2)) ** 2
     reach = -float(ndtri(failure / 2)) * sqrt(variance)
-    return InformationEstimate(
-        Bracket(max(bits - reach, 0.0), bits, max(bits + reach, 0.0)),
-        plug_in,
-        miller,
-        failure,
-        n,
-        n < _ENOUGH * len(rows) * len(columns),
-    )
+    bracket = Bracket(max(bits - reach, 0.0), bits, max(bits + reach, 0.0))
+    return InformationEstimate(bracket, plug_in, miller, failure, n, n < _ENOUGH * len(rows) * len(columns))
 
 
 def _plug_in(counts: Counts) -> float:
@@ -143,17 +137,17 @@ class GuessingEstimate:
     @property
     def error(self) -> Bracket:
         """The Bayes error, with proved bounds."""
-        found = self.vulnerability
-        return Bracket(1.0 - found.upper, 1.0 - found.value, 1.0 - found.lower)
+        success = self.vulnerability
+        return Bracket(1.0 - success.upper, 1.0 - success.value, 1.0 - success.lower)
 
     @property
     def min_entropy_leakage_bits(self) -> Bracket:
         """The min-entropy leakage in bits, with proved bounds; never below 0."""
-        found, before = self.vulnerability, self.prior
+        after, before = self.vulnerability, self.prior
         return Bracket(
-            _ratio_bits(found.lower, before.upper),
-            _ratio_bits(found.value, before.value),
-            _ratio_bits(found.upper, before.lower),
+            _ratio_bits(after.lower, before.upper),
+            _ratio_bits(after.value, before.value),
+            _ratio_bits(after.upper, before.lower),
         )
 
     def __repr__(self) -> str:
@@ -221,12 +215,9 @@ def _of_pairs(sample: Sample, failure: float, share: float, rng: np.random.Gener
     plug_in, before = float(counts.max(axis=0).sum() / n), float(counts.sum(axis=1).max() / n)
     reach = sqrt(log(1 / each) / (2 * n))
     low, blind_low = binomial.lower(np.array([hits, blind]), np.array([trials]), each)
+    informed = Bracket(float(low), hits / trials if trials else 0.0, _above(plug_in + reach))
     return GuessingEstimate(
-        plug_in,
-        Bracket(float(low), hits / trials if trials else 0.0, _above(plug_in + reach)),
-        Bracket(float(blind_low), before, _above(before + reach)),
-        failure,
-        n,
+        plug_in, informed, Bracket(float(blind_low), before, _above(before + reach)), failure, n
     )
 
 
@@ -253,17 +244,9 @@ def _of_rows(
     # Where nothing was learned about an output, the guess is the likeliest secret.
     guesses = np.where(learned.any(axis=0), learned.argmax(axis=0), int(p.argmax()))
     tested = float(_weighted(judging, p)[guesses, np.arange(counts.shape[1])].sum())
-    return GuessingEstimate(
-        plug_in,
-        Bracket(
-            max(tested - _reach(judging, p, each), 0.0) * (1 - 1e-12),
-            tested,
-            _above(plug_in + _reach(counts, p, each)),
-        ),
-        Bracket.exact(float(p.max())),
-        failure,
-        len(sample),
-    )
+    low = max(tested - _reach(judging, p, each), 0.0) * (1 - 1e-12)
+    informed = Bracket(low, tested, _above(plug_in + _reach(counts, p, each)))
+    return GuessingEstimate(plug_in, informed, Bracket.exact(float(p.max())), failure, len(sample))
 
 
 def _guesses(learned: Floats) -> Counts:

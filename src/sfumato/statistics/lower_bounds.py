@@ -294,20 +294,20 @@ def strongest(
         )
     distances = distances_of(len(sample.secrets), metric)
     check_protected(distances, sample.counts)
-    found: list[Shown] = []
+    results: list[Shown] = []
     if sample.outputs_fixed:
         left /= 2
-        found.append(_single_outputs(sample.counts, distances, gain, left))
+        results.append(_single_outputs(sample.counts, distances, gain, left))
     choosing, judging = split(sample.counts, share, np.random.default_rng(seed))
     events = choose(choosing, distances, gain, candidates, left)
-    found += judge(events, judging, distances, gain, left)
-    if not found:
+    results += judge(events, judging, distances, gain, left)
+    if not results:
         raise InputError(
             f"no event can be chosen from {counted(int(sample.counts.sum()), 'sample')}.",
             "collect more samples of each secret.",
         )
     comparisons = len(events) + (sample.counts.size if sample.outputs_fixed else 0)
-    return replace(max(found, key=lambda shown: shown.value), comparisons=comparisons)
+    return replace(max(results, key=lambda shown: shown.value), comparisons=comparisons)
 
 
 def check_protected(distances: Floats, counts: Counts) -> None:

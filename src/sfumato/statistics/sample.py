@@ -69,9 +69,9 @@ class Sample:
     def _set(self, counts: Counts, secrets: Space, outputs: Space, *, named: bool, fixed: bool) -> None:
         sampled = int(np.count_nonzero(counts.sum(axis=1)))
         if sampled < 2:
-            found = "no secret was" if sampled == 0 else "only one secret was"
+            subject = "no secret was" if sampled == 0 else "only one secret was"
             raise InputError(
-                f"{found} sampled, so there is nothing to compare.", "collect outputs of at least two secrets."
+                f"{subject} sampled, so there is nothing to compare.", "collect outputs of at least two secrets."
             )
         assign(self, counts=readonly(counts), secrets=secrets, outputs=outputs)
         assign(self, secrets_named=named, outputs_fixed=fixed)
@@ -133,7 +133,7 @@ class Sample:
         rows, points = _labels(secrets, "secret"), as_points(values)
         if len(rows) != len(points):
             raise InputError(f"there are {len(rows)} secrets, but {len(points)} outputs.", "pass one per secret.")
-        kept: Iterable[int] = range(len(rows))
+        counted_rows: Iterable[int] = range(len(rows))
         if isinstance(bins, int):
             if not 0 < share < 1:
                 raise InputError(f"a share of {share} cannot choose bins.", "use a share between 0 and 1.")
@@ -142,10 +142,10 @@ class Sample:
             if not chosen:
                 raise InputError(f"{counted(len(rows), 'sample')} cannot choose bins.", "collect more samples.")
             bins = quantile_bins(points[order[:chosen]], bins)
-            kept = order[chosen:].tolist()
+            counted_rows = order[chosen:].tolist()
         labels = bins.labels
         places = bins.place_any(points)
-        pairs = [(rows[i], labels[places[i]]) for i in kept]
+        pairs = [(rows[i], labels[places[i]]) for i in counted_rows]
         return cls._from_labels([s for s, _ in pairs], [o for _, o in pairs], space, Space(labels))
 
     @classmethod
@@ -172,12 +172,12 @@ class Sample:
     def _from_labels(
         cls, rows: list[Hashable], columns: list[Hashable], space: Space | None, observables: Space | None
     ) -> Sample:
-        found = space if space is not None else Space(dict.fromkeys(rows))
-        seen = observables if observables is not None else Space(dict.fromkeys(columns))
-        counts = np.zeros((len(found), len(seen)), dtype=np.int64)
-        np.add.at(counts, (found.positions(rows), seen.positions(columns)), 1)
+        row_space = space if space is not None else Space(dict.fromkeys(rows))
+        column_space = observables if observables is not None else Space(dict.fromkeys(columns))
+        counts = np.zeros((len(row_space), len(column_space)), dtype=np.int64)
+        np.add.at(counts, (row_space.positions(rows), column_space.positions(columns)), 1)
         sample = object.__new__(cls)
-        sample._set(counts, found, seen, named=space is not None, fixed=observables is not None)
+        sample._set(counts, row_space, column_space, named=space is not None, fixed=observables is not None)
         return sample
 
     def __len__(self) -> int:
@@ -217,9 +217,9 @@ def as_label(output: Any) -> Hashable:
     return label
 
 
-def _labels(given: Iterable[Hashable], what: str) -> list[Hashable]:
+def _labels(labelled: Iterable[Hashable], what: str) -> list[Hashable]:
     labels = []
-    for position, label in enumerate(given):
+    for position, label in enumerate(labelled):
         try:
             labels.append(as_label(label))
         except InputError as error:
@@ -425,10 +425,10 @@ class FineBits(Bins):
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the bins."""
-        found = [""]
+        names = [""]
         for _ in range(self.dimensions):
-            found = [f"{head} {tail}".strip() for head in found for tail in ("far", "coarse", "fine")]
-        return tuple(found)
+            names = [f"{head} {tail}".strip() for head in names for tail in ("far", "coarse", "fine")]
+        return tuple(names)
 
     def place(self, values: Floats) -> Positions:
         """Return the bin of each output, array (n,)."""
@@ -464,8 +464,8 @@ def is_point(output: object) -> bool:
     return all(isinstance(part, float) for part in parts)
 
 
-def _edges(given: ArrayLike, what: str) -> Floats:
-    edges = floats(given, what, shape=(None,))
+def _edges(values: ArrayLike, what: str) -> Floats:
+    edges = floats(values, what, shape=(None,))
     if len(edges) == 0 or (np.diff(edges) <= 0).any():
         raise InputError(f"{what} do not increase, or there is none.", "pass at least one, in increasing order.")
     return edges
