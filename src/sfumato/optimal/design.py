@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Final, Unpack
 
@@ -15,9 +16,11 @@ from ..core import WGS84, AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import InputError, SolverError, argument, python
-from ..geo import TRUE_POINT, Places, TruePoints, Visits
+from ..geo import TRUE_POINT, Places, Region, TruePoints, Visits, read_visits
 from ..proofs import as_constraints
+from ..tables import ArrowStream
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
+from .coordinates.spacing import check_lattice, place_problem
 from .problem import EXPECTED, Constraints
 from .program_design import solve_program
 from .result import BETTER, NOISE, PROGRAM, Choice, Design
@@ -28,6 +31,12 @@ _SHARE: Final = 0.3  # of the time limit, for a look at noise
 _LEAST_S: Final = 5.0  # of a time limit: below, there is no look at noise
 _LONGEST_S: Final = 30.0
 
+DEFAULT_EPSILON: Final = "1/km"
+"""Of a design for visits without an epsilon."""
+
+PLACES_GAP: Final = 1e-4
+"""The relative gap of a design for visits."""
+
 GAIN: Final = 0.15
 """A share of the loss that is more than reports at medians have been seen to save."""
 
@@ -37,10 +46,14 @@ _USED: Final = 0.01  # probability of a report that is worth a place of its own
 
 @checked
 def design(
-    prior: Prior,
+    data: Prior | Visits | str | os.PathLike[str] | ArrowStream,
     *,
-    loss: AnyLoss,
-    guarantees: Guarantees,
+    loss: AnyLoss | None = None,
+    guarantees: Guarantees | None = None,
+    epsilon: float | str | None = None,
+    region: Region | str | None = None,
+    spacing: float | str | None = None,
+    near: float | str | None = None,
     objective: str = EXPECTED,
     observables: Space | None = None,
     solver: Solver | str | None = None,
@@ -58,6 +71,10 @@ def design(
 ) -> Design:
     """Return the mechanism of least loss that satisfies the guarantees.
 
+    There are two forms. ``design(visits, epsilon="1/km")`` does what ``sfumato design`` does: it reads the visits,
+    chooses a lattice, measures the distance from the true point to the report, and moves reports to medians.
+    ``design(prior, loss=..., guarantees=...)`` is for any space, prior and loss.
+
     For coordinate privacy alone, with the loss of the true point (``lattice.loss(visits)``) and the prior of the
     same visits, planar noise with a remap is a second candidate. It gives the same guarantee with a small slack,
     which is named, and needs no lattice. The design is the one with the lower loss; its ``choice`` gives both
@@ -69,11 +86,16 @@ def design(
     tie is left.
 
     Args:
-        prior: The prior on the n secrets.
-        loss: The loss, array (n, m), a `Loss` or a `Metric`.
-        guarantees: One or several: `MetricPrivacy`, `ThresholdPrivacy`, `CoordinatePrivacy`, and either
-            `DistortionPrivacy` (one per attacker) or one `PlaceDistortion`. All attackers share the prior; each
-            has their own distance.
+        data: The prior on the n secrets; or visits, as `Visits` or as `sfumato.geo.read_visits` takes
+            them.
+        loss: The loss, array (n, m), a `Loss` or a `Metric`; of visits the distance of the true point.
+        guarantees: With a prior: one or several `MetricPrivacy`, `ThresholdPrivacy` and `CoordinatePrivacy`, and
+            either `DistortionPrivacy` (one per attacker) or one `PlaceDistortion`. All attackers share the prior;
+            each has their own distance.
+        epsilon: Of visits: the epsilon of `CoordinatePrivacy`; by default ``"1/km"``.
+        region: Of visits: the region to serve, by default all of them.
+        spacing: Of visits: that of the lattice; by default see `suited_lattice`.
+        near: Of visits: serve only places within this distance of one.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
         solver: A solver or its name in `SOLVERS`; by default ``auto``, see `Auto`.
@@ -82,7 +104,8 @@ def design(
             dilation, which is faster and costs some loss.
         dilation: The largest dilation of the spanner.
         gap: The relative gap to reach. By default the solver aims at 1e-6, and up to 1e-4 counts as reached; see
-            `Design.finished`. With a `PlaceDistortion` several programs are solved, and 2e-3 is enough.
+            `Design.finished`. Of visits it aims at 1e-4. With a `PlaceDistortion` several programs are solved, and
+            2e-3 is enough.
         tie_break: Whether to break ties, which takes longer than the design itself; by default in spaces of up to
             about a hundred values.
         time_limit: Seconds; when they are over, the best proved answer is returned.
@@ -91,7 +114,7 @@ def design(
         progress: Called with the progress of each step.
         start: A design for a similar problem, from whose rows or used reports the solver starts.
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what
-            they reveal, and it is solved once more; see `at_medians`.
+            they reveal, and it is solved once more; see `at_medians`. Of visits these are used.
         keep: ``better``, or ``program`` or ``noise`` to consider that one alone.
         constraints: One `LinearConstraint` or several that must hold too; then no guarantee is needed. They and
             several attackers need general back-ends (HiGHS and Clarabel). The back-ends get slightly tighter
@@ -111,7 +134,28 @@ def design(
     begun = time.monotonic()
     check_keep(keep)
     checked_time_limit(time_limit)
-    promises = as_guarantees(guarantees)
+    of_visits = {"epsilon": epsilon, "region": region, "spacing": spacing, "near": near}
+    if isinstance(data, Prior):
+        refuse_given(of_visits, "is for visits, but a prior was given.", "pass visits, or leave it out.")
+        if loss is None or guarantees is None:
+            missing = "loss" if loss is None else "guarantees"
+            raise InputError(
+                f"a prior was given without {argument(missing)}.",
+                python("pass loss= and guarantees=; or visits, which need neither."),
+            )
+        prior, costs, promises = data, loss, as_guarantees(guarantees)
+    else:
+        refuse_given(
+            {"loss": loss, "guarantees": guarantees, "observables": observables, "medians": medians},
+            "is for a prior, but visits were given.",
+            python("pass epsilon= instead; or make the prior: sf.Prior.from_visits(lattice, visits)."),
+        )
+        visits = data if isinstance(data, Visits) else read_visits(data)
+        promise = CoordinatePrivacy(DEFAULT_EPSILON if epsilon is None else epsilon)
+        problem = place_problem(visits, promise, spacing=spacing, region=region, near=near)
+        check_lattice(problem.lattice, time_limit)
+        prior, costs, promises, medians = problem.prior, problem.loss, as_guarantees(promise), problem.visits
+        gap = PLACES_GAP if gap is None else gap
     limits = as_constraints(constraints)
     if limits and medians is not None:
         raise InputError(
@@ -119,7 +163,7 @@ def design(
             python("leave medians= or constraints= out."),
         )
     field = (
-        "it satisfies no linear constraints" if limits else rivalry(prior, loss, promises, objective, observables)
+        "it satisfies no linear constraints" if limits else rivalry(prior, costs, promises, objective, observables)
     )
     check_keep(keep, field)
     halt: Stop = stop or (lambda: False)
@@ -130,7 +174,7 @@ def design(
     def program(watch: OnProgress | None, beaten: Stop = lambda: False) -> Design:
         made = solve_program(
             prior,
-            loss=loss,
+            loss=costs,
             guarantees=promises,
             objective=objective,
             observables=observables,
@@ -194,6 +238,13 @@ def _noise_or_program(
     # Without a table none is finer.
     enough = made.certificate.loss <= rough.loss.lower or rough.noise.remap is None
     return chosen(made, rough if enough else rival(FINE))
+
+
+def refuse_given(arguments: Mapping[str, object], problem: str, hint: str) -> None:
+    """Raise `InputError` for the first of these arguments that is not None."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise InputError(f"{argument(name)} {problem}", hint)
 
 
 def check_keep(keep: str, field: Rivalry | str = "") -> None:

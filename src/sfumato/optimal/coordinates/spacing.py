@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from ...core import CoordinatePrivacy, units
+from ...core import CoordinatePrivacy, Loss, Prior, units
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import InputError, argument
@@ -35,6 +36,44 @@ class SuitedLattice(CompactRepr):
 
     lattice: Lattice
     sentence: str
+
+
+class PlaceProblem(NamedTuple):
+    """The prior and the loss of visits on a lattice; ``visits`` are those that it serves."""
+
+    lattice: Lattice
+    prior: Prior
+    loss: Loss
+    visits: Visits
+    sentence: str  # why the lattice has its spacing; "" where that was given
+
+
+def place_problem(
+    visits: Visits,
+    guarantee: CoordinatePrivacy | None,
+    *,
+    spacing: float | str | None = None,
+    kind: Kind = "square",
+    region: Region | str | None = None,
+    near: float | str | None = None,
+    loss: str = "euclidean",
+    smoothing: float = 0.0,
+    user: Hashable | None = None,
+    most: int | None = None,
+) -> PlaceProblem:
+    """Return the design problem of visits: a lattice, by default of a suitable spacing, the prior and the loss.
+
+    The guarantee and ``most`` are those of `suited_lattice`; the prior and the loss are of one user where named.
+    """
+    if spacing is None:
+        choice = suited_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
+        lattice, sentence = choice.lattice, choice.sentence
+    else:
+        lattice, sentence = Lattice.covering(visits, spacing, kind=kind, region=region, near=near), ""
+    prior = Prior.from_visits(lattice, visits, user=user, smoothing=smoothing)
+    used = visits if user is None else visits.of_user(user)
+    used = used.select(lattice.inside(used.lat, used.lon))
+    return PlaceProblem(lattice, prior, lattice.loss(visits, loss, user=user), used, sentence)
 
 
 @checked

@@ -1,0 +1,64 @@
+"""Designs straight from visits are those of the lattice, prior and loss that a caller would make."""
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, InputError
+
+EPSILON = "0.8/km"
+
+
+@pytest.fixture(scope="module")
+def visits():
+    city = sf.synthetic_city()
+    return city.select(np.arange(len(city)) % 12 == 0)
+
+
+def test_it_is_the_design_of_the_parts(visits, tmp_path):
+    lattice = sf.Lattice.covering(visits, "2.5 km")
+    by_hand = sf.design(
+        sf.Prior.from_visits(lattice, visits),
+        loss=lattice.loss(visits),
+        guarantees=sf.CoordinatePrivacy(EPSILON),
+        medians=visits,
+        keep="program",
+        gap=1e-4,
+    )
+    made = sf.design(visits, epsilon=EPSILON, spacing="2.5 km", keep="program")
+    assert made.certificate.loss == by_hand.certificate.loss
+    assert str(made.guarantees) == str(by_hand.guarantees)
+    assert 0.79 < made.certificate.epsilon_upper <= 0.8
+    path = tmp_path / "visits.csv"
+    rows = zip(visits.lat.tolist(), visits.lon.tolist(), strict=True)
+    path.write_text("lat,lon\n" + "".join(f"{lat!r},{lon!r}\n" for lat, lon in rows), encoding="utf-8")
+    assert len(sf.design(path, epsilon=EPSILON, spacing="4 km", keep="program").mechanism.secrets) > 4
+
+
+def test_only_what_the_region_serves_counts(visits):
+    region = visits.region(trim=0.2)
+    made = sf.design(visits, epsilon=EPSILON, region=region, spacing="2 km", keep="program")
+    inside = visits.select(made.mechanism.secrets.inside(visits.lat, visits.lon))
+    again = sf.design(inside, epsilon=EPSILON, region=region, spacing="2 km", keep="program")
+    assert made.certificate.loss == pytest.approx(again.certificate.loss, rel=1e-4)
+
+
+def test_arguments_of_the_other_form_are_refused(visits):
+    prior = sf.Prior.uniform(sf.Space(["a", "b"]))
+    for arguments, said in (
+        ({"loss": [[0, 1], [1, 0]]}, "loss= is for a prior, but visits were given"),
+        ({"guarantees": sf.CoordinatePrivacy(1)}, "guarantees= is for a prior"),
+    ):
+        with pytest.raises(InputError, match=said):
+            sf.design(visits, **arguments)
+    for arguments, said in (
+        ({"epsilon": 1}, "epsilon=.* is for visits, but a prior was given"),
+        ({"loss": [[0, 1], [1, 0]]}, "a prior was given without guarantees="),
+        ({"guarantees": sf.MetricPrivacy(1, sf.hamming(prior.space))}, "a prior was given without loss="),
+    ):
+        with pytest.raises(InputError, match=said):
+            sf.design(prior, **arguments)
+    with pytest.raises(DataError, match="there is no file"):
+        sf.design("missing.csv")
+    with pytest.raises(InputError, match="a Prior, Visits, text, path or table is needed"):
+        sf.design([1, 2])
