@@ -7,6 +7,7 @@ import sfumato as sf
 from sfumato.errors import DataError, InputError
 
 EPSILON = "0.8/km"
+PRIOR = sf.Prior.uniform(sf.Space(["a", "b"]))
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +44,33 @@ def test_only_what_the_region_serves_counts(visits):
     assert made.certificate.loss == pytest.approx(again.certificate.loss, rel=1e-4)
 
 
-def test_arguments_of_the_other_form_are_refused(visits):
-    prior = sf.Prior.uniform(sf.Space(["a", "b"]))
-    for arguments, said in (
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         ({"loss": [[0, 1], [1, 0]]}, "loss= is for a prior, but visits were given"),
         ({"guarantees": sf.CoordinatePrivacy(1)}, "guarantees= is for a prior"),
-    ):
-        with pytest.raises(InputError, match=said):
-            sf.design(visits, **arguments)
-    for arguments, said in (
+    ],
+)
+def test_arguments_of_a_prior_are_refused_for_visits(visits, arguments, message):
+    with pytest.raises(InputError, match=message):
+        sf.design(visits, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         ({"epsilon": 1}, "epsilon=.* is for visits, but a prior was given"),
         ({"loss": [[0, 1], [1, 0]]}, "a prior was given without guarantees="),
-        ({"guarantees": sf.MetricPrivacy(1, sf.hamming(prior.space))}, "a prior was given without loss="),
-    ):
-        with pytest.raises(InputError, match=said):
-            sf.design(prior, **arguments)
+        ({"guarantees": sf.MetricPrivacy(1, sf.hamming(PRIOR.space))}, "a prior was given without loss="),
+    ],
+)
+def test_arguments_of_visits_are_refused_for_a_prior(arguments, message):
+    with pytest.raises(InputError, match=message):
+        sf.design(PRIOR, **arguments)
+
+
+def test_what_is_neither_is_refused():
     with pytest.raises(DataError, match="there is no file"):
         sf.design("missing.csv")
     with pytest.raises(InputError, match="a Prior, Visits, text, path or table is needed"):
-        sf.design([1, 2])
+        sf.design([1, 2])  # type: ignore[arg-type]
