@@ -15,7 +15,7 @@ from ..core.arrays import Floats
 from ..intervals import Interval, above, below
 from ..intervals import exact as interval
 from ..rounding import float_above, float_below
-from .rows import AnyMechanism, Mask, channel, unequal_pair
+from .rows import AnyMechanism, Mask, channel, pair_blocks, unequal_pair
 from .search import Positions, Top
 
 Pairs = NDArray[np.intp]
@@ -45,11 +45,8 @@ class IntegerRows(NamedTuple):
         return pairs * int(self.array.shape[1]) <= (_WORDS if self.array.dtype == np.int64 else _OBJECTS)
 
     def blocks(self, pairs: Pairs) -> Iterator[tuple[Pairs, NDArray[Any], NDArray[Any]]]:
-        """Yield pairs, array (k, 2), with their rows, two arrays (k, m), block after block."""
-        size = max(1, _BLOCK // self.array.shape[1])
-        for start in range(0, len(pairs), size):
-            block = pairs[start : start + size]
-            yield block, self.array[block[:, 0]], self.array[block[:, 1]]
+        """Return pairs, array (k, 2), with their rows, two arrays (k, m), block after block."""
+        return pair_blocks(self.array, pairs, _BLOCK)
 
 
 def integer_rows(mechanism: AnyMechanism) -> IntegerRows | None:

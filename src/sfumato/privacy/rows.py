@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -91,6 +92,16 @@ def excesses(matrix: Floats, mask: Mask, epsilon: float) -> Floats:
         np.subtract(matrix[s], others, out=others)
         answer[s, targets] = np.maximum(others, 0.0, out=others) @ ones
     return answer
+
+
+def pair_blocks(
+    rows: NDArray[Any], pairs: NDArray[np.intp], entries: int = 1 << 17
+) -> Iterator[tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]]:
+    """Yield pairs, array (c, 2), with their rows, two arrays (c, m), in blocks of about so many entries."""
+    size = max(1, entries // rows.shape[1])
+    for start in range(0, len(pairs), size):
+        block = pairs[start : start + size]
+        yield block, rows[block[:, 0]], rows[block[:, 1]]
 
 
 def largest(values: Floats, mask: Mask) -> tuple[float, tuple[int, int] | None]:

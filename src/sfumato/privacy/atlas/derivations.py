@@ -159,8 +159,7 @@ def convert(given: Claim | MetricPrivacy | DistortionPrivacy | Finding, to: str,
             counterexample.
 
     Example:
-        >>> from sfumato.privacy.atlas import Claim
-        >>> from sfumato.privacy.atlas import convert
+        >>> from sfumato.privacy.atlas import Claim, convert
         >>> chain = convert(Claim("differential-privacy", epsilon=1.0), to="kl-privacy")
         >>> print(chain.claim)
         KL privacy with epsilon 0.462118, of any two secrets

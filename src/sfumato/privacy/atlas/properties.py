@@ -377,7 +377,7 @@ def answer(notion: str, asked: Property) -> PropertyAnswer:
         InputError: If the notion is unknown, or is not in the table.
 
     Example:
-        >>> from sfumato.privacy.atlas.properties import Property, answer
+        >>> from sfumato.privacy.atlas import Property, answer
         >>> found = answer("membership", Property.COMPOSITION)
         >>> found.holds, found.counterexample().run()
         (False, ((Membership privacy: epsilon 0, Membership privacy: epsilon 0), Membership privacy: epsilon inf))
@@ -399,8 +399,7 @@ def compose(claims: Sequence[Claim]) -> Claim:
             they are about, or no rule in numbers is known here.
 
     Example:
-        >>> from sfumato.privacy.atlas import Claim
-        >>> from sfumato.privacy.atlas.properties import compose
+        >>> from sfumato.privacy.atlas import Claim, compose
         >>> print(compose([Claim("gaussian", mu=3.0), Claim("gaussian", mu=4.0)]))
         Gaussian privacy with mu 5, of any two secrets
     """

@@ -42,7 +42,6 @@ class EventRatio(OfFacts):
     ratios of single ones. The probabilities of facts under the priors do not count.
 
     Example:
-        >>> from sfumato.privacy import Priors
         >>> EventRatio(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
         Event ratio: rise 1.09861
     """
@@ -102,7 +101,6 @@ class PositiveMembershipPrivacy(OfFacts):
     fact out.
 
     Example:
-        >>> from sfumato.privacy import Priors
         >>> coin = [[0.75, 0.25], [0.25, 0.75]]
         >>> PositiveMembershipPrivacy(Priors.between(0.5, 0.5)).measure(coin)
         Positive membership privacy: epsilon 0.693147
@@ -165,7 +163,6 @@ class MembershipPrivacy(OfFacts):
     Against all priors and every single secret it is differential privacy of all pairs.
 
     Example:
-        >>> from sfumato.privacy import Priors
         >>> MembershipPrivacy(Priors.all()).measure([[0.75, 0.25], [0.25, 0.75]])
         Membership privacy: epsilon 1.09861
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -20,7 +20,6 @@ from ..notion import Witness
 from ..relation import Relation, relation_on
 from ..rows import AnyMechanism, channel
 
-_BLOCK = 2**17  # entries of a block of pairs: its arrays stay in the cache
 _SAFE = 1e-290  # a quotient of larger probabilities neither overflows nor vanishes
 
 
@@ -48,14 +47,6 @@ def errors(p: Floats, q: Floats) -> Errors:
 def in_order(null: Floats, alternative: Floats) -> Errors:
     """Return the error rates of outputs in falling order of q/p."""
     return Errors(_front(null), _rest(null), _rest(alternative), _front(alternative))
-
-
-def blocks(matrix: Floats, pairs: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Floats, Floats]]:
-    """Yield the pairs, array (c, 2), with their rows, two arrays (c, m), in blocks."""
-    size = max(1, _BLOCK // matrix.shape[1])
-    for start in range(0, len(pairs), size):
-        block = pairs[start : start + size]
-        yield block, matrix[block[:, 0]], matrix[block[:, 1]]
 
 
 def rejection_set(p: Floats, q: Floats, count: int) -> NDArray[np.intp]:

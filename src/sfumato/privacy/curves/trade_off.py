@@ -17,13 +17,12 @@ from ...divergences import Profile, Rows, log_ratios, single
 from ...errors import InputError
 from ...rounding import UNIT
 from ..relation import Relation, relation_on
-from ..rows import AnyMechanism, channel, check_delta, check_epsilon
+from ..rows import AnyMechanism, channel, check_delta, check_epsilon, pair_blocks
 from .curve import Curve
 from .errors_of_tests import (
     Errors,
     MakeCorners,
     below,
-    blocks,
     envelope,
     errors,
     in_order,
@@ -111,7 +110,7 @@ class TradeOff(Curve):
         """
         rows = channel(mechanism).matrix
         best = in_order(np.ones(1), np.ones(1))
-        for _, p, q in blocks(rows, relation_on(relation, len(rows)).pairs):
+        for _, p, q in pair_blocks(rows, relation_on(relation, len(rows)).pairs):
             best = _lowered(best, errors(p, q))
         return cls(*_pair(best))._with(partial(of_mechanism, mechanism, relation))
 

@@ -18,10 +18,10 @@ from ..exact import IntegerRows, Pair, Pairs, integer_rows, weighted_masses
 from ..notion import Description, Finding, Notion, Witness
 from ..point.differential import DifferentialPrivacy
 from ..relation import Relation, related_rows, relation_on
-from ..rows import AnyMechanism, Mask, channel
+from ..rows import AnyMechanism, Mask, channel, pair_blocks
 from ..search import Positions, falling
 from .curve import LARGEST, QUANTILE_ERROR, Curve, quantile
-from .errors_of_tests import Corners, Errors, blocks, errors, witness_of_test
+from .errors_of_tests import Corners, Errors, errors, witness_of_test
 from .trade_off import TradeOff
 
 _AT_ONCE: Final = 2**12  # pairs per block
@@ -99,12 +99,12 @@ class _Largest:
 
     def of_pairs(self, pairs: NDArray[np.intp]) -> Floats:
         """Return the mu of listed pairs, array (k,), without raising the largest."""
-        parts = [_shifts(errors(p, q)).max(axis=1) for _, p, q in blocks(self.rows, pairs)]
+        parts = [_shifts(errors(p, q)).max(axis=1) for _, p, q in pair_blocks(self.rows, pairs)]
         return np.asarray(np.maximum(np.concatenate([np.zeros(0), *parts]), 0.0))
 
     def raise_to(self, pairs: NDArray[np.intp]) -> None:
         """Raise the largest mu by some pairs."""
-        for block, p, q in blocks(self.rows, pairs):
+        for block, p, q in pair_blocks(self.rows, pairs):
             tests = errors(p, q)
             shifts = _shifts(tests)
             worst, vertex = np.unravel_index(int(np.argmax(shifts)), shifts.shape)
@@ -221,7 +221,7 @@ class TradeOffPrivacy(Notion):
         # A relative error of alpha changes a convex f <= 1 by at most as much.
         rounding = 8 * (rows.shape[1] + 8) * UNIT + self.curve.precision
         near = []
-        for pairs, p, q in blocks(rows, relation_on(self.relation, len(rows)).pairs):
+        for pairs, p, q in pair_blocks(rows, relation_on(self.relation, len(rows)).pairs):
             tests = errors(p, q)
             # At alpha 1 every curve is 0, and at beta 1 none is above: these gaps are at most 0 exactly.
             gaps = np.where((tests.confidences == 0) | (tests.powers == 0), -math.inf, self.curve.gaps(tests))

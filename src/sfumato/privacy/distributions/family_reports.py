@@ -20,7 +20,7 @@ from ..exact import IntegerRows, OfPair, Row, integer_rows, largest_of_rows
 from ..notion import Notion, Witness
 from ..point.metric import FAR_PAIRS, NO_PAIR
 from ..relation import Relation
-from ..rows import AnyMechanism, channel, check_size, scale_by_exp
+from ..rows import AnyMechanism, channel, check_size, pair_blocks, scale_by_exp
 from .family import Family, FamilyDistance
 
 _FLOOR = 1e-280  # below it a product of two probabilities may have vanished
@@ -203,9 +203,7 @@ def reports_of(mechanism: AnyMechanism, distributions: Floats) -> Floats:
 
 def pairwise_divergences(divergence: Divergence, rows: Floats, pairs: NDArray[np.intp]) -> Floats:
     """Return the divergence of each pair of rows, array (c,), in blocks of bounded memory."""
-    step = max(1, _BLOCK // rows.shape[1])
-    blocks = [pairs[start : start + step] for start in range(0, len(pairs), step)]
-    return np.concatenate([divergence.rows(rows[block[:, 0]], rows[block[:, 1]]) for block in blocks])
+    return np.concatenate([divergence.rows(p, q) for _, p, q in pair_blocks(rows, pairs, _BLOCK)])
 
 
 def epsilons(rows: Floats, pairs: NDArray[np.intp], delta: float, terms: int) -> tuple[Floats, Floats]:
