@@ -1,6 +1,6 @@
 """Designs a minute for many users, with a kill in the middle: ``python -m benchmarks.many VISITS --users 200``.
 
-The users with the most visits in the region are designed for by ``sfumato design --each-user``. When half of the
+The users with the most visits in the region are designed for by ``sfumato design-users``. When half of the
 designs are there, the command is killed with SIGKILL; the same command then makes the rest. Lines of JSON are
 printed: seconds, designs, and the CPU seconds of the second run, since whoever is killed tells nobody theirs.
 """
@@ -54,7 +54,7 @@ def main() -> None:
         folder = Path(name)
         rows = chosen(asked.source, asked.region, asked.users, folder / "visits.csv")
         _say(users=asked.users, visits=rows)
-        command = [sys.executable, "-m", "sfumato", "design", str(folder / "visits.csv"), "--each-user"]
+        command = [sys.executable, "-m", "sfumato", "design-users", str(folder / "visits.csv")]
         command += ["--region", asked.region, "--spacing", asked.spacing, "--epsilon", asked.epsilon]
         command += ["--processes", str(asked.processes), "--least-visits", "1", "--output", str(folder / "out")]
         _first(command, folder / "out", asked.users // 2)

@@ -24,7 +24,7 @@ def test_every_option_of_every_command_is_described():
     group: Any = typer.main.get_command(app)
     text = command_words()
     sections = dict(
-        re.findall(r"^##+ sfumato ([\w ]+)\n(.*?)(?=^\([\w-]+\)=$|\Z)", text, re.DOTALL | re.MULTILINE)
+        re.findall(r"^##+ sfumato ([\w -]+)\n(.*?)(?=^\([\w-]+\)=$|\Z)", text, re.DOTALL | re.MULTILINE)
     )
     seen = 0
     for name, command in group.commands.items():

@@ -60,12 +60,12 @@ def test_the_help_names_every_solver():
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (("design", "--epsilon"), "--epsilon: The metric privacy to promise, such as 0.6/km."),
-        (("sweep", "--within", "500 m"), "--within is an option of: sfumato design, attack, release."),
+        (("design", "--epsilon"), "--epsilon: The epsilon to guarantee. [default: 1/km]"),
+        (("sweep", "--within", "500 m"), "--within is an option of: sfumato attack."),
         (("design", "--users", "3"), "--users is an option of: sfumato sweep."),
         (("attack",), "file: A mechanism file (.sfm)."),
         (("sweep", "--beauty"), "'sfumato sweep --help' lists what it takes."),
-        (("desing",), "the commands are design, sweep, "),
+        (("desing",), "the commands are design, design-column, "),
     ],
 )
 def test_wrong_options_are_followed_by_a_hint(run, arguments, hint):

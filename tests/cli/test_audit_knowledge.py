@@ -151,9 +151,7 @@ BAD = [
     (("--curve", "mu=-1"), "", "mu is -1"),
     (("--curve", "x.csv"), "alpha,beta\n0,1\n1,0.5\n", "not those of a trade-off curve"),
     (("--curve", "x.csv"), "alpha,beta\n0,1\n0.5,0.9\n1,0\n", "not convex"),
-    (("--limit", "5"), "", "--limit was given, which has no meaning for a mechanism"),
-    (("--failure", "0.1"), "", "--failure was given, which has no meaning for a mechanism"),
-    (("--promises", "--family", "family.csv"), "", "--family was given, which has no meaning for --promises"),
+    (("--promises", "--family", "family.csv"), "", "was given, which has no meaning for --promises"),
 ]
 
 
@@ -178,4 +176,4 @@ def test_other_tables_are_recognised(run, tmp_path):
     assert "looks like a table of places (columns user, lat, lon)" in " ".join(done.err.split())
     assert "sfumato design visits.csv -o mine.sfm" in done.err
     (tmp_path / "seen.csv").write_text("secret,output\na,x\nb,y\n")
-    assert "add --samples" in run("audit", "seen.csv").err
+    assert "sfumato audit-samples seen.csv" in run("audit", "seen.csv").err

@@ -67,11 +67,11 @@ design --distortion '-5 m' | distortion
 design --distortion '900 km' | 900 km
 design --distortion 1/km | 1/km
 design --distortion far | far
-design --within '3 km' --epsilon 1/km --cells 4x3 | 1/km
-design --within 500 --epsilon 1 | --within
-design --within '1 m' --epsilon 1 --cells 4x3 | 1 m
-design --within near --epsilon 1 --cells 4x3 | near
-design --within '-1 km' --epsilon 1 --cells 4x3 | -1 km
+design --protect-within '3 km' --epsilon 1/km --cells 4x3 | 1/km
+design --protect-within 500 --epsilon 1 | --protect-within
+design --protect-within '1 m' --epsilon 1 --cells 4x3 | 1 m
+design --protect-within near --epsilon 1 --cells 4x3 | near
+design --protect-within '-1 km' --epsilon 1 --cells 4x3 | -1 km
 design --max-loss 500 | --max-loss
 design --max-loss '-1 m' | loss
 design --max-loss '1 m' --epsilon 1/km | 1 m
@@ -163,7 +163,7 @@ design --lat lat | --lat
 """
 
 AUDIT = """
-audit | nothing to audit
+audit | Missing argument 'file'
 audit nowhere.sfm | nowhere.sfm
 audit visits.csv | visits.csv
 audit empty.csv | empty.csv
@@ -181,21 +181,21 @@ audit pickled.npy | pickled.npy
 audit flat.npy | flat.npy
 audit folder | folder
 audit folder.sfm | folder.sfm
-audit m.sfm --function noise:blur | --function
-audit --function noise --secrets 0-3 --epsilon 1 | noise
-audit --function nomodule:blur --secrets 0-3 --epsilon 1 | nomodule
-audit --function noise:absent --secrets 0-3 --epsilon 1 | absent
-audit --function noise:LIMIT --secrets 0-3 --epsilon 1 | noise:LIMIT
-audit --function noise:blur --epsilon 1 | --secrets
-audit --function noise:blur --secrets 0-3 | --epsilon
-audit --function noise:blur --secrets 0 --epsilon 1 | secrets
-audit --function noise:blur --secrets '' --epsilon 1 | secrets
-audit --function noise:blur --secrets 0-3 --epsilon much | much
-audit --function noise:blur --secrets 0-3 --epsilon -1 | epsilon
-audit --function noise:blur --secrets 0-3 --epsilon 1 --limit 0 | limit
-audit --function noise:blur --secrets 0-3 --epsilon 1 --failure 2 | 2
-audit --function noise:fails --secrets 0-3 --epsilon 1 | noise:fails
-audit --function os:getpid --secrets 0-3 --epsilon 1 | os:getpid
+audit-function m.sfm --secrets 0-3 --epsilon 1 | m.sfm
+audit-function noise --secrets 0-3 --epsilon 1 | noise
+audit-function nomodule:blur --secrets 0-3 --epsilon 1 | nomodule
+audit-function noise:absent --secrets 0-3 --epsilon 1 | absent
+audit-function noise:LIMIT --secrets 0-3 --epsilon 1 | noise:LIMIT
+audit-function noise:blur --epsilon 1 | --secrets
+audit-function noise:blur --secrets 0-3 | --epsilon
+audit-function noise:blur --secrets 0 --epsilon 1 | secrets
+audit-function noise:blur --secrets '' --epsilon 1 | secrets
+audit-function noise:blur --secrets 0-3 --epsilon much | much
+audit-function noise:blur --secrets 0-3 --epsilon -1 | epsilon
+audit-function noise:blur --secrets 0-3 --epsilon 1 --limit 0 | limit
+audit-function noise:blur --secrets 0-3 --epsilon 1 --failure 2 | 2
+audit-function noise:fails --secrets 0-3 --epsilon 1 | noise:fails
+audit-function os:getpid --secrets 0-3 --epsilon 1 | os:getpid
 audit m.sfm --require nonsense | nonsense
 audit m.sfm --require 'epsilon < 1' | epsilon < 1
 audit m.sfm --require 'epsilon <= much' | much
@@ -218,13 +218,13 @@ audit m.sfm --delta 2 | 2
 audit m.sfm --delta small | --delta
 audit m.sfm --bins 3 | --bins
 audit m.sfm --columns a,b | --columns
-audit samples.csv --samples --columns secret | --columns
-audit samples.csv --samples --columns a,b | a
-audit samples.csv --samples --bins 0 | --bins
-audit samples.csv --samples --bins 4 | number
-audit samples.csv --samples --failure 0 | 0
-audit nowhere.csv --samples | nowhere.csv
-audit header.csv --samples --columns lat,lon | header.csv
+audit-samples samples.csv --columns secret | --columns
+audit-samples samples.csv --columns a,b | a
+audit-samples samples.csv --bins 0 | --bins
+audit-samples samples.csv --bins 4 | number
+audit-samples samples.csv --failure 0 | 0
+audit-samples nowhere.csv | nowhere.csv
+audit-samples header.csv --columns lat,lon | header.csv
 audit m.sfm --output folder | folder
 audit m.sfm --output no/such.json | no/such.json
 audit m.sfm --figures visits.csv | visits.csv
@@ -346,7 +346,7 @@ tuple m.sfm -o t.sfm --dummies 2 --epsilon 1 | --epsilon
 tuple m.sfm -o t.sfm --epsilon 1 | --delta
 tuple m.sfm -o t.sfm --epsilon -1 --delta 1e-3 | epsilon
 tuple m.sfm -o t.sfm --epsilon 1 --delta 2 | delta
-tuple m.sfm -o t.sfm --dummies 2 --source magic | magic
+tuple m.sfm -o t.sfm --dummies 2 --dummies-from magic | magic
 tuple m.sfm -o t.txt --dummies 2 | .sfm
 tuple m.sfm -o folder.sfm --dummies 2 | folder.sfm
 tuple m.sfm -o no/such.sfm --dummies 2 | no/such.sfm
@@ -363,10 +363,10 @@ audit m.sfm --curve mu=much | much
 audit m.sfm --rivals d.csv | --events
 audit m.sfm --interventions d.csv | d.csv
 compare nowhere.csv | nowhere.csv
-compare visits.csv --epsilon 1 | --epsilon
-compare --epsilon 1/km --max-loss '500 m' | both --epsilon and --max-loss
-compare --epsilon -1/km | epsilon
-compare --epsilon much | much
+compare visits.csv --epsilons 1 | --epsilon
+compare --epsilons 1/km --max-loss '500 m' | both --epsilons and --max-loss
+compare --epsilons -1/km | epsilon
+compare --epsilons much | much
 compare --cells 100x100 | 10,000
 compare --max-loss 500 | has no unit
 compare --max-loss '-1 m' | -1
@@ -409,8 +409,8 @@ learn visits.csv --max-loss '500 m' --rounds 0 | --rounds
 learn visits.csv --max-loss '500 m' --rounds -3 | --rounds
 learn visits.csv --max-loss '500 m' --seed -1 | --seed
 learn visits.csv --max-loss '500 m' --seed one | --seed
-learn visits.csv --max-loss '500 m' --checkpoint no/such.pt | no/such
-learn visits.csv --max-loss '500 m' --checkpoint folder | folder
+learn visits.csv --max-loss '500 m' --checkpoints no/such.pt | no/such
+learn visits.csv --max-loss '500 m' --checkpoints folder | folder
 learn visits.csv --max-loss '500 m' -o out.txt | .sfm
 learn visits.csv --max-loss '500 m' -o no/such.sfm | no/such.sfm
 learn visits.csv --max-loss '500 m' -o folder.sfm | folder.sfm

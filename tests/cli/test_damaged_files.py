@@ -38,7 +38,7 @@ def folders(tmp_path):
     "command",
     [
         ("attack", "m.sfm", "--visits", "rides"),
-        ("compare", "rides", "--cells", "2x2", "--epsilon", "1/km", "--time-limit", "60"),
+        ("compare", "rides", "--cells", "2x2", "--epsilons", "1/km", "--time-limit", "60"),
         ("report", "m.sfm", "--visits", "rides", "--frontier-time", "0", "-o", "r.json"),
         ("estimate", "n.sfm", "rides", "--unmarked", "--no-check-fit"),
     ],
@@ -103,10 +103,6 @@ def test_a_report_made_again_leaves_damaged_files_out(tmp_path, monkeypatch):
         (("attack", "m.sfm", "--visits", "sound/rides/a.gpx"), "'a.gpx' is no such folder"),
         (("design", "--region", "8 km x 6 km around 48.85,2.35", "--epsilon", "1/km"), "is about visits"),
         (("design", "--population", "p.csv", "--epsilon", "1/km"), "is about visits"),
-        (
-            ("design", "--column", "a", "--labels", "x,y", "--epsilon", "1"),
-            "with --column, but it is about places",
-        ),
     ],
 )
 @pytest.mark.usefixtures("folders")

@@ -72,7 +72,7 @@ def designed(tmp_path_factory):
     options = ["--column", "diagnosis", "--column", "age", "--labels", "flu,cold,none"]
     options += ["--numbers", "age=18..97:40", "--epsilon", "2", "--split", "joint", "--output", str(path)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["sfumato", "design", *options])
+        patch.setattr("sys.argv", ["sfumato", "design-column", *options])
         with suppress(SystemExit):
             main()
     assert path.exists()

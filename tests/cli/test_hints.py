@@ -11,29 +11,38 @@ from sfumato.cli.group import COMMANDS, ELSEWHERE, EXAMPLES, OPTIONS, UNNAMED
 TRIED = """
 design --sweep 1..3/km:3 | sfumato sweep --epsilons
 design --epsilons 1/km | sfumato sweep --epsilons
-design --eps 1/km | --epsilon: The metric privacy
-design -e 1/km | --epsilon: The metric privacy
+design --eps 1/km | --epsilon: The epsilon to guarantee
+design -e 1/km | --epsilon: The epsilon to guarantee
 design --out x.sfm | --output: Write the mechanism file
 design --grid 4x4 | --cells: The number of cells
-design --bbox 1,2,3,4 | --region: The area
+design --bbox 1,2,3,4 | --region: 'south,west,north,east'
 design --timeout 5 | --time-limit: Seconds
 design --plot | --picture: Draw
 design --report out.md | always written, beside the mechanism file
 design --data visits.csv | without an option. For example: sfumato design visits.csv.
+design --column age | sfumato design-column TABLE --column NAME
+design --each-user | sfumato design-users
+design --keep noise | --method chooses best, table or noise
+design --labels a,b | --labels is an option of: sfumato design-column.
+design --least-visits 3 | --least-visits is an option of: sfumato design-users.
+audit samples.csv --samples | sfumato audit-samples FILE
+audit --function noise:blur | sfumato audit-function MODULE:FUNCTION
+release m.sfm visits.csv out.csv --within "2 km" | --move-within: How far rows are moved
+accuracy --by OUE | --mechanism: With --categories
 design --users 3 | --users is an option of: sfumato sweep.
 design --epsilon 1 per km | values with spaces in quotes
 design --region 48.8 2.2 48.9 2.4 | values with spaces in quotes
 design --cells 4 3 | values with spaces need quotes
 design --nothing | 'sfumato design --help' lists
-design --epsilom 1/km | --epsilon: The metric privacy
+design --epsilom 1/km | --epsilon: The epsilon to guarantee
 release m.sfm visits.csv out.csv --lat-column y | 'sfumato release --help' lists
-learn visits.csv --bounds 1,2,3,4 | --region: The area
-audit m.sfm --promise | --promises: Prove what the file promises
-audit m.sfm --requre "epsilon <= 1" | --require: A requirement
-sweep --epsilon 1/km | --epsilons: The epsilons
+learn visits.csv --bounds 1,2,3,4 | --region: 'south,west,north,east'
+audit m.sfm --promise | --promises: Prove what the file guarantees
+audit m.sfm --requre "epsilon <= 1" | --require:
+sweep --epsilon 1/km | --epsilons: '0.15/km, 0.3/km'
 sweep --seed 1 | nothing in a design is random
 audit m.sfm --plot | --figures: Write figures
-audit m.sfm --notion dp | --measure: Also measure
+audit m.sfm --notion dp | --measure: Also
 audit m.sfm --epsilon 1/km | use --require 'epsilon <= 0.7/km'
 attack m.sfm -o x.csv | only printed
 attack m.sfm --prior p.csv | --visits takes another one

@@ -99,13 +99,15 @@ def test_labels_with_characters_that_are_not_seen_reach_no_table(run, labels):
             sf.release(sf.load("m.sfm"), pa.table({"place": ["a"]}), column="place")
         with open("seen.csv", "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([["place"], ["a"], [label], ["b"]])
-        done = run("design", "seen.csv", "--column", "place", "--epsilon", "1", "-o", "new.sfm")
+        done = run("design-column", "seen.csv", "--column", "place", "--epsilon", "1", "-o", "new.sfm")
         assert done.code == 1
         assert "a label in the column 'place' has " in done.err
         assert not Path("new.sfm").exists()
         if label.splitlines() == [label]:
             Path("labels.txt").write_text(f"a\n{label}\n", encoding="utf-8")
-            done = run("design", "--column", "place", "--labels", "labels.txt", "--epsilon", "1", "-o", "new.sfm")
+            done = run(
+                "design-column", "--column", "place", "--labels", "labels.txt", "--epsilon", "1", "-o", "new.sfm"
+            )
             assert done.code == 1
             assert f"the label {plain(label)!r} has " in done.err
 
@@ -132,7 +134,7 @@ def test_labels_through_every_command(run, tmp_path, labels):
     done = run("attack", "m.sfm", "--distance", "hamming")
     assert done.code == 0, done.err
     sound(done.out, done.err)
-    done = run("audit", "out.csv", "--samples", "--columns", "=who,label")
+    done = run("audit-samples", "out.csv", "--columns", "=who,label")
     assert done.code == 0, done.err
     sound(done.out, done.err)
 

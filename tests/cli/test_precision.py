@@ -16,9 +16,9 @@ ROUNDINGS = (ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN)
 
 DESIGNS = {
     "cells": ("design", "city", "--cells", "4x3", "--epsilon", "2/km"),
-    "points": ("design", "city", "--spacing", "1.5 km", "--epsilon", "1/km", "--keep", "program"),
-    "categories": ("design", "answers.csv", "--column", "answer", "--epsilon", "3", "--prior", "data"),
-    "ranges": ("design", "ages.csv", "--column", "age", "--numbers", "20..60:5", "--epsilon", "1"),
+    "points": ("design", "city", "--spacing", "1.5 km", "--epsilon", "1/km", "--method", "table"),
+    "categories": ("design-column", "answers.csv", "--column", "answer", "--epsilon", "3", "--prior", "data"),
+    "ranges": ("design-column", "ages.csv", "--column", "age", "--numbers", "20..60:5", "--epsilon", "1"),
 }
 
 
@@ -57,7 +57,7 @@ def test_no_number_has_two_precisions(run, monkeypatch, kind):
 
 
 def test_comparisons_have_one_precision(run):
-    done = run("compare", "city", "--cells", "3x2", "--epsilon", "2/km")
+    done = run("compare", "city", "--cells", "3x2", "--epsilons", "2/km")
     assert done.code == 0, done.err
     for pattern in (SHARE, BITS):
         assert not precisions(done.out, pattern)

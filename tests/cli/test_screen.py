@@ -17,7 +17,7 @@ HEADINGS = {
     "attack": ("attacker", "expected error", "error at the worst secret", "finds the secret"),
     "audit": ("notion or measure", "value", "side", "attained by"),
     "compare": ("mechanism", "epsilon/km (proved)", "attacker's error", "finds the secret", "remaining entropy"),
-    "sweep": ("prior", "epsilon/km", "distortion asked", "attacker errs by", "finds the secret", "seconds"),
+    "sweep": ("prior", "epsilon/km", "distortion asked", "attacker's error", "finds the secret", "seconds"),
     "estimate": ("value", "share"),
 }
 
@@ -66,7 +66,7 @@ def test_no_heading_is_cut(run, released, visits_file, monkeypatch, command, wid
 @pytest.mark.parametrize("width", [24, 40, 60, 80, 120, 300])
 def test_every_cell_is_whole_at_any_width(width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
-    headings = ("prior", "epsilon/km", "distortion asked", "attacker errs by")
+    headings = ("prior", "epsilon/km", "distortion asked", "attacker's error")
     rows = [("everyone", "0.5", "1.2 km", "1,234.5 km"), ("a user of a very long name indeed", "12", "", "7 m")]
     print_table(Screen(), "A title of the table", headings, rows)
     out = capsys.readouterr().out
@@ -152,7 +152,7 @@ def test_compare_and_sweep_and_attack_give_one_mechanism_the_same_numbers(run, v
     away, least = amount_at_most(true.certificate.loss, "km"), amount_at_least(nearest, "km")
     assert re.search(rf"{away} \S+ % {least} {caught}", swept)
     assert re.search(rf"finds the secret most often \S+ k?m \S+ k?m {hits}", attacked)
-    blind = f"errs by about {amount(goals.near_blind.error, 'km')}, or finds the secret about "
+    blind = f"error is about {amount(goals.near_blind.error, 'km')}, and they find the secret about "
     assert f"{blind}{percent(goals.blind_hit_rate)}" in compared
 
 

@@ -101,15 +101,15 @@ FILES = {
 }
 COMMANDS = {
     "design": ("design", "FILE", "-o", "new.sfm"),
-    "design a column": ("design", "FILE", "--column", "user", "-o", "new.sfm"),
+    "design-column a column": ("design-column", "FILE", "--column", "user", "-o", "new.sfm"),
     "sweep": ("sweep", "FILE", "--epsilons", "1/km", "-o", "sweep.csv"),
     "release": ("release", "m.sfm", "FILE", "out.csv"),
-    "release points": ("release", "m.sfm", "FILE", "out.csv", "--outside", "nearest", "--within", "1 m"),
+    "release points": ("release", "m.sfm", "FILE", "out.csv", "--outside", "nearest", "--move-within", "1 m"),
     "release labels": ("release", "m.sfm", "FILE", "out.csv", "--column", "user"),
     "estimate": ("estimate", "m.sfm", "FILE", "--unmarked"),
     "estimate labels": ("estimate", "m.sfm", "FILE", "--unmarked", "--column", "user"),
-    "audit samples": ("audit", "--samples", "FILE", "--columns", "user,lat", "--bins", "4"),
-    "audit labels": ("audit", "--samples", "FILE", "--columns", "secret,output"),
+    "audit samples": ("audit-samples", "FILE", "--columns", "user,lat", "--bins", "4"),
+    "audit labels": ("audit-samples", "FILE", "--columns", "secret,output"),
     "design numbers": (
         "design",
         "FILE",
@@ -124,13 +124,13 @@ COMMANDS = {
     ),
     "release with a ledger": (
         *("release", "m.sfm", "FILE", "charged.csv", "--ledger", "l.db", "--user-column", "user"),
-        *("--outside", "nearest", "--within", "9000 km"),
+        *("--outside", "nearest", "--move-within", "9000 km"),
     ),
     "learn": ("learn", "FILE", "--sensitive", "user", "-o", "learned.sfm"),
     "audit a matrix": ("audit", "FILE"),
     "attack": ("attack", "m.sfm", "--visits", "FILE"),
     "report": ("report", "m.sfm", "--visits", "FILE", "-o", "r.html"),
-    "compare": ("compare", "FILE", "--epsilon", "1/km"),
+    "compare": ("compare", "FILE", "--epsilons", "1/km"),
     "audit with a prior": ("audit", "m.sfm", "--prior", "FILE"),
 }
 

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.comparison import ParametricFamily, calibrate, compare, priors
-from sfumato.comparison.priors import optimum_row, row_among_dummies
+from sfumato.comparison.priors import optimum_row, row_of_tuples, with_dummies
 from sfumato.errors import InputError, SolverError
 
 GRID = sf.Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")
@@ -169,7 +169,7 @@ def test_an_optimum_of_few_reports_is_measured_as_its_design_is():
     assert row.attacker_error == pytest.approx(float((KM.array @ joint).min(axis=0).sum()))
     assert row.loss_lower_bound is not None
     assert row.loss_lower_bound <= row.loss
-    tupled = row_among_dummies(row, found.mechanism, BELIEF, KM, found.loss, 3)
+    tupled = row_of_tuples(row, with_dummies(found.mechanism, 3), BELIEF, KM, found.loss)
     assert 0 < tupled.loss <= row.loss  # the best of four answers
 
 

@@ -16,20 +16,20 @@ COMMANDS: Final = """
 --help
 desing
 design visits.csv --cells 3x2 -o m.sfm --no-picture
-design visits.csv --spacing "3 km" --keep noise -o n.sfm --no-picture
+design visits.csv --spacing "3 km" --method noise -o n.sfm --no-picture
 design visits.csv --hexagons "3 km" -o h.sfm --no-picture
 design visits.csv --cells 3x2 --distortion "400 m" -o d.sfm --no-picture
 design visits.csv --cells 3x2 --max-loss "1.3 km" -o x.sfm --no-picture
 design visits.csv --cells 3x2 --loss "900 m" -o g.sfm --no-picture
-design visits.csv --cells 3x2 --epsilon 1 --within "2 km" -o w.sfm --no-picture
+design visits.csv --cells 3x2 --epsilon 1 --protect-within "2 km" -o w.sfm --no-picture
 design nowhere.csv
 design visits.csv --cells x
 design --epsilon
-design answers.csv --column answer --labels a,b,c --epsilon 1 -o a.sfm
-design answers.csv --column age --numbers 18..47:5 --epsilon 0.1 -o b.sfm
-design answers.csv --column hour --numbers 0..23:3 --circular 24 --epsilon 0.2 -o c.sfm
-design answers.csv --column answer --column age --epsilon 2 --labels answer=a,b,c --numbers age=18..47:10 -o both
-design answers.csv --column nothing --labels a,b --epsilon 1
+design-column answers.csv --column answer --labels a,b,c --epsilon 1 -o a.sfm
+design-column answers.csv --column age --numbers 18..47:5 --epsilon 0.1 -o b.sfm
+design-column answers.csv --column hour --numbers 0..23:3 --circular 24 --epsilon 0.2 -o c.sfm
+design-column answers.csv --column answer --column age --epsilon 2 --labels a,b,c --numbers age=18..47:10 -o both
+design-column answers.csv --column nothing --labels a,b --epsilon 1
 sweep visits.csv --cells 3x2 --epsilons "0.5/km, 1/km" -o s.csv --no-picture
 sweep visits.csv --users x
 tuple m.sfm -o t.sfm --dummies 5
@@ -41,9 +41,9 @@ audit a.sfm -o a.json --require "epsilon <= 1"
 audit a.sfm --require "epsilon <= 0.9"
 audit coin.csv -o coin.json --prior uniform --delta 0.01
 audit line.csv -o line.json --distances apart.csv --unit km --family family.csv
-audit samples.csv --samples -o samples.json
-audit samples.csv --samples --require "epsilon <= 9"
-audit --function coin_of_doors:answer --secrets 0,1 --epsilon 3 --limit 3000
+audit-samples samples.csv -o samples.json
+audit-samples samples.csv --require "epsilon <= 9"
+audit-function coin_of_doors:answer --secrets 0,1 --epsilon 3 --limit 3000
 audit nowhere.sfm
 attack m.sfm
 attack m.sfm --visits visits.csv --within "800 m"
@@ -66,7 +66,7 @@ ledger check nowhere.db
 estimate a.sfm answered.csv -o shares.csv
 estimate a.sfm answered.csv --method inversion --intervals normal -o normal.csv
 estimate a.sfm answers.csv --column answer
-accuracy --categories 8 --epsilon 1 --answers 1000 --by optimised-unary
+accuracy --categories 8 --epsilon 1 --answers 1000 --mechanism optimised-unary
 accuracy --sensitivity 10 --epsilon 0.1
 accuracy --categories 8
 compare visits.csv --cells 3x2 --no-remap -o compare.csv
@@ -85,8 +85,8 @@ reproduce nothing
 """Each as a line of a shell."""
 
 LONGER: Final = """
-design visits.csv --spacing "3 km" --keep program -o p.sfm --no-picture
-design visits.csv --each-user --least-visits 10 --processes 1 -o users
+design visits.csv --spacing "3 km" --method table -o p.sfm --no-picture
+design-users visits.csv --least-visits 10 --processes 1 -o users
 design visits.csv --cells 3x2 -o q.sfm --no-picture --require "epsilon <= 0.1/km" --frontier-time 0
 report m.sfm -o cells.json --frontier-time 0 --visits visits.csv
 report n.sfm -o noise.json --frontier-time 0

@@ -134,7 +134,9 @@ def test_nothing_is_drawn_by_a_lie(lie, run, tmp_path):
     forged(tmp_path / "lie.sfm", forger.manifest, forger.members)
     (tmp_path / "in.csv").write_text("lat,lon,answer\n48.85,2.35,1\n", encoding="ascii")
     column = (
-        () if name in ("noise", "design cells", "design visits", "design triangular") else ("--column", "answer")
+        ()
+        if name in ("noise", "design-column cells", "design-column visits", "design-column triangular")
+        else ("--column", "answer")
     )
     done = run("release", "lie.sfm", "in.csv", "out.csv", *column)
     assert done.code == 1

@@ -5,36 +5,57 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from importlib import import_module
-from typing import Final, TextIO
+from collections.abc import Mapping
+from typing import Any, Final, TextIO
 
 import typer
 
 from .. import __version__
-from .group import VALUES, Commands
+from .commands import (
+    accuracy,
+    attack,
+    audit,
+    audit_samples,
+    companions,
+    compare,
+    design,
+    design_column,
+    design_users,
+    estimate,
+    learn,
+    ledger,
+    release,
+    report,
+    signatures,
+    sweep,
+    tuple,  # noqa: A004  # the command's name
+)
+from .group import VALUES, Command, Commands
 from .messages import PARTIAL, say
 
-_COMMANDS: Final = (
-    "design",
-    "sweep",
-    "audit",
-    "attack",
-    "tuple",
-    "release",
-    "estimate",
-    "accuracy",
-    "compare",
-    "learn",
-    "report",
-    "studio",
-    "reproduce",
-    "sign",
-    "verify",
-    "ledger",
-)
-"""The commands, in the order of the help; each is the function ``command`` of its file in ``commands/``,
-or a group of such functions."""
-
+_COMMANDS: Final[Mapping[str, Any]] = {
+    "design": design.command,
+    "design-column": design_column.command,
+    "design-users": design_users.command,
+    "sweep": sweep.command,
+    "audit": audit.command,
+    "audit-samples": audit_samples.command,
+    "audit-function": audit_samples.audit_function,
+    "attack": attack.command,
+    "tuple": tuple.command,
+    "release": release.command,
+    "estimate": estimate.command,
+    "accuracy": accuracy.command,
+    "compare": compare.command,
+    "learn": learn.command,
+    "report": report.command,
+    "studio": companions.studio,
+    "reproduce": companions.reproduce,
+    "sign": signatures.sign,
+    "verify": signatures.verify,
+    "ledger": ledger.command,
+}
+"""The functions of the commands, or groups of them, in the order of the help."""
 
 app = typer.Typer(
     cls=Commands,
@@ -48,12 +69,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for name in _COMMANDS:
-    command = import_module(f".commands.{name}", __package__).command
+for name, command in _COMMANDS.items():
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)
     else:
-        app.command(name)(command)
+        app.command(name, cls=Command)(command)
 
 
 def _version(wanted: bool) -> None:

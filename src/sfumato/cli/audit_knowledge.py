@@ -1,49 +1,49 @@
-"""Knowledge beside the subject of an audit: distances, a prior, numbers, and tables of what to hide."""
+"""Inputs of an audit in addition to the mechanism: distances, a prior, numbers, and tables of what to hide."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from typer import Option
 
 from ..errors import DataError, InputError, row_value
 from .messages import option
+from .options import CommandOptions
+from .outputs import check_ending
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ..audits import Request, Requirement
     from ..core import Metric, Prior, Space
     from ..privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """The options as the user wrote them, each under its own name; None or empty where it was not given."""
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(CommandOptions):
+    """Options of every audit: distances, requirements and the output."""
 
-    metric: str | None
-    distances: Path | None
-    unit: str | None
-    prior: str | None
-    delta: tuple[float, ...]
-    delta_at: tuple[float, ...]
-    order: tuple[float, ...]
-    relation: Path | None
-    events: Path | None
-    rivals: Path | None
-    family: Path | None
-    interventions: Path | None
-    curve: str | None
+    require: Annotated[
+        list[str] | None, Option(help="'epsilon <= 0.7/km', 'renyi-privacy(order=8) <= 1'. Repeatable.")
+    ] = None
+    metric: Annotated[str | None, Option(help="euclidean, great-circle, absolute, hamming, ...")] = None
+    distances: Annotated[Path | None, Option(help="A file of distances instead (.npy or .csv).")] = None
+    unit: Annotated[str | None, Option(help="The unit of the distances.")] = None
+    output: Annotated[Path | None, Option("--output", "-o", help="Write all results (.json or .html).")] = None
 
-    def numbers(self) -> dict[str, Any]:
-        """Return the numbers at which to measure, by the names of the audit's arguments."""
-        values_by_name = {"deltas": self.delta, "delta_at": self.delta_at, "orders": self.order}
-        return {name: values for name, values in values_by_name.items() if values}
+    def requirements(self) -> list[Requirement]:
+        """Return the requirements, after a check of the output's name."""
+        from ..audits import Requirement
+
+        check_ending(self.output, ".json", page=True)
+        return [Requirement.parse(text) for text in self.require or []]
 
     def metric_on(self, space: Space) -> Metric | None:
-        """Return the metric that the options ask for; for places Euclidean in kilometres, else none."""
+        """Return the metric of the options; by default Euclidean in kilometres for places, else None."""
         from ..core import Metric, Space
         from ..geo import Places
 
@@ -65,12 +65,59 @@ class Given:
             space = Space.numbers(numbers, unit=self.unit or "")
         return space.metric(self.metric, unit=self.unit)
 
-    def prior_on(self, space: Space, held: Prior | None = None) -> Prior | None:
-        """Return the prior that ``--prior`` names; without that option the one that a file holds."""
-        return held if self.prior is None else prior_from(space, self.prior)
+
+@dataclass(frozen=True, kw_only=True)
+class Knowledge(AuditOptions):
+    """Options of audits that measure notions: the notions, the attacker's prior, and numbers."""
+
+    measure: Annotated[
+        list[str] | None, Option(help="Also: inferential, 'adversarial(epsilon=1)', ... Repeatable.")
+    ] = None
+    prior: Annotated[str | None, Option(help="uniform, or a table of secret, probability.")] = None
+    delta: Annotated[list[float] | None, Option(help="Measure epsilon at it. Repeatable. [default: 1e-6]")] = None
+    delta_at: Annotated[
+        list[float] | None, Option(help="Measure delta at this epsilon. Repeatable. [default: 0, 1]")
+    ] = None
+
+    def requests(self) -> list[Request]:
+        """Return what ``--require`` and ``--measure`` name, to be measured as well."""
+        from ..audits import Request, Requirement
+
+        required = [Requirement.parse(text).request for text in self.require or []]
+        return [*required, *(Request.parse(text) for text in self.measure or [])]
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers at which to measure, by the names of the audit's arguments."""
+        numbers = {"deltas": self.delta, "delta_at": self.delta_at}
+        return {name: values for name, values in numbers.items() if values}
+
+    def prior_on(self, space: Space, default: Prior | None = None) -> Prior | None:
+        """Return the prior that ``--prior`` names, or the default."""
+        return default if self.prior is None else prior_from(space, self.prior)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableKnowledge(Knowledge):
+    """Options of audits of a matrix: also tables of what to hide."""
+
+    order: Annotated[list[float] | None, Option(help="Measure Rényi privacy of it. Repeatable. [default: 2]")] = (
+        None
+    )
+    relation: Annotated[Path | None, Option(help="Pairs to make indistinguishable: secret, other.")] = None
+    events: Annotated[Path | None, Option(help="Facts to hide: event, secret; or secret, value.")] = None
+    rivals: Annotated[Path | None, Option(help="Pairs of --events to hide: event, rival.")] = None
+    family: Annotated[Path | None, Option(help="Distributions to hide, as 'sfumato tuple' takes them.")] = None
+    interventions: Annotated[Path | None, Option(help="A record's effects: record, value, secret, becomes.")] = (
+        None
+    )
+    curve: Annotated[str | None, Option(help="Trade-off: mu=1, epsilon=1, or a table: alpha, beta.")] = None
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers at which to measure, by the names of the audit's arguments."""
+        return super().numbers() | ({"orders": self.order} if self.order else {})
 
     def tables(self, space: Space) -> dict[str, Any]:
-        """Return what the tables say, by the names of the audit's arguments."""
+        """Return the tables' content, by the names of the audit's arguments."""
         facts = None if self.events is None else facts_from(space, self.events)
         knowledge: dict[str, Any] = {"events": None if facts is None else facts.events}
         readers: dict[str, Any] = {
@@ -111,10 +158,7 @@ class Facts(NamedTuple):
 
 
 def prior_from(space: Space, text: str) -> Prior:
-    """Return the prior that ``--prior`` names: ``uniform``, or a table of ``secret`` and ``probability``.
-
-    Secrets that the table does not name have probability 0.
-    """
+    """Return a uniform prior, or that of a table of secret and probability; 0 for secrets that it lacks."""
     import numpy as np
 
     from ..core import Prior
@@ -136,11 +180,7 @@ def prior_from(space: Space, text: str) -> Prior:
 
 
 def facts_from(space: Space, path: Path) -> Facts:
-    """Return the facts of a table.
-
-    The columns are ``event`` and ``secret``, a row for each secret of which the fact is
-    true; or ``secret`` and ``value``, the value of an attribute for every secret.
-    """
+    """Return the facts of a table: event and secret where it is true, or secret and the value of an attribute."""
     import numpy as np
 
     from ..privacy import Events
@@ -170,7 +210,7 @@ def facts_from(space: Space, path: Path) -> Facts:
 
 
 def rivals_from(facts: Facts | None, path: Path) -> Rivals:
-    """Return pairs of facts that must look alike: a table with the columns ``event`` and ``rival``."""
+    """Return pairs of facts to make indistinguishable, from a table of event and rival."""
     import numpy as np
 
     from ..privacy import Rivals
@@ -200,7 +240,7 @@ def rivals_from(facts: Facts | None, path: Path) -> Rivals:
 
 
 def relation_from(space: Space, path: Path) -> Relation:
-    """Return the pairs of secrets that must look alike: a table with the columns ``secret`` and ``other``."""
+    """Return pairs of secrets to make indistinguishable, from a table of secret and other."""
     from ..privacy import Relation
 
     table = _read(space, path, ("secret", "other"), labels=("secret", "other"))
@@ -212,10 +252,7 @@ def relation_from(space: Space, path: Path) -> Relation:
 
 
 def family_from(space: Space, path: Path) -> Family:
-    """Return distributions: a table with the columns ``distribution``, ``secret`` and ``probability``.
-
-    Secrets that a distribution does not name have probability 0 under it.
-    """
+    """Return distributions from a table of distribution, secret and probability; 0 for secrets that one lacks."""
     import numpy as np
 
     from ..privacy import Family
@@ -235,11 +272,7 @@ def family_from(space: Space, path: Path) -> Family:
 
 
 def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]:
-    """Return what secrets become when a record is set to a value.
-
-    The columns are ``record``, ``value``, ``secret`` and ``becomes``; every secret needs
-    a row for each value of each record.
-    """
+    """Return what each secret becomes when a record is set to a value, array (values, secrets) per record."""
     import numpy as np
 
     columns = ("record", "value", "secret", "becomes")
@@ -263,11 +296,7 @@ def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]
 
 
 def curve_from(text: str) -> TradeOff | GaussianTradeOff:
-    """Return a trade-off curve: ``mu=1``, ``epsilon=1``, ``epsilon=1,delta=0.01``, or a file of its vertices.
-
-    The file has the columns ``alpha``, rising from 0 to 1, and ``beta``, falling to 0; the
-    curve is straight between them.
-    """
+    """Return a trade-off curve: ``mu=1``, ``epsilon=1,delta=0.01``, or a file of vertices alpha and beta."""
     from ..core import units
     from ..privacy import GaussianTradeOff, TradeOff
 
@@ -321,7 +350,7 @@ def _positions(space: Space, table: Any, column: str, path: Path) -> NDArray[np.
 
 
 def _once(space: Space, positions: NDArray[np.intp], path: Path) -> None:
-    """Check that every secret is there, once."""
+    """Check that every secret occurs once."""
     import numpy as np
 
     counts = np.bincount(positions, minlength=len(space))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..optimal import Design
     from ..reports import Summary
     from ..reports.maps import Outline
+    from .commands.design_column import ColumnOptions
     from .options import DesignOptions
     from .place_options import Site
     from .reporting import Reporting
@@ -174,7 +175,7 @@ def write_column(
     *,
     remarks: Sequence[str],
     reporting: Reporting,
-    options: DesignOptions,
+    options: ColumnOptions,
 ) -> bool:
     """Write and print a design for categories or numbers; return whether its optimum was reached.
 

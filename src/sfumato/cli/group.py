@@ -1,4 +1,4 @@
-"""A group of commands: errors as messages, and hints after wrong options and commands."""
+"""Commands with their options by topic, and groups of them with errors as messages and hints."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ..errors import SfumatoError
 from .messages import error_lines, say
@@ -19,11 +19,58 @@ VALUES: Final = "--show-values"
 """The option of all commands by which errors show data of rows."""
 
 
+_COMMON: Final = (
+    *("epsilon", "epsilons", "attacker_finds", "loss", "max_loss", "region", "spacing", "cells"),
+    *("output", "report", "require", "time_limit"),
+)
+_TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Visits": ("lat", "lon", "user_column", "people", "user", "skip_damaged", "population", "held_out"),
+    "Places": ("lattice", "near", "cell", "hexagons", "smoothing"),
+    "Guarantee": ("max_loss", "distortion", "protect_within", "metric", "objective", "distances", "unit"),
+    "Solver": ("method", "gap", "solver", "pairs", "checkpoints", "bound_time"),
+    "Tables of secrets": ("relation", "events", "rivals", "family", "interventions", "curve"),
+    "Rows": ("outside", "move_within", "allow", "place_column", "also", "by", "again", "resume"),
+    "Limits and trust": (
+        *("max_reports_per_person", "max_epsilon_per_person", "ledger", "key_file", "trust_distances"),
+        "require_signature",
+    ),
+    "Output": ("figure", "figures", "figures_as", "picture", "dark", "outline", "frontier_time"),
+}
+"""The options of each topic in the help; all others are common ones, `_COMMON` in this order before the rest."""
+
+_FEW: Final = 10  # options that need no topics
+
+
+class Command(TyperCommand):
+    """A command whose help shows the common options first, then the others by topic."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and options."""
+        options = [each for each in self.get_params(ctx) if each.param_type_name == "option"]
+        topics = {name: topic for topic, names in _TOPICS.items() for name in names}
+        sections: dict[str, list[Any]] = {
+            "Arguments": [each for each in self.params if each.param_type_name == "argument"],
+            "Options": [],
+        } | {topic: [] for topic in _TOPICS}
+        for each in options:
+            common = each.required or len(options) <= _FEW + 1  # --help is one
+            sections["Options" if common else topics.get(each.name, "Options")].append(each)
+        for topic in _TOPICS:
+            if len(sections[topic]) == 1:
+                sections["Options"].append(sections[topic].pop())
+        order = {name: place for place, name in enumerate(_COMMON)} | {"help": len(options)}
+        sections["Options"].sort(key=lambda each: order.get(each.name, len(_COMMON)))
+        for title, parameters in sections.items():
+            if records := [record for each in parameters if (record := each.get_help_record(ctx))]:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
 class Commands(TyperGroup):
-    """The commands; their errors name options, and wrong options and commands are followed by a hint."""
+    """A group whose errors name options; wrong options and commands are followed by a hint."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options of the group itself, of which `VALUES` may stand after the command."""
+        """Parse the options of the group; `VALUES` may stand after the command."""
         end = args.index("--") if "--" in args else len(args)
         if VALUES in args[:end]:
             args = [VALUES, *(arg for arg in args[:end] if arg != VALUES), *args[end:]]
@@ -35,7 +82,7 @@ class Commands(TyperGroup):
             self._end(error, _option_hint(error, None, self.commands, ctx.command_path))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that was typed; where there is a hint, no names spelt alike are suggested."""
+        """Return the command that was typed; where there is a hint, no names spelt alike are suggested."""
         hint = COMMANDS.get(args[0].lower()) if "design" in self.commands else None
         self.suggest_commands = hint is None
         try:
@@ -44,7 +91,7 @@ class Commands(TyperGroup):
             self._end(error, hint or _list_of(self.commands))
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; its errors end as messages and exit codes."""
+        """Run the command; its errors become messages and exit codes."""
         try:
             return super().invoke(ctx)
         except SfumatoError as error:
@@ -62,24 +109,25 @@ class Commands(TyperGroup):
             self._end(error, _option_hint(error, command, self.commands, ctx.command_path))
 
     def _end(self, error: Any, hint: str) -> NoReturn:
-        """Show a wrong use of the command line, and a hint."""
+        """Print a usage error and a hint, and exit."""
         error.possibilities = None  # options spelt alike; the hint knows better
         error.show()
         say(f"Hint: {hint}", err=True)
         raise typer.Exit(error.exit_code) from None
 
 
-# What is often tried: the options that may be meant, the likeliest first.
+# What is often tried: the options that may be meant, the most probable first.
 OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     tried: options
     for names, options in (
         ("--eps -e --privacy --epsilons", ("--epsilon", "--epsilons")),
         ("--epsilon", ("--epsilons",)),
+        ("--within", ("--protect-within", "--move-within")),
         ("--distortion --min-error --error", ("--distortion", "--distortions")),
         ("--max-cost --max-error --max-distance --quality --utility", ("--max-loss",)),
         ("--budget --limit", ("--budget", "--max-loss")),
         ("--cost", ("--loss", "--max-loss")),
-        ("--radius --threshold", ("--within",)),
+        ("--radius --threshold", ("--protect-within", "--within")),
         ("--grid --shape --size -n", ("--cells",)),
         ("--resolution --cell-size --width", ("--cell",)),
         ("--hex --hexagon --h3", ("--hexagons",)),
@@ -102,6 +150,9 @@ OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         ("--distance", ("--metric", "--loss")),
         ("--metric", ("--distance",)),
         ("--column", ("--sensitive",)),
+        ("--checkpoint", ("--checkpoints",)),
+        ("--by", ("--mechanism",)),
+        ("--source", ("--dummies-from",)),
         ("-v -V", ("--version",)),
     )
     for tried in names.split()
@@ -111,9 +162,16 @@ _ALIKE: Final = 0.88  # from which similarity on a wrong option is taken for a s
 
 _MANY: Final = "for many epsilons: sfumato sweep --epsilons '0.15..0.9/km:6'."
 _ANOTHER: Final = "the file has its epsilon; for another one, make another design: sfumato design --epsilon."
+_COLUMNS: Final = "a column of categories or numbers: sfumato design-column TABLE --column NAME."
 
 # Options that are not where they are looked for, by command: what to do instead.
 ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
+    ("design", "--column"): _COLUMNS,
+    ("design", "--each-user"): "a mechanism for each user: sfumato design-users.",
+    ("design", "--keep"): "--method chooses best, table or noise.",
+    ("audit", "--samples"): "samples: sfumato audit-samples FILE.",
+    ("audit", "--function"): "a function: sfumato audit-function MODULE:FUNCTION.",
+    ("audit", "--epsilon"): "to test a claim, use --require 'epsilon <= 0.7/km'.",
     ("design", "--sweep"): _MANY,
     ("design", "--epsilons"): _MANY,
     ("design", "--seed"): "nothing in a design is random.",
@@ -141,11 +199,15 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "visits": "visits.csv",
     "source": "visits.csv",
     "target": "reports.csv",
+    "table": "answers.csv",
+    "samples": "samples.csv",
+    "function": "noise:blur",
     "reports": "reports.csv",
     "address": "budget.db",
     "old": "budgets.json",
     "name": "change-in-formalism",
     "files": "visits.csv",
+    "sources": "visits.csv",
 }
 
 _FILES: Final = {"-i", "-f", "--data", "--file", "--input", "--in", "--mechanism", "--reports", "--visits"}
@@ -175,10 +237,7 @@ def _list_of(commands: Mapping[str, Any]) -> str:
 
 
 def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program: str) -> str:
-    """Return what an option or argument is for, or which option or command does what was wanted.
-
-    The error is Click's. The command is None for the group itself, whose name is `program`.
-    """
+    """Return a hint on a usage error of a command, or of the group `program` itself (None)."""
     tried, wrong = getattr(error, "option_name", None) or "", getattr(error, "param", None)
     own = [] if command is None else command.params
     if wrong is not None and wrong in own:
@@ -215,7 +274,7 @@ def _option_hint(error: Any, command: Any, commands: Mapping[str, Any], program:
 
 
 def _single(commands: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the commands, and in place of a group its own: ``ledger create``."""
+    """Return the commands, those of groups as ``ledger create``."""
     single: list[tuple[str, Any]] = []
     for name, command in commands.items():
         own = getattr(command, "commands", {})
@@ -228,6 +287,6 @@ def _about(parameter: Any) -> str:
 
 
 def _example(command: Any, program: str) -> str:
-    """Return a sentence that shows the command's arguments in their order."""
+    """Return a sentence with an example of the command's arguments."""
     names = [each.name for each in command.params if each.param_type_name == "argument"]
     return f" For example: {program} {command.name} {' '.join(EXAMPLES[name] for name in names)}." if names else ""

@@ -16,13 +16,17 @@ from ..escaping import plain
 PARTIAL: Final = 3
 """The exit code of work that was not finished, or of a requirement that is not decided."""
 
-# Arguments whose option has another name than they.
+# Arguments whose option has another name.
 _RENAMED: Final[Mapping[str, str]] = {
     "read_visits.user": "user_column",
     "release.user": "user_column",
     "Ledger.key": "key_file",
     "Grid.covering.shape": "cells",
     "Hexagons.covering.cell": "hexagons",
+    "within": "move_within",
+    "keep": "method",
+    "by": "mechanism",
+    "epsilon": "epsilons",
 }
 
 
@@ -32,7 +36,7 @@ def say(line: str, *, err: bool = False) -> None:
 
 
 def note(error: SfumatoError, what: str) -> None:
-    """Print that something was not done, why, and how to get it."""
+    """Print what was not done, with the problem and hint of an error."""
     for line in error_lines(error, f"Note: {what} "):
         say(line, err=True)
 
@@ -55,7 +59,7 @@ def _spelling(command: Any) -> Spelling:
     parameters = {} if command is None else {each.name: each for each in command.params}
 
     def spell(name: str, value: str) -> str | None:
-        parameter = parameters.get(_RENAMED.get(name, name.rpartition(".")[2]))
+        parameter = parameters.get(_RENAMED.get(name, "")) or parameters.get(name.rpartition(".")[2])
         if parameter is None:
             return at_command_line(name, value)
         if parameter.param_type_name == "argument":
@@ -71,7 +75,7 @@ def _spelling(command: Any) -> Spelling:
 
 @contextmanager
 def option(name: str) -> Iterator[None]:
-    """Let the errors of the block say by which option, or from which file, the wrong value came."""
+    """Put the name of an option or file before the errors of the block."""
     try:
         yield
     except InputError as error:

@@ -42,14 +42,14 @@ def check_picture(path: Path | None) -> None:
 
 
 def check_drawable() -> None:
-    """Find out before the work whether figures can be drawn at all."""
+    """Raise MissingExtraError before the work if figures cannot be drawn."""
     from ..reports.theme import blank
 
     blank(1, 1)
 
 
 def picture_of(figure: Path | None, target: Path, *, wanted: bool, dark: bool) -> Path | None:
-    """Return where the picture of a result is written: ``--figure``, or beside the result; None for none."""
+    """Return the file of a picture: ``--figure``, or next to the result; None for no picture."""
     if figure is not None and not wanted:
         raise InputError("--figure was given with --no-picture.", "leave one of them out.")
     if dark and not wanted:
@@ -59,7 +59,7 @@ def picture_of(figure: Path | None, target: Path, *, wanted: bool, dark: bool) -
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """Find out before the work whether its results can be written, each to its own file, and replace no input."""
+    """Check before the work that each output can be written to its own file, and replaces no input."""
     from ..tables import is_pipe
 
     read = {path.resolve() for path in inputs if path is not None}
@@ -77,7 +77,7 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
 
 
 def check_folder(folder: Path) -> None:
-    """Find out before the work whether files can be written to a folder, which may not exist yet."""
+    """Check before the work that files can be written to a folder, which need not exist."""
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{str(folder)!r} is a file, but a folder is needed.", "choose another name.")
     nearest = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
@@ -85,7 +85,7 @@ def check_folder(folder: Path) -> None:
 
 
 def draw(figure: Callable[[], Figure], path: Path | None, what: str, *, dark: bool) -> list[Path]:
-    """Write a figure if there is a path and matplotlib, and return its file; without matplotlib print a note."""
+    """Write a figure if there is a path, and return its file; without matplotlib print a note."""
     from ..reports import save_picture
 
     if path is None:

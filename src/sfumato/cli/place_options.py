@@ -1,4 +1,4 @@
-"""Visits, places, a prior, metrics and promises, from the options of a command."""
+"""Visits, places, a prior, metrics and guarantees from the options of a command."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def visits_from(
     *,
     skip_damaged: bool = False,
 ) -> tuple[Visits, str]:
-    """Return the visits of a file, or of the synthetic city, and their name in words; say where they lie."""
+    """Return the visits of a file, or of the synthetic city, and their name in words; print where they are."""
     from ..geo import is_city, read_visits, synthetic_city, whereabouts
     from ..rounding import counted
 
@@ -80,7 +80,7 @@ def visits_from(
 
 
 def visits_of(options: Any) -> tuple[Visits, str]:
-    """Return the visits that the options of a command name, as `visits_from` does."""
+    """Return the visits of the options, and their name in words."""
     return visits_from(
         options.visits,
         options.lat,
@@ -92,7 +92,7 @@ def visits_of(options: Any) -> tuple[Visits, str]:
 
 
 def name_of(visits: Path | None) -> str:
-    """Return the name of what is made from visits, without its ending."""
+    """Return the default name of a result, without its ending."""
     return "city" if visits is None else "mechanism" if _piped(visits) else visits.stem or "mechanism"
 
 
@@ -109,7 +109,7 @@ def region_of(text: str | None) -> Region | None:
 def cells_over(
     visits: Visits, region: str | None, cell: str | None, cells: str | None, hexagons: str | None = None
 ) -> Places:
-    """Return the grid or hexagons that the options ask for; by default a grid of about 108 cells."""
+    """Return the grid or hexagons of the options; by default a grid of about 108 cells."""
     from ..geo import Grid, Hexagons
 
     if sum(given is not None for given in (cell, cells, hexagons)) > 1:
@@ -150,16 +150,13 @@ def prior_of(places: Places, visits: Visits, user: str | None, smoothing: float,
 
 
 def metric_on(places: Places, kind: str, name: str) -> Metric:
-    """Return a metric on places, in kilometres where it counts lengths; `name` is the option that named it."""
+    """Return a metric on places, in kilometres where it is a length; `name` is its option."""
     with option(name):
         return places.metric(kind, unit=None if kind == "hamming" else "km")
 
 
 def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy:
-    """Return the promise of metric privacy; warn where it hides nothing, or leaves nothing to learn.
-
-    Epsilon is as the user wrote it for an option of this name, or per unit of the metric.
-    """
+    """Return metric privacy at an epsilon, the value of the option `name`; warn where it is extreme."""
     from ..core import MetricPrivacy
     from ..reports import extremes
 
@@ -173,7 +170,7 @@ def promise_of(epsilon: str | float, metric: Metric, name: str) -> MetricPrivacy
 def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[float]:
     """Read ``"0.15/km, 0.3/km"``, ``"0.15, 0.3/km"`` or ``"0.15..0.9/km:6"`` (six equal steps); None is no values.
 
-    They are returned in a unit, or `per` unit; `what` names them in errors.
+    The result is in a unit, or `per` unit; `what` names the values in errors.
     """
     from ..core import units
 
@@ -204,13 +201,12 @@ def amounts_of(text: str | None, unit: str, *, per: bool, what: str) -> list[flo
 
 
 def _several(unit: str, *, per: bool) -> str:
-    """Return an example of several values."""
     ending = f"/{unit}" if unit and per else f" {unit}" if unit else ""
     return f"0.5{ending}, 1{ending}"
 
 
 def max_loss_of(text: str, unit: str) -> float:
-    """Return the limit of the loss that ``--max-loss`` gives, in a unit; "" where the loss has none."""
+    """Return the value of ``--max-loss`` in a unit ("" for a loss without one)."""
     from ..core import units
 
     with option("--max-loss"):
@@ -228,7 +224,6 @@ def max_loss_of(text: str, unit: str) -> float:
 
 
 def _piped(path: Path) -> bool:
-    """Return whether a name stands for what is piped into the command."""
     return str(path) in ("-", "/dev/stdin")
 
 
@@ -240,15 +235,12 @@ class Site:
     costs: Loss | Metric
     distances: Metric
     promises: tuple[Asked, ...]
-    said: str = ""  # why the lattice has its spacing; "" for cells, and where the spacing was given
-    search: tuple[str, ...] = ()  # the goal that epsilon was searched for, and what was found, in sentences
+    said: str = ""  # why the lattice has its spacing; "" for cells and for a given spacing
+    search: tuple[str, ...] = ()  # sentences on the goal that epsilon was searched for
 
 
 def wants_cells(options: PlaceOptions, *, of_lattice: tuple[str, ...], of_cells: tuple[str, ...]) -> bool:
-    """Return whether the options ask for cells; otherwise places are points.
-
-    Options that mean something for a lattice only, or for cells only, are refused with the other.
-    """
+    """Return whether the options ask for cells; options for the other kind of places are refused."""
     cells = options.non_default("cell", "cells", "hexagons")
     if cells:
         options.refuse(of_lattice, f"is for points, but {cells[0]} asks for cells.", "leave one of them out.")
@@ -267,10 +259,9 @@ def site_of_points(
     most: int | None,
     errors: bool,
 ) -> Site:
-    """Return the lattice that the options ask for, with the loss of the true point.
+    """Return the lattice of the options, with the loss of the true point.
 
-    Without an epsilon nothing is promised per metre. A spacing is chosen for at most `most` vertices; None is for
-    as many as take about a minute. With `errors` the attacker's error is asked for.
+    A spacing is chosen for at most `most` vertices; None allows as many as take about a minute.
     """
     from ..core import CoordinatePrivacy
     from ..geo import DISTANCES
@@ -300,7 +291,7 @@ def site_of_points(
 def _lattice_over(
     options: PlaceOptions, visits: Visits, promise: CoordinatePrivacy | None, most: int | None
 ) -> tuple[Lattice, str]:
-    """Return the lattice that the options ask for, and why it has its spacing: "" where that was given."""
+    """Return the lattice of the options, and why it has its spacing ("" where that was given)."""
     from ..core import units
     from ..geo import KINDS, Lattice
     from ..optimal import suited_lattice
@@ -323,9 +314,9 @@ def _lattice_over(
 def site_of_cells(
     options: PlaceOptions, visits: Visits, loss: str, epsilon: str | None = None, within: str | None = None
 ) -> Site:
-    """Return the cells that the options ask for, with the distances of their centres.
+    """Return the cells of the options, with the distances of their centres.
 
-    Epsilon and `within` are as the user wrote them; None where no metric privacy is promised, or at any distance.
+    Without an epsilon no metric privacy is guaranteed; without `within` it is for any distance.
     """
     from ..core import ThresholdPrivacy
     from ..geo import DISTANCES
@@ -336,7 +327,7 @@ def site_of_cells(
     distances = metric_on(places, options.metric, "--metric")
     promises: tuple[Asked, ...] = ()
     if within is not None:
-        with option("--epsilon and --within"):
+        with option("--epsilon and --protect-within"):
             promises = (ThresholdPrivacy("1" if epsilon is None else epsilon, distances, within),)
     elif epsilon is not None:
         promises = (promise_of(epsilon, distances, "--epsilon"),)

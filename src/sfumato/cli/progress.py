@@ -1,4 +1,4 @@
-"""Long work: a live line of progress, and a first Ctrl-C that stops it with its best answer."""
+"""Live progress lines, and a first Ctrl-C that stops with the best answer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StopOnInterrupt:
 
 @contextmanager
 def working(text: str) -> Iterator[Callable[[str], None]]:
-    """Show a live line on the error stream with the seconds that work takes; yield what changes its text."""
+    """Show a live line with the elapsed seconds on the error stream; yield the function that changes its text."""
     from .screen import Screen
 
     with Screen(stderr=True).status(text) as status:
@@ -53,13 +53,13 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def progress_line(unit: str) -> Iterator[Callable[[Progress], None]]:
-    """Show one live line of a design's progress on the error stream, in the unit of its value and bound."""
+    """Show a live line of a design's progress, in the unit of its value."""
     with working("Preparing the problem (Ctrl-C stops with the best answer so far)") as update:
         yield lambda progress: update(line_of(progress, unit))
 
 
 def line_of(progress: Progress, unit: str) -> str:
-    """Return a line of a design's progress in words, in the unit of its value and bound."""
+    """Return a design's progress in words, in the unit of its value."""
     from ..rounding import amount, gap_at_most
 
     where = f"Step {progress.step}"
@@ -75,7 +75,7 @@ def line_of(progress: Progress, unit: str) -> str:
 
 @contextmanager
 def rows_line() -> Iterator[Callable[[RowsDone], None]]:
-    """Show one live line of a release's progress on the error stream."""
+    """Show a live line of a release's progress."""
     with working("Drawing reports (after Ctrl-C go on with --resume)") as update:
 
         def report(done: RowsDone) -> None:

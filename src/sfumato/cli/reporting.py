@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..geo import Visits
     from ..reports.document import OtherDesigns, Required
     from ..reports.maps import Outline
-    from .options import DesignOptions
+    from .options import SolverOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Reporting:
     seconds: float  # for designs with other epsilons, which the report shows this one among
 
     @classmethod
-    def of(cls, options: DesignOptions) -> Reporting:
+    def of(cls, options: SolverOptions) -> Reporting:
         """Return what the options ask for, checked before the work."""
         check_report(options.report)
         check_time(options.frontier_time)

@@ -1,4 +1,4 @@
-"""The terminal: text from outside is text and nothing else, and no heading or number of a table is ever cut.
+"""Terminal output without markup, and tables whose headings and numbers are never cut.
 
 It imports rich, so commands import it when they run.
 """
@@ -38,7 +38,7 @@ class Screen(Console):
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Return a text, which all that is printed passes, as one line of visible characters."""
+        """Return a text as one line of visible characters."""
         return super().render_str(plain(text), **options)
 
     def status(self, status: RenderableType, **options: Any) -> Status:
@@ -60,7 +60,7 @@ class _Seconds:
 
 
 class _Line(Status):
-    """A live line; without a terminal, printed once in `_EVERY_S`, counted across lines that follow each other."""
+    """A live line; without a terminal it is printed every `_EVERY_S` seconds."""
 
     due: ClassVar[float] = time.monotonic() + _EVERY_S
     _printing: threading.Thread | None = None
@@ -115,7 +115,7 @@ def print_table(
     *,
     text: Sequence[int] = (0,),
 ) -> None:
-    """Print rows side by side where their numbers and headings fit, else one below the other."""
+    """Print rows as a table where it fits, else one below the other."""
     headings = [plain(heading) for heading in headings]
     rows = [[plain(cell) for cell in row] for row in rows]
     if title:

@@ -1,4 +1,4 @@
-"""The solution of a design for places: its program, or the search for an epsilon, and how long that takes."""
+"""Solution of a design for places: its program, or the search for an epsilon."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import InputError
 from .messages import option, say
-from .options import DesignOptions
+from .options import DesignOptions, SolverOptions
 from .place_options import max_loss_of
 from .progress import StopOnInterrupt, progress_line, working
 
@@ -25,8 +25,9 @@ _SOON_S: Final = 20.0  # seconds that need no announcement
 _USUAL_GAP: Final = 1e-6
 _HOLDS_PLACES: Final = (
     "Note: with --distortion the mechanism file also holds where the visits were, so that the attacker's error "
-    "can be proved again from it: keep it as secret as the visits."
+    "can be proved from it. Keep it as secret as the visits."
 )
+_METHODS: Final = {"best": "better", "table": "program", "noise": "noise"}
 _AMOUNT: Final = re.compile(r"\s*[-+]?\.?\d.*", re.DOTALL)
 
 
@@ -43,7 +44,7 @@ def goal_option(options: DesignOptions) -> str | None:
         )
     options.refuse(
         ("epsilon", "distortion", "max_loss", "objective", "pairs"),
-        f"was given beside {goals[0]}, which searches for the epsilon of the least loss.",
+        f"was given with {goals[0]}, which searches for the epsilon of the least loss.",
         "leave one of them out.",
     )
     return goals[0]
@@ -64,7 +65,7 @@ def goal_of(name: str, options: DesignOptions, visits: Visits, unit: str) -> Des
 def search_epsilon(
     options: DesignOptions, site: Site, prior: Prior, goal: DesignGoal, *, gap: float, medians: Visits | None
 ) -> FoundEpsilon:
-    """Return the epsilon that reaches a goal, with its design; a live line shows the search."""
+    """Return the epsilon that reaches a goal, with its design."""
     from ..core import CoordinatePrivacy, MetricPrivacy, ThresholdPrivacy
     from ..geo import Lattice
     from ..optimal import find_epsilon
@@ -74,9 +75,9 @@ def search_epsilon(
     def promise(epsilon: float) -> CoordinatePrivacy | MetricPrivacy:
         if isinstance(site.places, Lattice):
             return CoordinatePrivacy(epsilon)
-        if options.within is None:
+        if options.protect_within is None:
             return MetricPrivacy(epsilon, site.distances)
-        return ThresholdPrivacy(epsilon, site.distances, options.within)
+        return ThresholdPrivacy(epsilon, site.distances, options.protect_within)
 
     heading = "Searching for epsilon (Ctrl-C stops with the best design so far)"
     with StopOnInterrupt() as stop, working(heading) as update:
@@ -94,7 +95,7 @@ def search_epsilon(
             solver=options.solver,
             time_limit=options.time_limit,
             medians=medians,
-            keep=options.keep,
+            keep=method_of(options),
             stop=stop,
             progress=report,
         )
@@ -109,7 +110,7 @@ def search_epsilon(
 
 
 def _say_how_long(places: int, time_limit: float) -> None:
-    """Say how long a design for the error of the true point takes, and why, where that is not soon."""
+    """Print how long a design for the error of the true point takes, where that is over 20 seconds."""
     from ..optimal import seconds_for_points
 
     seconds = seconds_for_points(places)
@@ -137,9 +138,9 @@ def say_forecast(
     gap: float | None,
     twice: bool,
 ) -> None:
-    """Say about how long a design takes, how much memory, and by which method, where that is not soon.
+    """Print the expected time, memory and solver of a design that takes over 20 seconds.
 
-    It takes `twice` as long where reports are moved and the program is solved once more.
+    It takes `twice` as long where the program is solved again with moved reports.
     """
     from ..optimal import forecast
 
@@ -161,8 +162,15 @@ def say_forecast(
         )
 
 
-def solver_of(options: DesignOptions) -> Solver | str:
-    """Return the solver of ``--solver``, with a state in the folder of ``--checkpoints`` if that is given."""
+def method_of(options: DesignOptions) -> str:
+    """Return what ``--method`` chooses, as `sfumato.design` names it."""
+    if options.method not in _METHODS:
+        raise InputError(f"--method {options.method} is unknown.", "use best, table or noise.")
+    return _METHODS[options.method]
+
+
+def solver_of(options: SolverOptions) -> Solver | str:
+    """Return the solver of ``--solver``, with its state in the folder of ``--checkpoints``."""
     from ..optimal import resumable
 
     return options.solver if options.checkpoints is None else resumable(options.solver, options.checkpoints)
@@ -178,10 +186,10 @@ def solve_program(
     gap: float | None,
     of_visits: bool,
 ) -> tuple[Design, bool]:
-    """Return the design of least loss, or of most distortion, and whether Ctrl-C did not stop it.
+    """Return the design of least loss, or of most distortion, and whether it was not interrupted.
 
-    The attacker's error is that of the true points of visits if distances are Euclidean, else of the places.
-    Reports on a lattice are moved for the visits in `medians`.
+    With Euclidean distances the attacker's error is from the true points of visits, else from the places.
+    Reports on a lattice are moved to the medians of the visits in `medians`.
     """
     from ..optimal import design, design_private
     from ..proofs import PlaceDistortion
@@ -192,7 +200,7 @@ def solve_program(
         guarantees.append(_error_guarantee(options.distortion, site, prior, points, of_visits=of_visits))
     if points is not None and not (options.distortion is None and options.max_loss is None):
         _say_how_long(len(site.places), options.time_limit)
-    elif options.solver == "auto" and options.keep != "noise" and options.max_loss is None:
+    elif options.solver == "auto" and options.method != "noise" and options.max_loss is None:
         with working("Estimating how long the design takes"):
             say_forecast(
                 prior,
@@ -220,7 +228,7 @@ def solve_program(
                 prior,
                 loss=site.costs,
                 objective=options.objective,
-                keep=options.keep,
+                keep=method_of(options),
                 medians=medians,
                 **request,
             )
@@ -239,7 +247,7 @@ def solve_program(
 def _error_guarantee(
     distortion: str, site: Site, prior: Prior, visits: Visits | None, *, of_visits: bool
 ) -> DistortionPrivacy | PlaceDistortion:
-    """Return the attacker's error as a guarantee: of the true points of visits, or without them of the places."""
+    """Return the attacker's error as a guarantee: from the true points of visits, else from the places."""
     from ..core import DistortionPrivacy
     from ..proofs import PlaceDistortion
 

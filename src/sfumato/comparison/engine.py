@@ -1,4 +1,4 @@
-"""Engine of comparisons: entries make their rows one after the other in shared time."""
+"""Engine of comparisons: entries that make their rows in shared time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,7 @@ Row = TypeVar("Row")
 
 
 class SharedTime:
-    """Seconds for pieces of work, by their names; each gets its part of what the ones before it have left.
-
-    Args:
-        seconds: For all of them; ``inf`` for no limit.
-        parts: How much of the time each may take, relative to the others, if all take what they may.
-        clock: Seconds that have passed since any moment.
-    """
+    """Seconds for pieces of work by name; each gets its relative part of what is left when it begins."""
 
     def __init__(
         self, seconds: float, parts: Mapping[Any, float], clock: Callable[[], float] = time.monotonic
@@ -42,13 +36,13 @@ class SharedTime:
         return max(0.0, self._end - self._clock())
 
     def share(self, name: Hashable) -> float:
-        """Return the seconds for a piece of work that begins now: its part of what is left."""
+        """Return the seconds for a piece of work that begins now."""
         part = self._parts.pop(name)
         seconds: float = self.left * part / (part + sum(self._parts.values()))
         return seconds
 
     def countdown(self, name: Hashable) -> Callable[[], float]:
-        """Return how many seconds are left for a piece of work that begins now, whenever that is called."""
+        """Return a function of the seconds left for a piece of work that begins now."""
         end = self._clock() + self.share(name)
         return lambda: max(0.0, end - self._clock())
 
@@ -68,19 +62,12 @@ def check_time(seconds: float) -> float:
 
 
 class Contestant(NamedTuple, Generic[Row]):
-    """Mechanism, family or bound in a comparison.
-
-    Attributes:
-        name: Its name in tables.
-        part: Its share of the time, relative to the others.
-        rows: From the common epsilon or loss and the time to its rows.
-        missing: From that value, the error and the time to the row that says why there is no other.
-    """
+    """Mechanism, family or bound in a comparison."""
 
     name: str
-    part: float
-    rows: Callable[[float, Clock], Iterable[Row]]
-    missing: Callable[[float, SfumatoError, Clock], Row]
+    part: float  # of the time, relative to the others
+    rows: Callable[[float, Clock], Iterable[Row]]  # from the common epsilon or loss
+    missing: Callable[[float, SfumatoError, Clock], Row]  # the row in place of those that failed
 
 
 def run(
@@ -90,14 +77,9 @@ def run(
     progress: Callable[[str], None] | None,
     found: Callable[[Row], None] | None,
 ) -> list[Row]:
-    """Return the rows of each contestant at all values; the rows of one value are together.
+    """Return the rows of the contestants, ordered by value; each is made at all values before the next.
 
-    Args:
-        contestants: In the order in which they are made, each at all values before the next.
-        values: The epsilons, or the loss, that the mechanisms have in common.
-        seconds: For everything.
-        progress: Called with the name of each contestant before it is made for a value.
-        found: Called with each row when it is there.
+    `progress` is called with the name of a contestant before it is made for a value, `found` with each row.
     """
     rows: list[list[Row]] = [[] for _ in values]
     work = [(contestant, k) for contestant in contestants for k in range(len(values))]
@@ -114,7 +96,7 @@ def run(
 
 
 def _attempt(contestant: Contestant[Row], value: float, clock: Clock) -> Iterator[Row]:
-    """Yield the rows of a contestant up to an error, and what is missing then; callers' errors pass through."""
+    """Yield the rows of a contestant, and after an error its missing row; errors of the caller pass through."""
     rows = iter(contestant.rows(value, clock))
     while True:
         try:
@@ -137,11 +119,7 @@ def check_common(epsilon: object, max_loss: object) -> None:
 
 
 def epsilons_of(epsilon: float | str | Sequence[float | str]) -> list[float | str]:
-    """Return one epsilon, or several, as a list.
-
-    Raises:
-        InputError: If there is none.
-    """
+    """Return one epsilon, or several, as a list; raise InputError if there is none."""
     epsilons = [epsilon] if isinstance(epsilon, str | float | int | np.number) else list(epsilon)
     if not epsilons:
         raise InputError("no epsilon was given.", "use '1/km'.")

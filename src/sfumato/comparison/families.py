@@ -41,8 +41,7 @@ class ParametricFamily:
     Attributes:
         name: Its name in tables and figures.
         build: From the parameter, per unit of the metric, to the mechanism.
-        promises: Whether the parameter is an epsilon of metric privacy; families
-            that do not promise it are compared at equal loss only.
+        promises: Whether the parameter is an epsilon of metric privacy; others are compared at equal loss only.
     """
 
     name: str
@@ -93,8 +92,7 @@ def calibrate(
 ) -> tuple[float, Mechanism]:
     """Return the parameter and the mechanism of the loosest member whose proved epsilon is at most ``epsilon``.
 
-    A family may satisfy a smaller epsilon than its parameter; at equal epsilon it would then look worse than it
-    is.
+    A family may satisfy a smaller epsilon than its parameter, and would then look worse than it is.
 
     Args:
         family: A family that promises metric privacy.

@@ -23,7 +23,17 @@ from ..rounding import (
     percent_at_most,
 )
 from .engine import ANY, NOT_REACHED
-from .results import BROAD, LOSSES_DRAWN, NARROW, Comparison, ComparisonRow, LossLine, loss_figure, mark_leaving
+from .results import (
+    BROAD,
+    FILES_LEFT_OUT,
+    LOSSES_DRAWN,
+    NARROW,
+    Comparison,
+    ComparisonRow,
+    LossLine,
+    loss_figure,
+    mark_leaving,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,8 +49,8 @@ NAMES: Final = (SPLINE, HAT, REMAPPED, RAW, CELLS, ANY)
 
 _ABOVE: Final = "Above the bound: by what share the loss exceeds what no mechanism with that promise goes below."
 _APART: Final = (
-    "The last column is for two people a metre apart: how many times likelier a report may be from one of them "
-    "than from the other."
+    "The last column is for two people a metre apart: how many times as probable a report may be from one of "
+    "them as from the other."
 )
 # Colours that most colour-blind readers tell apart (Okabe and Ito), and marks for everybody.
 _STYLES: Final = {
@@ -62,17 +72,17 @@ class PlaceRow(ComparisonRow):
 
     Attributes:
         name: The mechanism; ``any mechanism`` is the bound.
-        epsilon: Per unit of length: what it was made for. Of cells it is between their middles.
-        epsilon_upper: Per unit of length: proved of any two points; ``inf`` for cells.
-        slack_m: By how much farther apart than they are two points may seem to it, in metres.
+        epsilon: What it was made for, per unit of length; for cells between their middles.
+        epsilon_upper: Proved for any two points, per unit of length; ``inf`` for cells.
+        slack_m: How much farther apart two points may be treated, in metres.
         loss: The mean distance from the true point to the report.
-        attacker_error: The mean distance from the true point to the best guess, which may be anywhere; None for
-            the bound, and where the attack was not reached in the time.
-        metre_factor: How many times likelier a report is from one of two points a metre apart than from the
-            other, at most; measured at the worst border for cells, None for the bound.
+        attacker_error: The mean distance from the true point to the best guess anywhere; None for the bound, and
+            where there was no time for the attack.
+        metre_factor: The largest ratio of a report's probabilities from two points a metre apart; for cells at
+            the worst border, None for the bound.
         detail: How it was made.
-        problem: Why there is no such mechanism; the numbers are then infinite, and empty in a saved table.
-        stopped: Why a program is not the best on its lattice or cells, and how far from it; "" where it is.
+        problem: Why there is no mechanism; the numbers are then infinite, and empty in a saved table.
+        stopped: Why a program is not the best on its lattice or cells, and its gap; "" where it is.
     """
 
     name: str
@@ -111,10 +121,10 @@ class PlaceComparison(Comparison[PlaceRow]):
     """Several mechanisms for places, on the same visits; epsilon counts per the unit of losses.
 
     Attributes:
-        visits: How many visits all were made for and measured on.
-        given: How many visits they were drawn from.
+        visits: The number of visits that all were made for and measured on.
+        given: The number of visits that these were drawn from.
         blind_error: The error of an attacker who sees no report.
-        bounds: Lower bounds for every mechanism with such a promise, one for each epsilon; on the same visits.
+        bounds: Lower bounds for every mechanism with the same guarantee, one for each epsilon.
     """
 
     visits: int
@@ -125,9 +135,9 @@ class PlaceComparison(Comparison[PlaceRow]):
     @property
     def caption(self) -> str:
         """The caption of the figure."""
-        if any(row.problem == NOT_REACHED for row in self.rows):
-            return f"{LOSSES_DRAWN} Mechanisms that were not reached in the time are left out."
-        return LOSSES_DRAWN
+        late = any(row.problem == NOT_REACHED for row in self.rows)
+        left_out = " Mechanisms that were not reached in the time are left out." if late else ""
+        return f"{LOSSES_DRAWN}{left_out}{FILES_LEFT_OUT if self.files else ''}"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -135,19 +145,17 @@ class PlaceComparison(Comparison[PlaceRow]):
         return (_ABOVE, _APART) if self.equal == "epsilon" else (_APART,)
 
     def excess(self, row: PlaceRow) -> float:
-        """Return by what share, at most, a mechanism's loss exceeds the least possible with its promise.
+        """Return the relative excess, at most, of a loss over the least with the same guarantee: 0.06 for 6 %.
 
-        Returns:
-            0.06 for a loss of at most 1.06 times the least; ``inf`` where nothing is known, as for cells, which
-            keep no such promise.
+        It is ``inf`` for cells and files, which have another guarantee.
 
         Raises:
-            InputError: If the loss is less than any mechanism with the promise can have.
+            InputError: If the loss is less than any mechanism with the guarantee can have.
         """
         bound = next((each for each in self.bounds if each.epsilon == row.epsilon), None)
         if row.name == ANY:
             return 0.0
-        if bound is None or not math.isfinite(row.epsilon_upper):
+        if bound is None or not math.isfinite(row.epsilon_upper) or row.name in self.files:
             return math.inf
         if row.slack_m and row.loss.upper < bound.lower:
             return 0.0  # with a slack less is promised than the bound is for
@@ -162,7 +170,7 @@ class PlaceComparison(Comparison[PlaceRow]):
             "loss",
             *(["above the bound"] if bounded else []),
             "attacker's error",
-            "times likelier, a metre apart",
+            "times as probable, a metre apart",
         )
         tables = []
         for value in self.values:
@@ -187,13 +195,13 @@ class PlaceComparison(Comparison[PlaceRow]):
             if self.equal == "loss":
                 sentences.append(
                     f"So a loss of {amount_at_most(self.values[0], unit)} needs an epsilon above "
-                    f"{exactly(bound.epsilon)}/{unit}, whatever the mechanism is."
+                    f"{exactly(bound.epsilon)}/{unit}, for every mechanism."
                 )
         drawn = "" if self.visits == self.given else f", drawn at random from {self.given:,}"
         sentences.append(
             "Losses and errors are distances from the true point, on average over the same "
             f"{counted(self.visits, 'visit')}{drawn}. A loss is at most, an attacker's error at least what is "
-            f"shown. Without a report the attacker errs by about {amount(self.blind_error.value, unit)}."
+            f"shown. Without a report the attacker's error is about {amount(self.blind_error.value, unit)}."
         )
         sentences += [*self._slacks(), *self._on_cells()]
         for row in self.rows:
@@ -216,7 +224,6 @@ class PlaceComparison(Comparison[PlaceRow]):
         return draw(rows, self, NARROW if narrow else BROAD)
 
     def _slacks(self) -> list[str]:
-        """Return by how much farther apart two points may seem than they are."""
         slacks = {
             who: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
             for names, who in (((REMAPPED, RAW), "planar Laplace"), ((SPLINE, HAT), "programs"))
@@ -225,22 +232,21 @@ class PlaceComparison(Comparison[PlaceRow]):
         if not parts:
             return []
         return [
-            "Positions are snapped before anything is drawn, so that two points may seem farther apart than they "
-            f"are: by at most {' and '.join(parts)}. Promises and the last column count this slack in."
+            "Positions are snapped before anything is drawn, which treats two points as farther apart than they "
+            f"are, by at most {' and '.join(parts)}. Guarantees and the last column include this slack."
         ]
 
     def _on_cells(self) -> list[str]:
-        """Return what cells promise."""
         sentences = []
         for row in self.rows:
             if row.name != CELLS or row.problem or row.metre_factor is None or math.isfinite(row.epsilon_upper):
                 continue
-            factor = row.metre_factor.lower
+            factor, epsilon = row.metre_factor.lower, f"{at_most(row.epsilon, 5)}/{self.unit}"
             times = "infinitely" if math.isinf(factor) else f"{at_least(factor, 3)} times"
             sentences.append(
-                f"Cells made for epsilon {at_most(row.epsilon, 5)}/{self.unit} keep it between their middles. "
-                f"Between any two points they keep none: at the worst border a report is {times} likelier from "
-                "one of two points a metre apart than from the other."
+                f"Cells made for epsilon {epsilon} guarantee it between their middles only: at the "
+                f"worst border a report is {times} as probable from one of two points a metre apart as from the "
+                "other."
             )
         return sentences
 
@@ -279,14 +285,14 @@ def _lines(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> F
 
 
 def _proved(row: PlaceRow) -> float:
-    """Return what is proved of a loss, as the table has it: at most so much, but at least for a bound of all."""
+    """Return the upper bound of a loss, or the lower one of the bound for all mechanisms."""
     if row.name == ANY:
         return row.loss.lower
     return row.loss.upper if math.isfinite(row.loss.upper) else row.loss.value
 
 
 def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Figure:
-    """Return a bar for each mechanism: its loss at the one epsilon, or its epsilon at the one loss."""
+    """Return a figure with a bar for each mechanism: its loss, or at equal loss its epsilon."""
     unit, at_loss = comparison.unit, comparison.equal == "loss"
     lengths = {row.name: row.epsilon if at_loss else _proved(row) for row in rows}
     names = sorted((name for name in _STYLES if name in lengths), key=lambda name: lengths[name])
@@ -336,7 +342,7 @@ def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Fi
 
 
 def _mark(ax: Axes, at: float, line: str, label: str, row: float, end: float, *, narrow: bool) -> None:
-    """Draw a line across all bars, with its label on the side that has room."""
+    """Draw a line across all bars, labelled on the side with room."""
     ax.axvline(at, color=_BLACK, linewidth=1.2, linestyle=line)
     left = at > 0.4 * end
     ax.annotate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -11,14 +11,15 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..attacks import true_place
-from ..core import Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior, Space, units
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior, Space, units
 from ..core.arguments import checked
 from ..errors import DataError, InputError, SfumatoError, SolverError, argument
+from ..files import MechanismFile
 from ..geo import Grid, Kind, Lattice, Places, Region, Visits
 from ..intervals import exp_above
 from ..mechanisms import raw_error, stretch
 from ..optimal import MOST_VERTICES, CoordinateBound, Design, coordinate_bound, design, suited_lattice
-from ..proofs import expected_loss_above, worst_border
+from ..proofs import VertexPrivacy, expected_loss_above, prove_coordinate_privacy, worst_border
 from ..rounding import amount_at_most, down, gap_at_most, up
 from .engine import ANY, NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
 from .place_results import CELLS, HAT, NAMES, RAW, REMAPPED, SPLINE, PlaceComparison, PlaceRow
@@ -36,7 +37,7 @@ SLOPE: Final = -0.7
 
 _SEED: Final = 0  # of the draw of visits: a study that anybody can repeat, nothing is released
 _KINDS: Final[dict[str, Kind]] = {SPLINE: "square", HAT: "triangular"}
-# What is quick first, so that little time still brings something; how much of it each may take.
+# Quick ones first, so that little time still gives rows; the relative time of each.
 _PARTS: Final = {REMAPPED: 2.0, RAW: 1.0, SPLINE: 4.0, CELLS: 2.0, HAT: 4.0}
 _PART_OF_BOUND: Final = 4.0
 _MORE: Final = 1.005  # than 2 / loss: an epsilon at which planar Laplace noise loses no more
@@ -64,36 +65,37 @@ def compare_places(
     time_limit: float = float("inf"),
     bound_time: float = 60.0,
     most_visits: int = MOST_VISITS,
+    files: Mapping[str, MechanismFile] | None = None,
     progress: Callable[[str], None] | None = None,
     found: Callable[[PlaceRow], None] | None = None,
 ) -> PlaceComparison:
     """Compare mechanisms for places at equal promise per kilometre, or at equal loss of the true point.
 
-    There are the programs on lattices with spline and with hat weights, planar Laplace noise with and
-    without the remap that is best for these visits, a program on cells of the same size, and a bound that no
-    mechanism with the promise can go below. All of them are what `design` makes of these visits, with the reports
-    of programs at medians, also on cells. All losses and attackers' errors are of the true points, on the
-    same visits. Cells promise nothing to two points near a border, whatever they are compared at.
+    The rows are programs on lattices with spline and with hat weights, planar Laplace noise with and without the
+    best remap for these visits, a program on cells of the same size, and a lower bound for every mechanism with
+    the guarantee. Programs have their reports at medians, also on cells. Losses and attackers' errors are of the
+    true points, on the same visits. Cells guarantee nothing for two points near a border.
 
     Args:
-        visits: Where people are. Every mechanism is made for these, and measured on these.
+        visits: Every mechanism is made for these, and measured on these.
         epsilon: Per kilometre, a number or text such as ``"1/km"``; or several.
-        max_loss: The loss of all, instead of epsilon; such as ``"500 m"``. At most 1 % less is lost, and
-            lattices have at most 150 vertices. The row of the bound then has an epsilon that is too small for any
-            mechanism with this loss.
-        region: What lattices and cells serve, where it is not all that the visits cover.
+        max_loss: The loss of all, instead of epsilon, such as ``"500 m"``; reached within 1 %, on lattices of at
+            most 150 vertices. The row of the bound then has an epsilon that is too small for this loss.
+        region: What lattices and cells serve; by default all visits.
         spacing: Of lattices and cells; by default `sfumato.optimal.suited_lattice` chooses it.
         gap: The relative gap of the programs.
-        time_limit: Seconds for everything. Each mechanism gets a part of what is left; a program that is
-            not done by then is its best so far, and what there is no time for is named. It is looked at
-            between steps that take some seconds.
+        time_limit: Seconds for everything, checked between steps of some seconds. Each mechanism gets a part of
+            what is left; a program is then the best so far, and what there is no time for is named.
         bound_time: Seconds for each bound, at most; 0 leaves it out.
-        most_visits: The most visits to use; from more, this many are drawn at random, always the same ones.
+        most_visits: The most visits to use; of more, this many are drawn, always the same ones.
+        files: Mechanisms to compare with, by the name of their row: each with the epsilon that is proved of it, in
+            the table of every value. They must serve all visits.
         progress: Called with the name of each mechanism before it is made.
         found: Called with each row when it is there.
 
     Raises:
-        InputError: If not exactly one of epsilon and max_loss is given, or a number cannot be used.
+        InputError: If not exactly one of epsilon and max_loss is given, a number cannot be used, or a file does
+            not fit the visits.
         DataError: If no visit is inside the region.
         InfeasibleError: If the loss is that of always reporting the same place, or more.
         UnitError: If a unit does not fit.
@@ -126,14 +128,93 @@ def compare_places(
         equal, values = "epsilon", _rates(epsilon)
     else:
         equal, values = "loss", (_limit(max_loss, blind),)
+    for name, file in (files or {}).items():
+        _check_file(name, file, used)
     most = MOST_VERTICES if equal == "epsilon" else SEARCHED
     families = _PlaceFamilies(used, area or visits.region(), step, most, gap, bound_time, equal)
-    rows = run(families.contestants(), values, time_limit, progress, found)
+    contestants = [
+        Contestant(name, 1.0, partial(_file_rows, name, file, used, equal == "epsilon"), partial(_missing, name))
+        for name, file in (files or {}).items()
+    ]
+    rows = run([*contestants, *families.contestants()], values, time_limit, progress, found)
+    order = (*NAMES, *(files or ()))
     ordered = sorted(
-        rows, key=lambda row: (equal == "epsilon" and values.index(row.epsilon), NAMES.index(row.name))
+        rows, key=lambda row: (equal == "epsilon" and values.index(row.epsilon), order.index(row.name))
     )
     bounds = tuple(families.bounds)
-    return PlaceComparison(tuple(ordered), equal, values, UNIT, len(used), len(inside), blind, bounds)
+    return PlaceComparison(
+        tuple(ordered), equal, values, UNIT, len(used), len(inside), blind, bounds, files=tuple(files or ())
+    )
+
+
+def _check_file(name: str, file: MechanismFile, visits: Visits) -> None:
+    """Refuse a mechanism that does not serve all visits, or whose reports are tuples."""
+    if file.tupling is not None:
+        raise InputError(f"{name} reports tuples, which are not compared for points.", "compare it on its cells.")
+    if name in NAMES:
+        raise InputError(f"a file has the name of a row, {name!r}.", "rename it.")
+    if file.has_matrix:
+        places = file.report_channel.secrets
+        if not isinstance(places, Lattice | Grid):
+            raise InputError(f"{name} is for {places!r}, not for points.", "use a file for a lattice or a grid.")
+        served = places.inside(visits.lat, visits.lon)
+    else:
+        served = file.noise.serves(visits.lat, visits.lon)
+    if not served.all():
+        raise InputError(
+            f"{name} does not serve {int((~served).sum()):,} of the {len(visits):,} visits.",
+            "choose a region that it serves.",
+        )
+
+
+def _file_rows(
+    name: str, file: MechanismFile, visits: Visits, at_epsilon: bool, value: float, clock: Clock
+) -> Iterator[PlaceRow]:
+    """Yield the row of a mechanism file; at equal loss its epsilon is what is proved of it."""
+    check_time(clock.total())
+    candidate = _noise_of_file(name, file, visits) if not file.has_matrix else _matrix_of_file(name, file, visits)
+    row = candidate.attacked if clock.total() else candidate.row
+    yield replace(row, epsilon=value if at_epsilon else row.epsilon_upper)
+
+
+def _noise_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate:
+    noise, proof = file.noise, file.noise_proof
+    if noise.projection is None:
+        raise InputError("noise for visits has no plane.", "make it for visits.")
+    error = noise.error(noise.projection.forward(visits.lat, visits.lon), np.ones(len(visits)))
+    epsilon = up(proof.upper * units.factor(UNIT, proof.promise.unit)) if proof.holds else math.inf
+    metre = _metre(epsilon, proof.slack_m)
+    row = PlaceRow(name, epsilon, epsilon, proof.slack_m, _in_km(error.loss), None, metre, repr(noise))
+    return Candidate(row, lambda: _in_km(error.attacker))
+
+
+def _matrix_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate:
+    mechanism = file.report_channel
+    places = mechanism.secrets
+    epsilon, slack, metre = math.inf, 0.0, Bracket(1.0, math.inf, math.inf)
+    if isinstance(places, Grid):
+        metre = worst_border(mechanism).factor
+    elif isinstance(places, Lattice):
+        promise = next((each for each in file.guarantees if isinstance(each, VertexPrivacy)), None)
+        if promise is not None:
+            proof = prove_coordinate_privacy(mechanism, promise)
+            epsilon, slack = up(proof.upper * units.factor(UNIT, proof.unit)), proof.slack_m
+            metre = _metre(epsilon, slack)
+    if not isinstance(places, Places):
+        raise InputError(f"{name} is for {places!r}, not for places.", "use a file for places.")
+    prior, loss = (
+        Prior.from_visits(places, visits),
+        places.loss(visits, unit=UNIT, observables=mechanism.observables),
+    )
+    detail = f"{places!r}, {mechanism.shape[1]} reports"
+    row = PlaceRow(name, epsilon, epsilon, slack, _loss_of(mechanism, prior, loss), None, metre, detail)
+    return Candidate(row, lambda: true_place(mechanism, visits, unit=UNIT).error)
+
+
+def _loss_of(mechanism: Mechanism, prior: Prior, loss: AnyLoss) -> Bracket:
+    value = mechanism.expected_loss(prior, loss)
+    upper = up(expected_loss_above(mechanism, prior, loss) * (1 + _ROUNDING))
+    return Bracket(max(0.0, value * (1 - _ROUNDING)), min(value, upper), upper)
 
 
 class Candidate(NamedTuple):
@@ -152,32 +233,21 @@ class Candidate(NamedTuple):
 class _PlaceFamilies:
     """Families for some visits, which make their mechanisms as `design` does.
 
-    Attributes:
-        visits: All mechanisms are made for these and measured on these.
-        region: What they serve.
-        spacing: Of lattices and cells, metres; by default it is chosen for each epsilon, and at equal loss it is
-            the finest, so that losses depend on epsilon alone.
-        most: Vertices of a lattice whose spacing is chosen, at most.
-        gap: Of the programs.
-        bound_time: Seconds for each bound, at most.
-        equal: What the mechanisms have in common.
-        bounds: Those that were proved.
-        noises: Noise by epsilon, which two families share.
-        start: At equal loss: the epsilon and the slope at which the next search begins.
-        least: At equal loss: the least epsilon of a mechanism with a promise for any two points.
+    Without a spacing it is chosen for each epsilon; at equal loss it is the finest, so that losses depend on
+    epsilon alone.
     """
 
     visits: Visits
     region: Region
-    spacing: float | None
-    most: int
+    spacing: float | None  # metres
+    most: int  # vertices of a lattice whose spacing is chosen
     gap: float
     bound_time: float
     equal: str
     bounds: list[CoordinateBound] = field(default_factory=list)
-    noises: dict[float, Design] = field(default_factory=dict)
-    start: tuple[float, float] | None = None
-    least: float = math.inf
+    noises: dict[float, Design] = field(default_factory=dict)  # by epsilon; two families share them
+    start: tuple[float, float] | None = None  # at equal loss: epsilon and slope where the next search begins
+    least: float = math.inf  # at equal loss: the least epsilon with a guarantee for any two points
 
     def contestants(self) -> list[Contestant[PlaceRow]]:
         """Return the families in the order in which they are made, and the bound."""
@@ -194,7 +264,7 @@ class _PlaceFamilies:
         yield candidate.attacked if clock.total() else candidate.row
 
     def _match(self, name: str, limit: float, clock: Clock) -> Iterator[PlaceRow]:
-        """Yield the row at a loss: noise is quick and comes first; programs are searched for near its epsilon."""
+        """Yield the row at a loss; the search for a program begins at the epsilon of the noise."""
         noise = _MORE * 2 / limit
         first, slope = (noise, -1.0) if name == RAW else self.start or (noise, SLOPE)
         match = match_loss(lambda epsilon: self._candidate(name, epsilon, clock.left()), name, limit, first, slope)
@@ -208,7 +278,7 @@ class _PlaceFamilies:
         yield self._bound_row(self._proved(epsilon, clock), epsilon)
 
     def _needed(self, limit: float, clock: Clock) -> Iterator[PlaceRow]:
-        """Yield an epsilon, as large as may be, with which every mechanism loses more than the limit."""
+        """Yield a large epsilon at which every mechanism loses more than the limit."""
         if math.isinf(self.least):
             return
         best: CoordinateBound | None = None
@@ -230,7 +300,7 @@ class _PlaceFamilies:
         yield self._bound_row(best, epsilon)
 
     def _proved(self, epsilon: float, clock: Clock) -> CoordinateBound | None:
-        """Return the bound for an epsilon; None where there is no time to prove one."""
+        """Return the bound for an epsilon; None without time to prove one."""
         seconds = min(self.bound_time, clock.left())
         if not seconds > 0:
             return None
@@ -238,7 +308,7 @@ class _PlaceFamilies:
         return bound if bound.lower > 0 else None
 
     def _bound_row(self, bound: CoordinateBound | None, epsilon: float) -> PlaceRow:
-        """Take a bound up and return its row, or the row that says that there is none."""
+        """Record a bound and return its row, or the row that there is none."""
         if bound is None:
             return PlaceRow.missing(ANY, epsilon, NOT_REACHED)
         self.bounds.append(bound)
@@ -246,11 +316,7 @@ class _PlaceFamilies:
         return PlaceRow(ANY, bound.epsilon, bound.epsilon, 0.0, bound.least, None, None, detail)
 
     def _candidate(self, name: str, epsilon: float, seconds: float) -> Candidate:
-        """Return a family's mechanism of an epsilon; a program that has not ended in time is the best so far.
-
-        Raises:
-            SolverError: If there is no mechanism in that time.
-        """
+        """Return a family's mechanism of an epsilon, the best so far of a program; SolverError without time."""
         check_time(seconds)
         if name in _KINDS:
             return self._program(name, epsilon, seconds)
@@ -295,7 +361,7 @@ class _PlaceFamilies:
             gap = gap_at_most(best.certificate.gap)
             stopped = f"stopped by the time limit, at most {gap} above the least with its reports"
         detail = f"{places!r}, {mechanism.shape[1]} reports"
-        loss = self._loss(best, mechanism)
+        loss = _loss_of(mechanism, best.problem.prior, best.problem.loss)
         row = PlaceRow(name, epsilon, epsilon_upper, slack_m, loss, None, metre, detail, stopped=stopped)
         return Candidate(row, lambda: true_place(mechanism, self.visits, unit=UNIT).error)
 
@@ -333,12 +399,6 @@ class _PlaceFamilies:
         loss = raw_error(points, np.ones(len(points)), noise.noise.rate, noise.step_m)
         return _in_km(Bracket(down(loss.lower / stretch(noise.reach_m)), loss.value, loss.upper))
 
-    def _loss(self, best: Design, mechanism: Mechanism) -> Bracket:
-        prior, loss = best.problem.prior, best.problem.loss
-        value = mechanism.expected_loss(prior, loss)
-        upper = up(expected_loss_above(mechanism, prior, loss) * (1 + _ROUNDING))
-        return Bracket(max(0.0, value * (1 - _ROUNDING)), min(value, upper), upper)
-
 
 def design_program(
     places: Places,
@@ -349,7 +409,7 @@ def design_program(
     *,
     medians: Visits | None = None,
 ) -> Design:
-    """Return the program for visits on a lattice or on cells, with reports at medians of visits where given."""
+    """Return the program for visits on a lattice or on cells, with reports at medians where they are given."""
     return design(
         Prior.from_visits(places, visits),
         loss=places.loss(visits, unit=UNIT),
@@ -372,16 +432,10 @@ class PlaceMatch(NamedTuple):
 def match_loss(
     make: Callable[[float], Candidate], name: str, limit: float, first: float, slope: float = SLOPE
 ) -> PlaceMatch:
-    """Return the row of the least epsilon that is found to lose no more than a limit, and little less.
+    """Return the row of the least epsilon, per kilometre, whose loss is found within 1 % below a limit.
 
-    The secant method in logarithms, held between an epsilon that loses too much and one that does not.
-
-    Args:
-        make: Makes the mechanism of an epsilon per kilometre.
-        name: The family.
-        limit: The loss.
-        first: The first epsilon to try.
-        slope: A guess of the slope of the logarithm of the loss by that of epsilon.
+    The secant method in logarithms, kept between an epsilon that loses too much and one that does not. The slope
+    is a guess for the logarithm of the loss by that of epsilon.
     """
     x = math.log(first)
     low, high = -math.inf, math.inf  # logarithms of an epsilon that loses too much, and of one that does not
@@ -453,7 +507,7 @@ def _drawn(visits: Visits, most: int) -> Visits:
 
 
 def _blind(visits: Visits) -> Bracket:
-    """Return the error of an attacker who sees no report: the mean distance to the best point of all."""
+    """Return the mean distance to the best point of all: the attacker's error without a report."""
     grid = Grid.covering(visits.region(), shape=(2, 2))
     same = Mechanism(np.ones((4, 1)), grid, Space(["the same"]))
     return true_place(same, visits, unit=UNIT).blind

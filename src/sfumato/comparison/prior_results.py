@@ -22,7 +22,17 @@ from ..rounding import (
     percent_at_most,
 )
 from .engine import NOT_REACHED
-from .results import BROAD, LOSSES_DRAWN, NARROW, TOP, Comparison, ComparisonRow, LossLine, loss_figure
+from .results import (
+    BROAD,
+    FILES_LEFT_OUT,
+    LOSSES_DRAWN,
+    NARROW,
+    TOP,
+    Comparison,
+    ComparisonRow,
+    LossLine,
+    loss_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -42,7 +52,7 @@ _MARKS: Final = "osv^<>pd"
 _NOTHING: Final = 1e-6  # bits, percent or units of length: as good as nothing
 _ALIKE: Final = 0.1  # of the largest value: a panel of values that near is told in words
 _ALL_DRAWN: Final = (
-    "The same, drawn: loss, the attacker's error, how often they find the truth, and what a report tells."
+    "The same as figures: loss, the attacker's error, how often they find the truth, and what a report reveals."
 )
 
 
@@ -51,22 +61,20 @@ class PriorRow(ComparisonRow):
     """One mechanism of a comparison, and what it achieves.
 
     Attributes:
-        name: The mechanism.
         parameter: The family's parameter, per unit of the metric; None for the optimum.
-        epsilon_upper: Proved, per unit of the metric; ``inf`` where two secrets can be told apart.
+        epsilon_upper: Proved, per unit of the metric; ``inf`` where two secrets can be distinguished.
         loss: The expected loss, rounded up.
         worst_case_loss: The largest expected loss of any secret, rounded up.
         attacker_error: The expected error of the best attack.
         bayes_error: The probability that the best guess of the secret is wrong.
         information_bits: The mutual information of secret and report.
-        entropy_bits: The remaining entropy: of the secret, when the report is known.
-        loss_lower_bound: Proved: no mechanism of this epsilon loses less; the optimum alone has one.
-        spread: The standard error of the attacker's error where the attacker's columns are
-            estimated from simulated tuples; None where they are computed.
-        problem: Why there is no such row; the numbers are then infinite, and empty in a saved table.
-        stopped: Why the optimum is not one, and how far from it at most; "" where it is.
-        epsilon: Per unit of the metric: what the mechanism was made for; None at equal loss.
-        infeasible: Whether the problem is that the family has no such member, so that nothing is missing.
+        entropy_bits: The entropy of the secret given the report.
+        loss_lower_bound: A lower bound of the loss of all mechanisms of this epsilon; only for the optimum.
+        spread: The standard error of the attacker's error from simulated tuples; None where it is computed.
+        problem: Why there is no mechanism; the numbers are then infinite, and empty in a saved table.
+        stopped: Why the optimum was not reached, and its gap; "" where it was.
+        epsilon: What the mechanism was made for, per unit of the metric; None at equal loss.
+        infeasible: Whether the family has no such member, so that nothing is missing.
     """
 
     name: str
@@ -110,7 +118,7 @@ class PriorComparison(Comparison[PriorRow]):
     Attributes:
         metric_unit: The unit that epsilon counts per.
         blind_error: The attacker's error without a report: no mechanism can force more.
-        blind_hit_rate: How often the likeliest secret is right: every mechanism allows it.
+        blind_hit_rate: The probability of the most probable secret: every mechanism allows it.
     """
 
     metric_unit: str
@@ -125,7 +133,7 @@ class PriorComparison(Comparison[PriorRow]):
     @property
     def caption(self) -> str:
         """The caption of the figure."""
-        return _ALL_DRAWN if len(self.values) == 1 else LOSSES_DRAWN
+        return _ALL_DRAWN if len(self.values) == 1 else f"{LOSSES_DRAWN}{FILES_LEFT_OUT if self.files else ''}"
 
     def tables(self, source: str) -> tuple[PageTable, ...]:
         """Return a table for each epsilon, or one for a loss; mechanisms that cannot exist are left out."""
@@ -164,8 +172,8 @@ class PriorComparison(Comparison[PriorRow]):
                 f"{alone}."
             )
         sentences.append(
-            f"Without a report the attacker errs by about {amount(self.blind_error, unit)}, or finds the secret "
-            f"{about_percent(self.blind_hit_rate)} of the time."
+            f"Without a report the attacker's error is about {amount(self.blind_error, unit)}, and they find the "
+            f"secret {about_percent(self.blind_hit_rate)} of the time."
         )
         if self.margin is not None:
             within = amount_at_most(self.margin, unit)
@@ -185,16 +193,15 @@ class PriorComparison(Comparison[PriorRow]):
         return tuple(sentences)
 
     def figure(self, *, narrow: bool = False) -> Figure:
-        """Return the losses of several epsilons as lines, or of one up to four panels with a line per mechanism.
+        """Return the losses of several epsilons as lines, or for one value up to four panels.
 
-        The panels are cost or epsilon, attacker's error, hits and information. A filled circle is a mechanism
-        as it is, a hollow square the same after the remap. In the panel of attacks both are read against what
-        is achieved without a report. A panel in which all mechanisms are nearly alike is left out, and its
-        values are in the title. The best mechanism stands on top.
+        The panels are loss or epsilon, attacker's error, hits and information; one in which all mechanisms are
+        nearly alike is left out, and its values are in the title. A hollow square is a mechanism after the remap.
         """
         rows = self.valid_rows()
         if len({row.epsilon for row in rows}) > 1:
-            return _lines(rows, self, NARROW if narrow else BROAD)
+            families = [row for row in rows if row.name not in self.files]
+            return _lines(families, self, NARROW if narrow else BROAD)
         return _panels(rows, self, narrow=narrow)
 
 
@@ -213,7 +220,7 @@ def _cells(row: PriorRow, unit: str) -> tuple[str, ...]:
 
 
 class _Measure(NamedTuple):
-    """A panel: what it shows of each row, and what holds without a report."""
+    """A panel: its label, the values of the rows, and the value without a report."""
 
     label: str
     values: list[float]
@@ -221,14 +228,14 @@ class _Measure(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Whether it would be one line of marks."""
+        """Whether all values are nearly equal."""
         known = [value for value in self.values if isfinite(value)]
         most = max([*known, self.blind or 0.0], default=0.0)
         return bool(known) and max(known) - min(known) <= max(_ALIKE * most, _NOTHING)
 
     @property
     def sentence(self) -> str:
-        """The sentence in place of its panel."""
+        """The values in words."""
         known = [value for value in self.values if isfinite(value)]
         low, high = _about(min(known)), _about(max(known))
         blind = "" if self.blind is None else f", {_about(self.blind)} without a report"
@@ -284,7 +291,7 @@ def _panels(rows: list[PriorRow], comparison: PriorComparison, *, narrow: bool) 
 
 
 def _lines(rows: list[PriorRow], comparison: PriorComparison, width: float) -> Figure:
-    """Return the loss of each mechanism against its epsilon, with the bound of the optimum below all."""
+    """Return a figure of losses against epsilon, with the bound of the optimum."""
     lines = []
     names = dict.fromkeys(row.name for row in rows)
     families = [name for name in dict.fromkeys(name.replace(_REMAP, "") for name in names) if name != OPTIMUM]
@@ -316,7 +323,7 @@ def _lines(rows: list[PriorRow], comparison: PriorComparison, width: float) -> F
 
 
 def _panel(ax: Axes, rows: list[PriorRow], families: list[str], values: list[float], reach: float = 0.0) -> None:
-    """Draw one measure, as far as ``reach`` at least; a mechanism and its remap share a line, a little apart."""
+    """Draw one measure, up to ``reach`` at least; a mechanism and its remap share a line."""
     paired = {row.name.replace(_REMAP, "") for row in rows if _REMAP in row.name}
     for row, value in zip(rows, values, strict=True):
         family, remapped = row.name.replace(_REMAP, ""), _REMAP in row.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite
@@ -13,10 +13,12 @@ import numpy as np
 from ..attacks import blind as without_report
 from ..attacks import optimal
 from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
+from ..core import loss as loss_between
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
+from ..files import MechanismFile
 from ..geo import Lattice
 from ..leakage import bayes_error, conditional_entropy_bits, mutual_information_bits, prior_vulnerability
 from ..mechanisms import check_dummies, coin_of_distortion, matched, quality_loss_of_secrets
@@ -59,16 +61,16 @@ def compare(
     remap: bool = True,
     gap: float = 1e-4,
     dummies: int = 0,
+    files: Mapping[str, MechanismFile] | None = None,
     time_limit: float = float("inf"),
     progress: Callable[[str], None] | None = None,
     found: Callable[[PriorRow], None] | None = None,
 ) -> PriorComparison:
     """Compare mechanisms at equal epsilon, or at equal expected loss; for points there is `compare_places`.
 
-    At equal epsilon, families that promise metric privacy are compared, each by the
-    loosest member whose proved epsilon is at most that. At equal loss every family is
-    compared by the member that loses just that much, and the optimum is the mechanism of
-    the least epsilon that loses no more.
+    At equal epsilon each family that guarantees metric privacy is represented by its loosest member whose proved
+    epsilon is at most that. At equal loss every family is represented by the member with that loss, and the
+    optimum is the mechanism of the least epsilon that loses no more.
 
     Args:
         prior: The prior on the n secrets.
@@ -79,11 +81,13 @@ def compare(
         families: The families; by default those that fit (`default_families`).
         remap: Whether each family is also compared followed by the optimal remap.
         gap: The relative gap of the certified optimum.
-        dummies: At equal epsilon: each mechanism is also compared with every report among this
-            many dummies. The loss is then of the best answer, epsilon is proved for one
-            report and so holds for the tuple, and the attacker's columns are estimated.
-        time_limit: Seconds for everything, most of them for the optimum, which is its best so far where it is
-            not done by then; what there is no time for is named. It is looked at between mechanisms.
+        dummies: At equal epsilon: each mechanism is also compared with every report among this many dummies. The
+            loss is then that of the best answer, epsilon is proved for one report and so holds for the tuple, and
+            the attacker's columns are estimated.
+        files: Mechanisms to compare with, by the name of their row: each with the epsilon that is proved of it, in
+            the table of every value. Their secrets are those of the prior.
+        time_limit: Seconds for everything, checked between mechanisms; most are for the optimum, which is then the
+            best so far. What there is no time for is named.
         progress: Called with the name of each mechanism before it is made.
         found: Called with each row when it is there.
 
@@ -126,13 +130,29 @@ def compare(
         equal = "loss"
         values = (units.parse(max_loss if max_loss is not None else 0.0, unit=costs.unit, what="the loss"),)
         check_loss(values[0], costs.unit, Bracket.exact(blind))
+    for name, file in (files or {}).items():
+        _check_file(name, file, prior)
     chosen = default_families(prior, metric) if families is None else families
     if remap:
         chosen = [form for each in chosen for form in (each, each.remapped(prior, costs))]
-    contestants = _Task(prior, metric, costs, gap, dummies, equal).contestants(chosen)
+    task = _Task(prior, metric, costs, gap, dummies, equal)
+    contestants = [*task.files(files or {}), *task.contestants(chosen)]
     rows = run(contestants, values, time_limit, progress, found)
     hit_rate = prior_vulnerability(prior)
-    return PriorComparison(tuple(rows), equal, values, costs.unit, metric.unit, blind, hit_rate)
+    return PriorComparison(
+        tuple(rows), equal, values, costs.unit, metric.unit, blind, hit_rate, files=tuple(files or ())
+    )
+
+
+def _check_file(name: str, file: MechanismFile, prior: Prior) -> None:
+    """Refuse a mechanism that is not on the secrets of the prior."""
+    if not file.has_matrix:
+        raise InputError(f"{name} is noise for coordinates, which is not on cells.", "compare it for points.")
+    secrets = file.report_channel.secrets
+    if secrets != prior.space:
+        raise InputError(
+            f"{name} is for {secrets!r}, but the prior is on {prior.space!r}.", "compare it on its own secrets."
+        )
 
 
 class _Made(NamedTuple):
@@ -148,7 +168,7 @@ _Maker = Callable[[float, Clock], _Made]
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """Prior, metric of privacy, loss and options, with what makes each mechanism."""
+    """Prior, metric, loss and options of a comparison, which make the mechanisms."""
 
     prior: Prior
     metric: Metric
@@ -177,13 +197,34 @@ class _Task:
             for name, make in ((OPTIMUM, best), *makers)
         ]
 
+    def files(self, files: Mapping[str, MechanismFile]) -> list[Contestant[PriorRow]]:
+        """Return mechanism files, which are measured as they are."""
+        return [
+            Contestant(name, 1 / len(files), partial(self._file_rows, name, file), partial(self._missing, name))
+            for name, file in files.items()
+        ]
+
+    def _file_rows(self, name: str, file: MechanismFile, value: float, clock: Clock) -> Iterator[PriorRow]:
+        check_time(clock.total())
+        mechanism, loss = file.report_channel, self.loss
+        claimed = next((each.epsilon for each in file.guarantees if isinstance(each, MetricPrivacy)), 1.0)
+        costs: AnyLoss = loss
+        if mechanism.observables != mechanism.secrets:
+            costs = loss_between(mechanism.secrets, mechanism.observables, loss.name, loss.unit)
+        row = measure(name, None, mechanism, self.prior, self.metric, claimed, errors=loss, loss=costs)
+        if file.tupling is not None:
+            row = replace(row_of_tuples(row, file.tupling, self.prior, loss, costs), name=name)
+        yield self._labelled(row, value)
+
     def _rows(self, make: _Maker, value: float, clock: Clock) -> Iterator[PriorRow]:
         """Yield the row of a mechanism, and the one of the mechanism among dummies."""
         check_time(clock.total())
         made = make(value, clock)
         yield self._labelled(made.row, value)
         if self.dummies and clock.total():
-            row = row_among_dummies(made.row, made.mechanism, self.prior, self.loss, made.loss, self.dummies)
+            row = row_of_tuples(
+                made.row, with_dummies(made.mechanism, self.dummies), self.prior, self.loss, made.loss
+            )
             yield self._labelled(row, value)
 
     def _missing(self, name: str, value: float, error: SfumatoError, clock: Clock) -> PriorRow:
@@ -206,7 +247,7 @@ class _Task:
         return self._measure(COIN, None, coin_of_distortion(self.prior, self.loss, limit), 1.0)
 
     def _member(self, family: ParametricFamily, limit: float, _: Clock) -> _Made:
-        """Return the member of a loss, from the widest bracket in which the family can be built."""
+        """Return the member with a loss, searched in the widest bracket in which the family exists."""
         reach = self._scale / limit if limit > 0 else 1.0
         bracket = [reach, reach]
         for end, factor, most in ((0, 0.5, 5), (1, 2.0, 9)):
@@ -291,17 +332,9 @@ def measure(
     errors: Metric,
     loss: AnyLoss | None = None,
 ) -> PriorRow:
-    """Return the row of a mechanism.
+    """Return the row of a mechanism, with epsilon proved per unit of the metric.
 
-    Args:
-        name: Its name.
-        parameter: That of its family.
-        mechanism: The mechanism.
-        prior: The prior.
-        metric: For privacy.
-        claimed: Per unit of the metric; the proof starts from it.
-        errors: For the attacker's errors.
-        loss: Of the mechanism's observables; by default ``errors``, for observables that are the secrets.
+    The proof starts from the claimed epsilon; the loss of the observables is by default ``errors``.
     """
     proof = prove_metric_privacy(mechanism, MetricPrivacy(claimed if isfinite(claimed) else 1.0, metric))
     costs = errors if loss is None else loss
@@ -318,15 +351,12 @@ def measure(
     )
 
 
-def row_among_dummies(
-    alone: PriorRow, mechanism: Mechanism, prior: Prior, errors: Metric, loss: AnyLoss, dummies: int
-) -> PriorRow:
-    """Return the row of the same mechanism with each report among dummies, from its row without them."""
-    tupling = with_dummies(mechanism, dummies)
+def row_of_tuples(alone: PriorRow, tupling: Tupling, prior: Prior, errors: Metric, loss: AnyLoss) -> PriorRow:
+    """Return the row of a mechanism with each report among dummies, from its row without them."""
     losses = quality_loss_of_secrets(tupling, loss) * (1 + _ROUNDING)
     attack = attack_tuples(tupling, prior, errors)
     return PriorRow(
-        f"{alone.name} among {dummies} dummies",
+        f"{alone.name} among {tupling.dummies} dummies",
         alone.parameter,
         alone.epsilon_upper,
         float(prior.probabilities @ losses) * (1 + _ROUNDING),
@@ -340,11 +370,7 @@ def row_among_dummies(
 
 
 class TupleAttack(NamedTuple):
-    """Average success of attackers who see tuples, from simulated tuples.
-
-    Each value is a mean over tuples of what is exact for one, such as the least expected
-    error under its posterior; ``spread`` is the largest standard error of the error's mean.
-    """
+    """Average success of attackers over simulated tuples, with the standard error of the error."""
 
     error: float
     wrong: float
@@ -360,10 +386,9 @@ def with_dummies(mechanism: Mechanism, dummies: int) -> Tupling:
 def attack_tuples(
     tupling: Tupling, prior: Prior, metric: Metric, seed: int = 1, draws: int = DRAWS
 ) -> TupleAttack:
-    """Return how well the best attackers of tuples do, estimated from simulated ones.
+    """Return the success of the best attackers of tuples, estimated from simulated ones.
 
-    The posterior of a tuple is proportional to prior(s) times the mean over its reports of A(y|s) / nu(y), and is
-    exact; only which tuples are averaged over is drawn.
+    The posterior of a tuple is exact: proportional to prior(s) times the mean over its reports of A(y|s) / nu(y).
     """
     nu, matrix = tupling.distribution, tupling.inner.matrix
     weights = np.divide(matrix, nu, out=np.zeros_like(matrix), where=nu > 0)  # (secrets, observables)

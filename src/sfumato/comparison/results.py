@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 _COLUMNS: Final = (
     "The loss is how far a report is from the truth, on average.",
     "The attacker's error is how far the best guess is off, from one report, on average: more is more private.",
-    "Epsilon says how much a report can tell: the smaller it is, the more private. Where there is none, nothing "
-    "is promised.",
+    "Epsilon limits what a report can reveal: smaller is more private. Without one nothing is guaranteed.",
 )
 LOSSES_DRAWN: Final = "The losses, drawn as they were proved and as the table has them: at most so much."
+
+FILES_LEFT_OUT: Final = " Mechanism files are in the table only."
 
 BROAD: Final = 8.6  # inches
 NARROW: Final = 4.4  # inches, for a narrow screen
@@ -58,19 +59,21 @@ _Row = TypeVar("_Row", bound=ComparisonRow)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(CompactRepr, ABC, Generic[_Row]):
-    """Several mechanisms side by side.
+    """Several mechanisms compared.
 
     Attributes:
-        rows: One for each mechanism and epsilon; those that do not exist say why.
+        rows: One for each mechanism and epsilon; a mechanism that does not exist has a problem.
         equal: ``epsilon`` or ``loss``: what the mechanisms have in common.
-        values: Its values; several of epsilon, or one loss.
+        values: The epsilons, or the one loss.
         unit: The unit of losses and errors.
+        files: The names of mechanisms that were given; their rows are in the tables of all values.
     """
 
     rows: tuple[_Row, ...]
     equal: str
     values: tuple[float, ...]
     unit: str
+    files: tuple[str, ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def tables(self, source: str) -> tuple[PageTable, ...]:
@@ -82,7 +85,7 @@ class Comparison(CompactRepr, ABC, Generic[_Row]):
 
     @abstractmethod
     def figure(self, *, narrow: bool = False) -> Figure:
-        """Return the figure, where ``narrow`` is asked for one for a narrow screen.
+        """Return the figure, ``narrow`` for a narrow screen.
 
         Raises:
             InputError: If no mechanism exists.
@@ -159,7 +162,7 @@ class Comparison(CompactRepr, ABC, Generic[_Row]):
     def valid_rows(self) -> list[_Row]:
         """Return the rows without a problem, or raise InputError if none of them is of a mechanism."""
         rows = [row for row in self.rows if not row.problem]
-        if all(row.name == ANY for row in rows):
+        if all(row.name == ANY or row.name in self.files for row in rows):
             raise InputError("none of the mechanisms exists.", "compare at another epsilon or loss.")
         return rows
 
@@ -183,7 +186,7 @@ class LossLine(NamedTuple):
     hollow: bool = False
 
     def leaving(self, epsilon: float, unit: str, per: str) -> str:
-        """Return the words for the loss at an epsilon, per such a unit, that lies above the figure."""
+        """Return the words for a loss above the figure, with its epsilon per a unit."""
         at = f"{about(epsilon, 3)}{f'/{per}' if per else ''}"
         return f"up to {amount_at_most(self.losses[epsilon], unit)} at {at}"
 
@@ -196,15 +199,9 @@ def loss_figure(
     units: tuple[str, str],
     size: tuple[float, float],
 ) -> Figure:
-    """Return a line for each mechanism, the bound as a shade, and the loss of always the same report.
+    """Return a figure of losses against epsilon, with lower bounds and the loss of always the same report.
 
-    Args:
-        lines: The mechanisms that exist.
-        bounds: The proved losses by epsilon, which no mechanism goes below.
-        labels: What was proved, and what the losses are.
-        blind: The loss of always the same report.
-        units: Of losses, and the unit that epsilon counts per.
-        size: In inches.
+    The labels are those of the bounds and of the losses, the units those of losses and of epsilon.
     """
     figure = blank(*size)
     ax = figure.subplots()
@@ -254,7 +251,7 @@ def loss_figure(
 
 
 def mark_leaving(ax: Axes, line: LossLine, unit: str) -> None:
-    """Write how far up a line goes on that leaves the figure to the left."""
+    """Write the largest loss of a line that leaves the figure at the top."""
     top = ax.get_ylim()[1]
     epsilons = sorted(line.losses)
     above = [epsilon for epsilon in epsilons if line.losses[epsilon] > top]

@@ -33,19 +33,12 @@ _LEAST: Final = 1e-12  # likelihoods below are left out of the ratios
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Walk(CompactRepr):
-    """One mechanism along a walk across a border.
+    """One mechanism along a walk across a border."""
 
-    Attributes:
-        likelihoods: Of each report at each step of the walk, array (steps, reports).
-        pair: The likelihood of each report from the first and from the second person, array (2, reports).
-        factor: The largest ratio of a report's likelihoods from the two people.
-        report: The report that speaks most for the first person.
-    """
-
-    likelihoods: Floats
-    pair: Floats
-    factor: Bracket
-    report: int
+    likelihoods: Floats  # of each report at each step, array (steps, reports)
+    pair: Floats  # of each report from the two people, array (2, reports)
+    factor: Bracket  # the largest ratio of a report's likelihoods from the two people
+    report: int  # with the largest ratio for the first person
 
     @classmethod
     def of(cls, mechanism: Mechanism, walk: Floats, pair: Floats) -> Walk:
@@ -92,7 +85,7 @@ def street(
     region: Region | str | None = None,
     gap: float = 1e-3,
 ) -> Street:
-    """Return two people at the border of two cells that a report tells apart most, under cells and for points.
+    """Return the two people across a border of cells whom a report distinguishes most, under cells and for points.
 
     Args:
         visits: What both mechanisms are made for.
@@ -195,7 +188,7 @@ def _walk(ax: Axes, found: Street) -> None:
     ax.set_yticks([], minor=True)
     ax.set_ylim(0.45, 1.15 * max(2.0, found.cells.factor.value))
     ax.set_xlim(found.metres[0], found.metres[-1])
-    ax.set_xlabel("where somebody stands, across the border (m)")
+    ax.set_xlabel("position across the border (m)")
     ax.set_ylabel("times as likely as from the person on the right")
     ax.set_title("One report, step by step across a border", fontsize=10, loc="left")
     ax.legend(fontsize=9, loc="lower left", frameon=False)
@@ -228,7 +221,7 @@ def _ratios(ax: Axes, found: Street) -> None:
     ax.set_xlim(1 / wide, wide)
     ax.set_ylim(1.5, -0.55)
     ax.set_yticks([])
-    ax.set_xlabel("likelier from the one than from the other (times)")
+    ax.set_xlabel("times as probable from one as from the other")
     ax.set_title(f"All reports; the promise allows {at_most(allowed, 5)}", fontsize=10, loc="left")
 
 

@@ -25,7 +25,9 @@ def test_each_of_three_numbers_is_found_from_the_others(run):
 
 
 def test_unary_encoding_is_planned_by_its_name(run):
-    done = run("accuracy", "--categories", 64, "--epsilon", 1, "--answers", 20_000, "--by", "optimised-unary")
+    done = run(
+        "accuracy", "--categories", 64, "--epsilon", 1, "--answers", 20_000, "--mechanism", "optimised-unary"
+    )
     assert done.code == 0, done.err
     assert "from answers by optimised unary encoding" in done.text
     margin = sf.accuracy(64, epsilon=1, answers=20_000, by="optimised-unary").margin
@@ -68,7 +70,10 @@ def test_noise_on_whole_numbers(run):
         (("--sensitivity", 1, "--epsilon", 1, "--off-by", 1), "both --epsilon and --off-by were given"),
         (("--sensitivity", 1, "--epsilon", 1, "--answers", 1), "--answers was given with --sensitivity"),
         (("--categories", 3, "--epsilon", 1, "--off-by", 1), "--off-by was given without --sensitivity"),
-        (("--sensitivity", 1, "--epsilon", 1, "--by", "optimised-unary"), "--by was given with --sensitivity"),
+        (
+            ("--sensitivity", 1, "--epsilon", 1, "--mechanism", "optimised-unary"),
+            "--mechanism was given with --sensitivity",
+        ),
         (("--sensitivity", 1, "--epsilon", "nan"), "epsilon"),
         (("--sensitivity", 1, "--off-by", -1), "--off-by -1"),
     ],
@@ -81,7 +86,7 @@ def test_options_that_do_not_fit(run, options, told):
 
 def test_the_names_of_the_literature_are_taken(run):
     options = ("accuracy", "--categories", 64, "--epsilon", 1, "--answers", 10_000)
-    assert run(*options, "--by", "OUE").out == run(*options, "--by", "optimised-unary").out
-    refused = run(*options, "--by", "olh")
+    assert run(*options, "--mechanism", "OUE").out == run(*options, "--mechanism", "optimised-unary").out
+    refused = run(*options, "--mechanism", "olh")
     assert refused.code == 1
     assert "optimised-unary (OUE)" in refused.err

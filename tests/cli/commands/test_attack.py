@@ -67,7 +67,7 @@ def test_the_chance_to_be_near_is_proved_again_from_a_file(run, designed, visits
 
 
 def test_the_chance_to_be_near_is_not_stated_of_noise(run, visits_file):
-    done = run("design", visits_file, "--keep", "noise", "-o", "n.sfm", "--no-picture")
+    done = run("design", visits_file, "--method", "noise", "-o", "n.sfm", "--no-picture")
     assert done.code == 0, done.err
     done = run("attack", "n.sfm", "--visits", visits_file, "--within", "1 km")
     assert done.code == 1

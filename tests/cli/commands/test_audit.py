@@ -75,7 +75,7 @@ def test_a_designed_file_keeps_requirements(run, designed):
 
 @pytest.mark.slow
 def test_a_lattice_is_audited_in_lengths_not_in_steps(run, visits_file):
-    done = run("design", visits_file, "--spacing", "1.5 km", "--keep", "program", "-o", "l.sfm", "--no-picture")
+    done = run("design", visits_file, "--spacing", "1.5 km", "--method", "table", "-o", "l.sfm", "--no-picture")
     assert done.code == 0, done.err
     done = run("audit", "l.sfm", "-o", "l.json", "--require", "epsilon <= 1/km")
     assert done.code == 0, done.err
@@ -169,12 +169,12 @@ def test_samples_refute_but_never_prove(run, tmp_path):
     output = np.where(rng.random(5000) < 0.9, secret, 1 - secret)
     lines = [f"{s},{o}" for s, o in zip(secret, output, strict=True)]
     (tmp_path / "seen.csv").write_text("place,report\n" + "\n".join(lines) + "\n")
-    base = ("audit", "seen.csv", "--samples", "--columns", "place,report", "--failure", "1e-3")
+    base = ("audit-samples", "seen.csv", "--columns", "place,report", "--failure", "1e-3")
     assert run(*base, "--require", "epsilon <= 1").code == 1
     done = run(*base, "--require", "epsilon <= 3")
     assert done.code == 3
     assert "samples cannot prove it" in done.text
-    assert "no column" in run("audit", "seen.csv", "--samples").err
+    assert "no column" in run("audit-samples", "seen.csv").err
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_a_function_is_called_until_its_claim_is_refuted(run, tmp_path):
         "from random import Random\n\nrandom = Random(1)\n\n\ndef keep(secret):\n    return secret\n\n\n"
         "def toss(secret):\n    return secret if random.randrange(4) else 1 - secret\n"
     )
-    base = ("audit", "--secrets", "0-1", "--failure", "1e-3", "--limit", "6000", "--function")
+    base = ("audit-function", "--secrets", "0-1", "--failure", "1e-3", "--limit", "6000")
     refuted = run(*base, "noise_of_test_audit:keep", "--epsilon", "1")
     assert refuted.code == 1
     assert "the claim is violated" in refuted.text
@@ -195,13 +195,6 @@ def test_a_function_is_called_until_its_claim_is_refuted(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "there is nothing to audit"),
-        (("coin.csv", "--function", "a:b"), "were both given"),
-        (("--function", "a:b"), "needs --secrets and --epsilon"),
-        (("--function", "nonsense", "--secrets", "a,b", "--epsilon", "1"), "does not name a function"),
-        (("--function", "no_such_module:f", "--secrets", "a,b", "--epsilon", "1"), "cannot be imported"),
-        (("--function", "json:nothing", "--secrets", "a,b", "--epsilon", "1"), "has no 'nothing'"),
-        (("--function", "json:dumps", "--secrets", "a", "--epsilon", "1"), "names 1 secrets"),
         (("coin.csv", "--require", "epsilon < 1"), "is not a valid requirement"),
         (("coin.csv", "--require", "epsilon <= much"), "the bound 'much'"),
         (
@@ -221,6 +214,28 @@ def test_refusals(run, coin, arguments, message):
     done = run("audit", *arguments)
     assert done.code == 1
     assert message in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nonsense", "--secrets", "a,b", "--epsilon", "1"), "does not name a function"),
+        (("no_such_module:f", "--secrets", "a,b", "--epsilon", "1"), "cannot be imported"),
+        (("json:nothing", "--secrets", "a,b", "--epsilon", "1"), "has no 'nothing'"),
+        (("json:dumps", "--secrets", "a", "--epsilon", "1"), "names 1 secrets"),
+        (("json:dumps",), "Missing option '--secrets'"),
+    ],
+)
+def test_refusals_of_functions(run, arguments, message):
+    done = run("audit-function", *arguments)
+    assert done.code == (2 if "Missing" in message else 1)
+    assert message in " ".join(done.err.split())
+
+
+def test_a_mechanism_file_is_known_by_its_content(run, designed):
+    Path("m.sfm").rename("m.csv")
+    assert run("audit", "m.csv", "--promises").code == 0
+    assert run("tuple", "m.csv", "-o", "t.sfm", "--dummies", 2).code == 0
 
 
 def test_a_page_says_first_what_became_of_the_promise(run, designed, coin):

@@ -28,7 +28,7 @@ FILES = {
     "one.csv": "secret,output\na,x\na,y\n",
     "box_of_inputs.py": "def keep(secret):\n    return secret\n",
 }
-CALL = "--function box_of_inputs:keep --secrets a,b --epsilon 1 --limit 500"
+CALL = "-function box_of_inputs:keep --secrets a,b --epsilon 1 --limit 500"
 LINES = f"""
 coin.csv --require "epsilon"
 coin.csv --require "epsilon <= 1 <= 2"
@@ -65,8 +65,7 @@ coin.csv --order nan
 coin.csv --output folder
 coin.csv --output nowhere/x.json
 coin.csv --figures coin.csv
-coin.csv --function box_of_inputs:keep
-coin.csv --samples
+-samples coin.csv
 negative.csv
 sums.csv
 ragged.csv
@@ -79,18 +78,17 @@ nowhere.sfm
 letters.npy
 row.npy
 mine.txt
-seen.csv --samples --columns secret
-seen.csv --samples --columns a,b
-seen.csv --samples --columns secret,secret
-seen.csv --samples --failure 0
-seen.csv --samples --failure 2
-seen.csv --samples --bins 3
-one.csv --samples
-seen.csv --samples --delta -1
-seen.csv --samples --require "gaussian <= 1"
-seen.csv --samples --measure "renyi-privacy(order=2)"
-seen.csv --samples --order 3
-seen.csv --samples --prior unknown.csv
+-samples seen.csv --columns secret
+-samples seen.csv --columns a,b
+-samples seen.csv --columns secret,secret
+-samples seen.csv --failure 0
+-samples seen.csv --failure 2
+-samples seen.csv --bins 3
+-samples one.csv
+-samples seen.csv --delta -1
+-samples seen.csv --require "gaussian <= 1"
+-samples seen.csv --measure "renyi-privacy(order=2)"
+-samples seen.csv --prior unknown.csv
 {CALL} --require "mu <= 1"
 {CALL} --epsilon 1/km
 {CALL} --epsilon -1
@@ -101,8 +99,6 @@ seen.csv --samples --prior unknown.csv
 {CALL} --failure 0
 {CALL} --failure 1
 {CALL} --delta 1
---function box_of_inputs:keep --secrets a,b
---promises
 """
 CASES = [line for line in LINES.splitlines() if line]
 PYTHON = re.compile(r"Traceback|\bsf\.|\w\(\)|\bNone\b|\b(?:prior|metric|family|events|deltas|cells)=(?!every)")
@@ -117,9 +113,14 @@ def folder(tmp_path):
     np.save(tmp_path / "row.npy", np.array([0.5, 0.5]))
 
 
+def audited(run, line):
+    """Run audit, or audit-samples and audit-function where a line begins with the rest of their names."""
+    return run(*shlex.split(f"audit{line}" if line.startswith(("-samples", "-function")) else f"audit {line}"))
+
+
 @pytest.mark.parametrize("line", thinned(CASES, 3))
 def test_a_poor_input_is_told_with_a_hint(run, folder, line):
-    done = run("audit", *shlex.split(line))
+    done = audited(run, line)
     assert done.code == 1
     assert done.err.startswith("Error: ")
     assert "\nHint: " in done.err
@@ -129,8 +130,8 @@ def test_a_poor_input_is_told_with_a_hint(run, folder, line):
 
 
 def test_the_limit_that_a_hint_names_is_enough(run, folder):
-    done = run("audit", *shlex.split(CALL.replace("500", "5")))
+    done = audited(run, CALL.replace("500", "5"))
     (enough,) = re.findall(r"--limit (\d+)", done.err)
-    done = run("audit", *shlex.split(CALL.replace("500", enough)))
+    done = audited(run, CALL.replace("500", enough))
     assert done.code == 1
     assert "the claim is violated" in done.text

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sfumato.cli import progress
 
-OPTIONS = ("--spacing", "1 km", "--keep", "program", "--no-picture")
+OPTIONS = ("--spacing", "1 km", "--method", "table", "--no-picture")
 
 
 def test_a_design_goes_on_from_its_folder(run, visits_file, monkeypatch):
@@ -41,6 +41,6 @@ def test_a_search_over_epsilon_has_no_checkpoints(run, visits_file):
 
 
 def test_one_folder_is_for_one_design(run, visits_file):
-    found = run("design", visits_file, "--each-user", "--checkpoints", "kept")
-    assert found.code == 1
+    found = run("design-users", visits_file, "--checkpoints", "kept")
+    assert found.code == 2
     assert "--checkpoints" in found.err

@@ -11,7 +11,7 @@ from sfumato.errors import InputError
 
 
 def test_at_equal_epsilon(run, visits_file, tmp_path):
-    done = run("compare", visits_file, "--cells", "4x3", "--epsilon", "1/km", "-o", "t.csv", "--figure", "t.png")
+    done = run("compare", visits_file, "--cells", "4x3", "--epsilons", "1/km", "-o", "t.csv", "--figure", "t.png")
     assert done.code == 0, done.err
     assert "optimum" in done.text
     assert "planar geometric + remap" in done.text
@@ -24,7 +24,7 @@ def test_at_equal_epsilon(run, visits_file, tmp_path):
 @pytest.mark.parametrize("epsilon", ["0.5/km,1/km", "0.5, 1/km", " 0.5/km , 1/km,", "0.5..1/km:2"])
 def test_several_epsilons_on_cells(run, visits_file, tmp_path, epsilon):
     options = ("--cells", "3x2", "--no-remap", "-o", "t.csv", "--figure", "t.png")
-    done = run("compare", visits_file, "--epsilon", epsilon, *options)
+    done = run("compare", visits_file, "--epsilons", epsilon, *options)
     assert done.code == 0, done.err
     for each in ("0.5/km", "1/km"):
         assert f"Mechanisms at equal epsilon, {each}" in done.text
@@ -41,7 +41,7 @@ def test_a_mechanism_that_fails_is_named_and_ends_in_code_3(run, visits_file, tm
         raise InputError("the optimum broke.", "report this.")
 
     monkeypatch.setattr(priors, "design", broken)
-    done = run("compare", visits_file, "--cells", "4x3", "--epsilon", "1/km", "-o", "t.csv")
+    done = run("compare", visits_file, "--cells", "4x3", "--epsilons", "1/km", "-o", "t.csv")
     assert done.code == 3
     assert "optimum (failed) -" in done.text
     assert "optimum is skipped: the optimum broke." in done.text
@@ -51,7 +51,7 @@ def test_a_mechanism_that_fails_is_named_and_ends_in_code_3(run, visits_file, tm
 
 @pytest.mark.slow
 def test_a_page_says_what_the_terminal_says(run, visits_file, tmp_path):
-    done = run("compare", visits_file, "--cells", "3x2", "--epsilon", "1/km", "-o", "t.html")
+    done = run("compare", visits_file, "--cells", "3x2", "--epsilons", "1/km", "-o", "t.html")
     assert done.code == 0, done.err
     page = html.unescape((tmp_path / "t.html").read_text())
     said = " ".join(done.text.split())
@@ -80,16 +80,16 @@ def test_the_page_of_what_there_is_no_time_for_warns(run, visits_file, tmp_path)
 @pytest.mark.slow
 def test_points_at_one_epsilon(run, visits_file, tmp_path):
     quick = ("--spacing", "2 km", "--bound-time", "1", "-o", "p.csv", "--figure", "p.png")
-    done = run("compare", visits_file, "--epsilon", "0.5/km, 1/km", *quick)
+    done = run("compare", visits_file, "--epsilons", "0.5/km, 1/km", *quick)
     assert done.code == 0, done.err
     assert done.text.count("program, spline") == 2
     assert "epsilon 0.5/km" in done.text
     assert done.text.count("Proved: no mechanism that keeps epsilon") == 2
     for epsilon in ("0.5/km", "1/km"):
-        assert f"Cells made for epsilon {epsilon} keep it between their middles." in done.text
+        assert f"Cells made for epsilon {epsilon} guarantee it between their middles," in done.text
         assert f"program, spline at epsilon {epsilon} loses at most" in done.err
         assert f"any mechanism at epsilon {epsilon} loses at least" in done.err
-    assert "likelier from one of two points a metre apart than from the other" in done.text
+    assert "as probable from one of two points a metre apart as from the other" in done.text
     assert "for planar Laplace and" in done.text
     assert (
         (tmp_path / "p.csv")
@@ -143,12 +143,12 @@ def test_the_bound_of_a_loss_is_an_epsilon_that_it_needs(run, visits_file):
         (("--smoothing", "1"), "is for cells"),
         (("--no-remap",), "is for cells"),
         (("--dummies", "2"), "is for cells"),
-        (("--cells", "4x3", "--spacing", "1 km"), "--spacing was given beside cells"),
-        (("--cells", "4x3", "--bound-time", "9"), "--bound-time was given beside cells"),
+        (("--cells", "4x3", "--spacing", "1 km"), "--spacing was given with cells"),
+        (("--cells", "4x3", "--bound-time", "9"), "--bound-time was given with cells"),
         (("--cells", "4x3", "--time-limit", "-1"), "--time-limit"),
         (("--time-limit", "nan"), "--time-limit"),
-        (("--epsilon", ","), "holds no epsilon"),
-        (("--epsilon", "1/km, x"), "x"),
+        (("--epsilons", ","), "holds no epsilon"),
+        (("--epsilons", "1/km, x"), "x"),
         (("--bound-time", "-1"), "--bound-time"),
         (("--time-limit", "0"), "--time-limit"),
         (("--spacing", "0 m"), "not positive"),
@@ -161,7 +161,7 @@ def test_options_for_the_other_kind_are_refused(run, visits_file, options, words
 
 
 def test_refusals(run, visits_file):
-    assert "both --epsilon and --max-loss" in run("compare", "--epsilon", "1/km", "--max-loss", "1 km").err
+    assert "both --epsilons and --max-loss" in run("compare", "--epsilons", "1/km", "--max-loss", "1 km").err
     assert "does not end in .png" in run("compare", "--figure", "t.jpg").err
     assert run("compare", "nowhere.csv").code == 1
     done = run("compare", visits_file, "--cells", "4x3", "--max-loss", "90 km")

@@ -74,7 +74,7 @@ def test_the_attack_sentence_is_true(run):
     ("options", "sentence"),
     [
         (("--distortion", "1200 m"), "errs by at least 1.2 km on average"),
-        (("--epsilon", "1", "--within", "2.1 km"), "Of two near cells (hops of at most 2.1 km)"),
+        (("--epsilon", "1", "--protect-within", "2.1 km"), "Of two near cells (hops of at most 2.1 km)"),
         (("--max-loss", "1200 m"), "makes the best attacker err by more than"),
         (("--epsilon", "1/km", "--objective", "worst-case"), "a worst-case loss below"),
         (("--epsilon", "1/km", "--pairs", "spanner"), "optimal for the rows of a spanner only"),
@@ -139,7 +139,7 @@ def test_hexagons(run):
         (("--objective", "median"), "is unknown"),
         (("--loss", "beauty"), "is unknown"),
         (("--region", "here"), "is not understood"),
-        (("--region", "1 km x 1 km around 10,10", "--user", "ann"), "points stand for them here"),
+        (("--region", "1 km x 1 km around 10,10", "--user", "ann"), "this design is for points"),
         (("--region", "1 km x 1 km around 10,10", "--lat", "y"), "without a file of visits"),
         (("--cell", "50 km"), "nothing to hide"),
         (("--cell", "1 m"), "cells"),
@@ -147,7 +147,7 @@ def test_hexagons(run):
         (("--output", "city.txt"), "does not end in .sfm"),
         (("--output", "no/such/folder/city.sfm"), "there is no folder 'no/such/folder'"),
         (("--user", "nobody"), "nobody"),
-        (("--within", "1 m", "--epsilon", "1"), "no two distinct values are within"),
+        (("--protect-within", "1 m", "--epsilon", "1"), "no two distinct values are within"),
     ],
 )
 def test_refusals_explain_and_write_nothing(run, tmp_path, options, message):
@@ -188,9 +188,7 @@ def test_a_table_without_places_is_sent_to_columns(run, tmp_path):
         assert done.code == 1
         said = " ".join(done.err.split())
         assert "no latitude and no longitude column" in said
-        assert (
-            "ages, answers or the like, design a mechanism for them: sfumato design --column NAME --labels" in said
-        )
+        assert "or the like, design a mechanism for them: sfumato design-column --column NAME --labels" in said
         assert "sfumato.Space" not in said
     with pytest.raises(sf.errors.DataError, match=r"with sfumato.design, on a sfumato.Space") as caught:
         sf.read_visits("ages.csv")
@@ -301,7 +299,7 @@ def test_only_a_gap_that_matters_ends_with_3(run):
 def test_what_a_largest_loss_cannot_be_asked_with(run, tmp_path, option, value, hint):
     done = run("design", *FAST, "--max-loss", "500 m", option, value)
     assert done.code == 1
-    assert f"{option} was given beside --max-loss" in done.err
+    assert f"{option} was given with --max-loss" in done.err
     assert hint in " ".join(done.err.split())
     assert "DistortionPrivacy" not in done.err
     assert list(tmp_path.iterdir()) == []
@@ -366,7 +364,7 @@ def test_distortion_is_that_of_the_true_point(run):
     done = run("design", *FAST, "--epsilon", "3/km", "--distortion", "1200 m", "--no-picture")
     assert done.code == 0, done.err
     assert "from where people truly are, wherever they guess (proved: 1.2" in " ".join(done.text.split())
-    assert "keep it as secret as the visits" in done.err
+    assert "eep it as secret as the visits" in done.err
     mechanism = sf.read_mechanism_file("city.sfm").report_channel
     found = sf.attacks.true_place(mechanism, visits)
     assert found.error.lower >= 1.2 * (1 - 1e-9)
@@ -386,8 +384,8 @@ def test_distortion_is_that_of_the_true_point(run):
 @pytest.mark.slow
 def test_the_best_conceivable_beside_a_design(run, visits_file, tmp_path):
     quick = ("--spacing", "2 km", "--bound-time", "1", "--no-picture", "-o", "b.sfm")
-    for keep in ("program", "noise"):
-        done = run("design", visits_file, *quick, "--keep", keep)
+    for method in ("table", "noise"):
+        done = run("design", visits_file, *quick, "--method", method)
         assert done.code in (0, 3), done.err
         assert "The best conceivable" in done.text
         assert "No mechanism that keeps epsilon 1/km between all points can lose less than" in done.text

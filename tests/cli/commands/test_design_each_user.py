@@ -1,4 +1,4 @@
-"""``sfumato design --each-user``: for each user what ``design`` makes of their visits, in a folder."""
+"""``sfumato design-users``: for each user what ``design`` makes of their visits, in a folder."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from sfumato.ledgers.fingerprints import fingerprint
 from ..conftest import runner
 
 USERS = ("ada", "b/b", "17")
-OPTIONS = ("--each-user", "--spacing", "2 km", "--processes", 1, "--output", "out")
+OPTIONS = ("--spacing", "2 km", "--processes", 1, "--output", "out")
 
 
 def table(path, users=USERS, visits=25, seed=3):
@@ -41,7 +41,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     source = table(folder / "visits.csv")
     with pytest.MonkeyPatch.context() as patch:
-        done = runner(patch, folder)("design", source, *OPTIONS)
+        done = runner(patch, folder)("design-users", source, *OPTIONS)
     assert done.code == 0, done.err
     return folder, done.out
 
@@ -67,7 +67,7 @@ def test_it_is_what_design_makes_of_each(made, run):
             assert many.mechanism.expected_loss(many.prior, many.loss) == pytest.approx(
                 one.mechanism.expected_loss(one.prior, one.loss), rel=1e-3
             )
-    assert "3 designs. Each promises: No report is more than e^(1/km x (distance + " in out
+    assert "3 designs. Each guarantees: No report is more than e^(1/km x (distance + " in out
     assert "made of its user's own visits" in out
     assert "Written: out (3 new, 0 that were there)" in out
 
@@ -94,14 +94,14 @@ def test_the_same_command_goes_on_and_another_is_refused(made, run, monkeypatch)
     folder, _ = made
     monkeypatch.chdir(folder)
     (folder / "out" / "ada.sfm").unlink()
-    again = run("design", "visits.csv", *OPTIONS)
+    again = run("design-users", "visits.csv", *OPTIONS)
     assert again.code == 0, again.err
     assert "(1 new, 2 that were there)" in again.out
     for change in (["--epsilon", "2/km"], ["--gap", "1e-3"], ["--time-limit", 9], ["--spacing", "2.1 km"]):
-        refused = run("design", "visits.csv", *OPTIONS, *change)
+        refused = run("design-users", "visits.csv", *OPTIONS, *change)
         assert refused.code == 1
         assert "from other data or options" in refused.err
-    assert run("design", "visits.csv", *OPTIONS, "--least-visits", 2).code == 0  # the same people
+    assert run("design-users", "visits.csv", *OPTIONS, "--least-visits", 2).code == 0  # the same people
 
 
 def test_a_release_takes_the_folder(made, run, monkeypatch):
@@ -140,7 +140,7 @@ def test_what_fails_is_named_and_the_others_go_on(run, tmp_path):
     source = table(tmp_path / "visits.csv", ["ada"])
     with source.open("a") as file:
         file.write("".join("still,48.85,2.35\n" for _ in range(30)) + "rare,48.85,2.36\n")
-    found = run("design", source, "--each-user", "--processes", 1, "--epsilon", "0.5/km", "--output", "out")
+    found = run("design-users", source, "--processes", 1, "--epsilon", "0.5/km", "--output", "out")
     assert found.code == 1
     assert "still: no design: all visits are at one place" in found.err
     assert "NO DESIGN for 1 user: still." in found.out
@@ -149,7 +149,9 @@ def test_what_fails_is_named_and_the_others_go_on(run, tmp_path):
 
 
 def test_designs_that_miss_the_gap_are_named(run, tmp_path):
-    found = run("design", table(tmp_path / "visits.csv", ["ada"]), *OPTIONS, "--gap", "1e-15", "--smoothing", 1)
+    found = run(
+        "design-users", table(tmp_path / "visits.csv", ["ada"]), *OPTIONS, "--gap", "1e-15", "--smoothing", 1
+    )
     assert found.code == 3
     assert "NOT FINISHED: 1 design did not reach the gap: ada." in found.out
     assert json.loads((tmp_path / "out" / "index.jsonl").read_text())["finished"] is False
@@ -158,11 +160,8 @@ def test_designs_that_miss_the_gap_are_named(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--user", "ada"], "--user was given with --each-user"),
-        (["--distortion", "800 m"], "--distortion was given with --each-user"),
-        (["--cells", "4x3"], "--cells was given with --each-user"),
         (["--processes", 0], "--processes 0 does no work"),
-        (["--output", "x.sfm"], "writes a folder"),
+        (["--output", "x.sfm"], "name a folder"),
         (["--spacing", "abc"], "abc"),
         (["--spacing", "-1 km"], "--spacing '-1 km' is not positive"),
         (["--near", "0 m"], "--near '0 m' is not positive"),
@@ -173,25 +172,28 @@ def test_designs_that_miss_the_gap_are_named(run, tmp_path):
         (["--smoothing", -1], "is negative or not finite"),
         (["--least-visits", 99], "has 99 visits"),
         (["--user-column", "lat2"], "lat2"),
-        (["--column", "user", "--epsilon", 1], "--each-user was given with --column"),
     ],
 )
 def test_options_that_do_not_fit(run, visits_file, options, said):
-    found = run("design", visits_file, "--each-user", *options)
+    found = run("design-users", visits_file, *options)
     assert found.code == 1
     assert said in " ".join(found.err.split())
 
 
-def test_options_of_each_user_alone(run, visits_file):
+def test_options_of_other_designs(run, visits_file):
     for name in ("--processes", "--least-visits"):
         found = run("design", visits_file, name, 3)
-        assert found.code == 1
-        assert f"{name} was given without --each-user" in found.err
+        assert found.code == 2
+        assert f"{name} is an option of: sfumato " in found.err
+    for name in ("--user", "--distortion", "--cells", "--column"):
+        found = run("design-users", visits_file, name, 3)
+        assert found.code == 2
+        assert f"No such option: {name}" in found.err
 
 
 def test_visits_without_users(run, tmp_path):
     (tmp_path / "visits.csv").write_text("lat,lon\n48.85,2.35\n48.86,2.36\n")
-    found = run("design", "visits.csv", "--each-user")
+    found = run("design-users", "visits.csv")
     assert found.code == 1
     assert "no user column" in found.err
 
@@ -210,7 +212,7 @@ def begun(pid):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs to see which signals a process ignores")
 def test_ctrl_c_ends_after_the_running_designs(tmp_path):
     source = table(tmp_path / "visits.csv", [f"u{k}" for k in range(100)])
-    command = [sys.executable, "-m", "sfumato", "design", str(source), "--each-user", "--spacing", "2 km"]
+    command = [sys.executable, "-m", "sfumato", "design-users", str(source), "--spacing", "2 km"]
     command += ["--processes", "2", "--output", str(tmp_path / "out")]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -234,7 +236,7 @@ def test_files_are_designed_for_only_where_they_are_stated_to_be_people(run, tmp
     for name in ("monday", "tuesday"):
         points = "".join(f'<trkpt lat="{48.84 + i / 1000}" lon="2.35"/>' for i in range(3))
         (folder / f"{name}.gpx").write_text(f"<gpx><trk><trkseg>{points}</trkseg></trk></gpx>")
-    refused = run("design", folder, *OPTIONS)
+    refused = run("design-users", folder, *OPTIONS)
     assert refused.code == 1
     assert "--user-column" in refused.err
     assert "--people file" in refused.err
@@ -242,5 +244,5 @@ def test_files_are_designed_for_only_where_they_are_stated_to_be_people(run, tmp
         ("file", "of 2 users none has 20 visits"),
         ("one", "of 1 user none has 20 visits"),
     ):
-        done = run("design", folder, *OPTIONS, "--people", people)
+        done = run("design-users", folder, *OPTIONS, "--people", people)
         assert said in done.out + done.err

@@ -15,7 +15,7 @@ FOUND = re.compile(r"Epsilon was searched for: ([\d.]+)(?:/km)? is the (smallest
 
 @pytest.mark.slow
 def test_a_loss_finds_the_smallest_epsilon(run):
-    done = run("design", *FAST, "--loss", "1.2 km", "--keep", "program")
+    done = run("design", *FAST, "--loss", "1.2 km", "--method", "table")
     assert done.code == 0, done.err
     said = FOUND.search(done.text)
     assert said is not None
@@ -81,7 +81,7 @@ def test_cells_and_users_have_goals_too(run, visits_file):
     user = next(iter(sf.read_visits(visits_file).users()))
     for options in (
         ("--cells", "5x4", "--loss", "1.2 km"),
-        ("--cells", "5x4", "--loss", "1.2 km", "--within", "2 km"),
+        ("--cells", "5x4", "--loss", "1.2 km", "--protect-within", "2 km"),
         (*FAST, "--user", user, "--attacker-finds", "90 % within 800 m"),
     ):
         done = run("design", visits_file, *options, "--no-picture")
@@ -93,22 +93,22 @@ def test_cells_and_users_have_goals_too(run, visits_file):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--loss", "1 km", "--epsilon", "1/km"), "--epsilon was given beside --loss"),
-        (("--loss", "1 km", "--max-loss", "1 km"), "--max-loss was given beside --loss"),
-        (("--loss", "1 km", "--distortion", "1 km"), "--distortion was given beside --loss"),
-        (("--loss", "1 km", "--objective", "worst-case"), "--objective was given beside --loss"),
-        (("--loss", "1 km", "--pairs", "spanner"), "--pairs was given beside --loss"),
+        (("--loss", "1 km", "--epsilon", "1/km"), "--epsilon was given with --loss"),
+        (("--loss", "1 km", "--max-loss", "1 km"), "--max-loss was given with --loss"),
+        (("--loss", "1 km", "--distortion", "1 km"), "--distortion was given with --loss"),
+        (("--loss", "1 km", "--objective", "worst-case"), "--objective was given with --loss"),
+        (("--loss", "1 km", "--pairs", "spanner"), "--pairs was given with --loss"),
         (("--loss", "1 km", "--attacker-finds", "40 % within 1 km"), "both given"),
         (
             ("--attacker-finds", "40 % within 1 km", "--epsilon", "1/km"),
-            "--epsilon was given beside --attacker-finds",
+            "--epsilon was given with --attacker-finds",
         ),
         (("--loss", "500"), "--loss: the loss '500' has no unit"),
         (("--loss", "500 h"), "--loss: the loss '500 h'"),
         (("--loss", "-1 km"), "every guarantee costs some"),
         (("--loss", "0 m"), "every guarantee costs some"),
-        (("--loss", "10 m", "--keep", "program"), "already loses"),
-        (("--attacker-finds", "40 % within 1 km", "--keep", "noise"), "chance to be near is not proved for it"),
+        (("--loss", "10 m", "--method", "table"), "already loses"),
+        (("--attacker-finds", "40 % within 1 km", "--method", "noise"), "chance to be near is not proved for it"),
         (("--loss", "50 km"), "needs no epsilon"),
         (("--loss", "nan km"), "--loss"),
         (("--attacker-finds", "40 %"), "--attacker-finds: '40 %' is not a percentage within a length"),

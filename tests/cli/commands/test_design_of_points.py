@@ -14,7 +14,7 @@ from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.optimal import suited_lattice
 from sfumato.proofs import prove_guarantees
 
-FAST = ("--spacing", "1.5 km", "--keep", "program", "--no-picture")
+FAST = ("--spacing", "1.5 km", "--method", "table", "--no-picture")
 
 
 @pytest.mark.slow
@@ -119,16 +119,20 @@ def test_one_users_visits_count_for_prior_and_loss(run, visits_file):
             "--spacing is for points, but --cells asks for cells",
             "leave one",
         ),
-        (("--keep", "noise", "--cell", "1 km"), "--keep is for points, but --cell asks for cells", "leave one"),
-        (("--keep", "both"), "--keep both is unknown", "better, program or noise"),
         (
-            ("--keep", "noise", "--distortion", "1 km", "--epsilon", "1/km"),
+            ("--method", "noise", "--cell", "1 km"),
+            "--method is for points, but --cell asks for cells",
+            "leave one",
+        ),
+        (("--method", "both"), "--method both is unknown", "best, table or noise"),
+        (
+            ("--method", "noise", "--distortion", "1 km", "--epsilon", "1/km"),
             "planar noise cannot stand in",
-            "--keep",
+            "--method",
         ),
         (("--near", "1 km", "--cell", "1 km"), "--near is for points, but --cell asks for cells", "leave one"),
         (("--lattice", "triangular", "--hexagons", "1 km"), "--lattice is for points", "leave one"),
-        (("--within", "1 km", "--epsilon", "1"), "--within is for cells", "--cells 20x15"),
+        (("--protect-within", "1 km", "--epsilon", "1"), "--protect-within is for cells", "--cells 20x15"),
         (("--metric", "manhattan"), "--metric is for cells", "--cells 20x15"),
         (("--objective", "worst-case"), "--objective is for cells", "--cells 20x15"),
         (("--objective", "median"), "is unknown", "expected"),
@@ -181,14 +185,14 @@ def test_an_epsilon_that_hides_nothing_or_leaves_nothing_is_warned_of(run):
     assert "Warning" not in run("design", *FAST).err
 
 
-@pytest.mark.parametrize("keep", ["program", pytest.param("better", marks=pytest.mark.slow)])
-def test_ctrl_c_while_reports_are_moved_is_said_and_ends_with_3(run, tmp_path, monkeypatch, keep):
+@pytest.mark.parametrize("method", ["table", pytest.param("best", marks=pytest.mark.slow)])
+def test_ctrl_c_while_reports_are_moved_is_said_and_ends_with_3(run, tmp_path, monkeypatch, method):
     def interrupted(*_, **__):
         os.kill(os.getpid(), signal.SIGINT)
         raise SolverError("stopped.", "")
 
     monkeypatch.setattr(sys.modules["sfumato.optimal.design"], "at_medians", interrupted)
-    done = run("design", *FAST[:2], "--keep", keep, "--no-picture")
+    done = run("design", *FAST[:2], "--method", method, "--no-picture")
     assert done.code == 3
     assert "Note: stopped by Ctrl-C. The mechanism is proved" in done.err
     assert (tmp_path / "city.sfm").exists()
@@ -214,10 +218,10 @@ def test_the_noise_is_kept_where_it_loses_less_and_serves_what_follows(run, visi
     assert "with the reports tried, loses at least" in done.text
     assert "the noise is kept" in done.text
     assert "visits held out, which the remap has not seen" in done.text
-    alone = run("design", visits_file, "--keep", "noise", "-o", "n.sfm", "--no-picture")
+    alone = run("design", visits_file, "--method", "noise", "-o", "n.sfm", "--no-picture")
     assert alone.code == 0, alone.err
     assert "The spacing of" not in alone.text  # noise has no use for the spacing of a lattice
-    kept = run("design", visits_file, "--spacing", "2.5 km", "--keep", "program", "-o", "p.sfm", "--no-picture")
+    kept = run("design", visits_file, "--spacing", "2.5 km", "--method", "table", "-o", "p.sfm", "--no-picture")
     assert kept.code == 0
     assert isinstance(sf.load("p.sfm"), sf.Mechanism)
     assert run("audit", "m.sfm", "--promises").code == 0
@@ -311,4 +315,4 @@ def test_a_population_and_visits_are_two_priors(run, tmp_path, visits_file):
     (tmp_path / "blocks.csv").write_text("lat,lon,weight\n52.5,13.4,1\n52.6,13.4,1\n")
     assert "both a file of visits and --population" in run("design", visits_file, "--population", "blocks.csv").err
     refused = run("design", "--population", "blocks.csv", "--held-out", "0.2")
-    assert "points stand for them here" in refused.err
+    assert "this design is for points" in refused.err

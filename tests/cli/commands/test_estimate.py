@@ -129,7 +129,7 @@ def test_shares_of_vertices_are_called_so(run):
 
 
 def test_shares_of_places_that_reports_do_not_settle_are_withheld(run, visits_file, tmp_path):
-    options = ("--epsilon", "1/km", "--spacing", "1500 m", "--keep", "program", "-o", "m.sfm", "--no-picture")
+    options = ("--epsilon", "1/km", "--spacing", "1500 m", "--method", "table", "-o", "m.sfm", "--no-picture")
     assert run("design", visits_file, *options).code == 0
     with open(visits_file, encoding="utf-8") as file:
         (tmp_path / "few.csv").write_text("".join(next(file) for _ in range(21)))
@@ -163,7 +163,7 @@ def test_a_design_does_not_say_that_districts_are_unsettled_where_they_are_not_l
 ):
     for module in ("estimation", "estimation.population"):
         monkeypatch.setattr(f"sfumato.{module}.MOST_PLACES", 3)
-    options = ("--epsilon", "1/km", "--spacing", "1500 m", "--keep", "program", "-o", "m.sfm", "--no-picture")
+    options = ("--epsilon", "1/km", "--spacing", "1500 m", "--method", "table", "-o", "m.sfm", "--no-picture")
     assert run("design", visits_file, *options).code == 0
     words = " ".join((tmp_path / "m.md").read_text().split())
     assert "If you estimate shares:" in words
@@ -425,8 +425,8 @@ def test_shares_of_single_columns_are_withheld_where_they_are_not_settled(run, t
     done = run(*options, "e.csv")
     assert done.code == 0, done.err
     assert "NOT SETTLED, and withheld: 2 of the 2 shares of b." in done.text
-    assert "The likeliest values of a" in done.text
-    assert "The likeliest values of b" not in done.text
+    assert "The most frequent values of a" in done.text
+    assert "The most frequent values of b" not in done.text
     with open("e-columns.csv", newline="", encoding="utf-8") as file:
         rows = {(row["column"], row["value"]): row["probability"] for row in csv.DictReader(file)}
     assert (rows["b", "u"], rows["b", "v"]) == ("", "")
@@ -442,7 +442,7 @@ def test_columns_without_a_settled_share_lead_to_exit_code_3(run, tmp_path):
     joint_reports(tmp_path, [[0.25] * 4] * 4)
     done = run("estimate", "j.sfm", "j.csv", "--unmarked", "--no-check-fit", "-o", "e.csv")
     assert done.code == 3
-    assert "The likeliest values" not in done.text
+    assert "The most frequent values" not in done.text
     with open("e-columns.csv", newline="", encoding="utf-8") as file:
         assert {row["probability"] for row in csv.DictReader(file)} == {""}
 
@@ -501,7 +501,7 @@ def test_weights_that_a_release_did_not_keep(run, released):
 
 
 def test_weights_that_are_missing_are_hinted_at_by_their_option(run, tmp_path):
-    run("design", "--column", "answer", "--labels", "yes,no", "--epsilon", "1", "-o", "m.sfm")
+    run("design-column", "--column", "answer", "--labels", "yes,no", "--epsilon", "1", "-o", "m.sfm")
     (tmp_path / "v.csv").write_text("answer,weight\n" + "yes,1\nno,2\n" * 20, encoding="utf-8")
     run("release", "m.sfm", "v.csv", "out.csv", "--column", "answer", "--keep", "weight")
     done = run("estimate", "m.sfm", "out.csv", "--weights", "weights")

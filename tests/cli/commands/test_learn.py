@@ -129,7 +129,7 @@ def test_a_network_is_counted_on_the_cells(run, homes, promise):
         (("--sensitive", "age"), "there is no column 'age'"),
         (("--max-loss", "-1 m"), "Hint:"),
         (("-o", "m.csv"), "does not end in .sfm"),
-        (("--checkpoint", "nowhere/at/all.pt"), "there is no folder"),
+        (("--checkpoints", "nowhere/at/all.pt"), "there is no folder"),
     ],
 )
 def test_refusals(run, homes, options, message):

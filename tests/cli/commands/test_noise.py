@@ -42,7 +42,7 @@ class TestCommands:
         assert "Proved from the recipe" in done.text
         done = run("audit", "n.sfm", "--metric", "euclidean")
         assert done.code == 1
-        assert "noise for coordinates is audited by its promise" in done.err
+        assert "noise for coordinates is audited by its guarantee" in done.err
 
     @pytest.mark.slow
     def test_attack(self, run, visits_file):

@@ -52,7 +52,7 @@ def test_a_dark_picture_has_dark_paper(run, tmp_path):
         (("design", *FAST, "--no-picture"), "--dark was given with --no-picture"),
         (("sweep", "--epsilons", "1/km", "--no-picture"), "--dark was given with --no-picture"),
         (("compare",), "no figure is drawn"),
-        (("design", "t.csv", "--column", "age", "--epsilon", "1"), "--dark was given, but no figure"),
+        (("design-column", "t.csv", "--column", "age", "--epsilon", "1"), "--dark was given, but no figure"),
     ],
 )
 def test_dark_without_a_picture_is_refused(run, tmp_path, words, said):
@@ -104,15 +104,16 @@ def test_an_outline_is_not_replaced(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "extra", [("--each-user", "--figure", "a.png"), ("--column", "area", "--outline", "o.geojson")]
+    "extra",
+    [("design-users", "--figure", "a.png"), ("design-column", "--column", "area", "--outline", "o.geojson")],
 )
 def test_options_of_one_map_are_refused_elsewhere(run, extra):
-    done = run("design", *extra, "--epsilon", "1")
-    assert done.code == 1
-    assert "was given with" in done.err
+    done = run(*extra, "--epsilon", "1")
+    assert done.code == 2
+    assert "No such option" in done.err
 
 
-AGES = ("design", "t.csv", "--column", "age", "--numbers", "1..3", "--epsilon", "1", "-o", "m.sfm")
+AGES = ("design-column", "t.csv", "--column", "age", "--numbers", "1..3", "--epsilon", "1", "-o", "m.sfm")
 
 
 @pytest.fixture

@@ -16,7 +16,16 @@ from sfumato.releases import PreparedRelease
 
 def test_release_draws_a_report_for_every_row(run, designed, visits_file, tmp_path):
     done = run(
-        "release", "m.sfm", visits_file, "out.csv", "--outside", "nearest", "--allow", "0.2", "--within", "9 km"
+        "release",
+        "m.sfm",
+        visits_file,
+        "out.csv",
+        "--outside",
+        "nearest",
+        "--allow",
+        "0.2",
+        "--move-within",
+        "9 km",
     )
     assert done.code == 0, done.err
     table = pyarrow.csv.read_csv(tmp_path / "out.csv")
@@ -104,7 +113,7 @@ def test_both_ends_of_trips_are_released_in_one_run(run, lattice_file, tmp_path)
     assert not (tmp_path / "x.csv").exists()
 
 
-MOVED = ["--outside", "nearest", "--within", "20 km", "--allow", "0.2"]
+MOVED = ["--outside", "nearest", "--move-within", "20 km", "--allow", "0.2"]
 
 
 def test_points_outside_a_lattice_are_moved_if_asked(run, lattice_file):
@@ -222,9 +231,9 @@ def test_a_folder_of_places_needs_the_column_that_names_them(run, noise_file, la
 
 def test_options_that_would_do_nothing_are_refused(run, lattice_file):
     for options, words in (
-        (["--within", "2 km"], "--within '2 km' does nothing here"),
+        (["--move-within", "2 km"], "--move-within '2 km' does nothing here"),
         (["--allow", "0.2", "--outside", "error"], "--allow 0.2 does nothing here"),
-        (["--within", "2 km", "--outside", "drop"], "rows outside are left out"),
+        (["--move-within", "2 km", "--outside", "drop"], "rows outside are left out"),
     ):
         said = run("release", lattice_file, "seen.csv", "out.csv", *options)
         assert said.code == 1

@@ -12,7 +12,18 @@ from sfumato.reports.document import report_file
 @pytest.fixture
 def answers(tmp_path):
     (tmp_path / "ages.csv").write_text("age\n" + "\n".join(map(str, [20, 21, 22, 23, 20] * 4)), encoding="utf-8")
-    return ("design", "ages.csv", "--column", "age", "--numbers", "20..23", "--epsilon", "1", "--loss", "hamming")
+    return (
+        "design-column",
+        "ages.csv",
+        "--column",
+        "age",
+        "--numbers",
+        "20..23",
+        "--epsilon",
+        "1",
+        "--loss",
+        "hamming",
+    )
 
 
 def test_the_report_of_a_file(run, answers, tmp_path):
@@ -105,7 +116,7 @@ def test_a_false_promise_fails(run):
 @pytest.mark.slow
 def test_at_the_end_of_a_design_of_places(run, visits_file, tmp_path):
     done = run(
-        *("design", visits_file, "--epsilon", "2/km", "--spacing", "1.5 km", "--keep", "program", "-o", "m.sfm"),
+        *("design", visits_file, "--epsilon", "2/km", "--spacing", "1.5 km", "--method", "table", "-o", "m.sfm"),
         *("--no-picture", "--report", "m.html", "--require", "within 1850 ft: at most 99 %"),
     )
     assert done.code == 0, done.err
@@ -161,8 +172,8 @@ def test_what_does_not_fit_is_refused(run, more, needed):
 
 
 def test_designs_for_many_have_no_single_report(run, visits_file):
-    done = run("design", visits_file, "--each-user", "--report", "r.html")
-    assert done.code == 1
+    done = run("design-users", visits_file, "--report", "r.html")
+    assert done.code == 2
     assert "--report" in done.err
 
 
@@ -198,7 +209,7 @@ def test_an_estimate_as_a_page(run, tmp_path):
 def test_the_built_in_city_has_a_name(run, monkeypatch):
     # All visits of the city are in each of the simulated cases.
     monkeypatch.setattr("sfumato.reports.document.attack_facts._DRAWS", 200)
-    done = run("design", "--spacing", "2.5 km", "--keep", "program", "--no-picture")
+    done = run("design", "--spacing", "2.5 km", "--method", "table", "--no-picture")
     assert "For the page to read and sign, add --report city.html." in done.text
     done = run("report", "city.sfm", "--visits", "city", "--frontier-time", "0", "-o", "city.json")
     assert done.code == 0, done.err

@@ -20,7 +20,7 @@ def test_without_a_name_the_studies_are_listed(run):
 
 def test_without_the_papers_one_line_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "sfumato_papers", None)
-    assert re.search(r"^ +reproduce +Do a published study again", run("--help").out, flags=re.MULTILINE)
+    assert re.search(r"^ +reproduce +Reproduce a published study", run("--help").out, flags=re.MULTILINE)
     assert "--quick" in run("reproduce", "--help").out
     found = run("reproduce", "introductory")
     assert found.code == 1

@@ -73,7 +73,7 @@ def test_each_design_is_the_better_of_program_and_noise(run, visits_file, tmp_pa
     assert float(noise["loss"]) < 2 / 4  # of the noise without a remap
     assert "Planar noise with a remap was taken in 1 of 2 designs" in done.text
     assert "Its promise has a slack" in done.text
-    assert "was not looked at" not in done.text
+    assert "was not considered" not in done.text
     assert (tmp_path / "better.png").exists()
 
 
@@ -88,7 +88,7 @@ def test_each_design_is_the_better_of_program_and_noise(run, visits_file, tmp_pa
 )
 def test_where_noise_is_not_looked_at_is_said(run, visits_file, options, reason):
     done = run("sweep", visits_file, "--spacing", "3 km", "--no-picture", *options)
-    assert f"In 1 of 1 designs planar noise was not looked at: {reason}" in done.text
+    assert f"In 1 of 1 designs planar noise was not considered: {reason}" in done.text
 
 
 @pytest.mark.slow

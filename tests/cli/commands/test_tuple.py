@@ -23,7 +23,7 @@ def designed(run, visits_file):
 
 
 def test_a_number_of_dummies(run, designed):
-    done = run("tuple", "m.sfm", "-o", "t.sfm", "--dummies", 5, "--source", "uniform")
+    done = run("tuple", "m.sfm", "-o", "t.sfm", "--dummies", 5, "--dummies-from", "uniform")
     assert done.code == 0, done.err
     assert "5 dummies, so 6 queries" in done.text
     tupling = read_mechanism_file("t.sfm").tupling
@@ -65,7 +65,7 @@ def test_a_false_promise_is_found_out(run, designed):
 
 def test_every_row_becomes_a_tuple(run, designed, visits_file, tmp_path):
     assert run("tuple", "m.sfm", "-o", "t.sfm", "--dummies", 2).code == 0
-    moved = ["--outside", "nearest", "--within", "20 km", "--allow", "0.5"]
+    moved = ["--outside", "nearest", "--move-within", "20 km", "--allow", "0.5"]
     for target, again in (("out.csv", []), ("out.parquet", ["--again"])):
         done = run("release", "t.sfm", visits_file, target, *moved, *again)
         assert done.code == 0, done.err
@@ -103,11 +103,11 @@ def test_what_does_not_fit_a_tuple_is_refused(run, designed, visits_file):
         ((), "neither --dummies nor --epsilon was given"),
         (("--dummies", 3, "--epsilon", 1), "--dummies and --epsilon were both given"),
         (("--epsilon", 1), "--epsilon and --delta go together"),
-        (("--dummies", 3, "--most", 5), "--most was given with --dummies"),
+        (("--dummies", 3, "--max-dummies", 5), "--dummies and --max-dummies were both given"),
         (("--dummies", -1), "number of dummies is -1"),
-        (("--dummies", 3, "--source", "city"), "--source city is unknown"),
+        (("--dummies", 3, "--dummies-from", "city"), "--dummies-from city is unknown"),
         (("--epsilon", 1, "--delta", 0), "dummies never lower a pure epsilon"),
-        (("--epsilon", 0.001, "--delta", 1e-9, "--most", 5), "5 dummies are not enough"),
+        (("--epsilon", 0.001, "--delta", 1e-9, "--max-dummies", 5), "5 dummies are not enough"),
     ],
 )
 def test_options_that_do_not_fit(run, designed, arguments, message):
@@ -118,7 +118,7 @@ def test_options_that_do_not_fit(run, designed, arguments, message):
 
 
 def test_compare_among_dummies(run, visits_file):
-    done = run("compare", visits_file, "--cells", "3x2", "--epsilon", "1/km", "--dummies", 4, "-o", "t.csv")
+    done = run("compare", visits_file, "--cells", "3x2", "--epsilons", "1/km", "--dummies", 4, "-o", "t.csv")
     assert done.code == 0, done.err
     assert "optimum among 4 dummies" in done.text
     assert "estimates from 4,000 simulated tuples" in done.text
@@ -181,7 +181,7 @@ def worst_delta(tupling, family, epsilon, dummies=None):
 
 @pytest.mark.parametrize("source", ["mixture", "uniform", "optimised"])
 def test_the_fewest_dummies_for_a_family(run, family, source):
-    options = ("--family", "family.csv", "--epsilon", 0.2, "--delta", 0.05, "--source", source)
+    options = ("--family", "family.csv", "--epsilon", 0.2, "--delta", 0.05, "--dummies-from", source)
     done = run("tuple", "m.csv", "-o", "t.sfm", *options)
     assert done.code == 0, done.err
     tupling = sf.load("t.sfm")
@@ -209,7 +209,9 @@ def test_optimised_dummies_are_never_more(family):
 
 
 def test_a_number_of_dummies_for_a_family(run, family):
-    done = run("tuple", "m.csv", "-o", "t.sfm", "--family", "family.csv", "--dummies", 4, "--source", "optimised")
+    done = run(
+        "tuple", "m.csv", "-o", "t.sfm", "--family", "family.csv", "--dummies", 4, "--dummies-from", "optimised"
+    )
     assert done.code == 0, done.err
     told = re.search(r"epsilon ([\d.]+) with delta 0\.001 between every two", done.text)
     assert told is not None
@@ -225,11 +227,11 @@ def test_the_mechanism_of_least_loss_is_chosen(run, family):
         save(MechanismFile(inner, sf.Prior.uniform(space), same), f"{epsilon}.sfm")
     goal = ("--family", "family.csv", "--epsilon", 0.2, "--delta", 0.02)
     files = [f"{epsilon}.sfm" for epsilon in (0.5, 1, 2, 4)]
-    done = run("tuple", *files, "-o", "t.sfm", *goal, "--most", 12)
+    done = run("tuple", *files, "-o", "t.sfm", *goal, "--max-dummies", 12)
     assert done.code == 0, done.err
     losses = {}
     for file in files:
-        single = run("tuple", file, "-o", "one.sfm", *goal, "--most", 12)
+        single = run("tuple", file, "-o", "one.sfm", *goal, "--max-dummies", 12)
         if single.code == 0:
             tupling = read_mechanism_file("one.sfm").tupling
             assert tupling is not None
@@ -303,7 +305,7 @@ def test_an_audit_says_why_a_file_without_promises_fails(run):
     save(Tupling(sf.Mechanism([[0.7, 0.3], [0.3, 0.7]], sf.Space("ab")), 2, [0.5, 0.5]), "t.sfm")
     done = run("audit", "t.sfm", "--promises")
     assert done.code == 1
-    assert "The file promises nothing" in done.text
+    assert "The file guarantees nothing" in done.text
 
 
 def test_a_damaged_family_ends_an_audit_before_its_promises(run, tmp_path):

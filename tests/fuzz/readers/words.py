@@ -16,7 +16,7 @@ from random import Random
 import sfumato as sf
 from sfumato.audits import Requirement
 from sfumato.cli import main
-from sfumato.cli.column_values import column_of
+from sfumato.cli.commands.design_column import column_of
 from sfumato.core import NumberBins, units
 from sfumato.geo import Region
 from sfumato.ledgers import Ledger
@@ -147,8 +147,18 @@ class Commands(Reader):
         sf.save(sf.mechanisms.randomised_response(sf.Space("abc"), 1.0), folder / "m.sfm")
         (folder / "in.csv").write_text("answer,age\na,19\nb,40\nc,77\na,20\n")
         self.lines = (
-            ("design", "--column", "answer", "--labels", "a,b,c", "--epsilon", "1", "--output", "d.sfm"),
-            ("design", "--column", "age", "--numbers", "18..99:20", "--epsilon", "0.1/year", "--output", "d.sfm"),
+            ("design-column", "--column", "answer", "--labels", "a,b,c", "--epsilon", "1", "--output", "d.sfm"),
+            (
+                "design-column",
+                "--column",
+                "age",
+                "--numbers",
+                "18..99:20",
+                "--epsilon",
+                "0.1/year",
+                "--output",
+                "d.sfm",
+            ),
             (
                 "design",
                 "--cells",
@@ -206,7 +216,7 @@ class Commands(Reader):
         text = said.getvalue()
         assert "Traceback" not in text
         assert code not in (1, 2) or text.strip(), "it fails and says nothing"
-        if code in (None, 0) and words[:1] == ["design"] and (folder / "d.sfm").exists():
+        if code in (None, 0) and words[:1] in (["design"], ["design-column"]) and (folder / "d.sfm").exists():
             sf.read_mechanism_file(folder / "d.sfm")
 
 

@@ -1,4 +1,4 @@
-"""``sfumato accuracy``: how well shares or numbers are known from private answers, before anybody is asked."""
+"""``sfumato accuracy``: how well private answers determine shares or numbers, before a survey."""
 
 from __future__ import annotations
 
@@ -28,23 +28,21 @@ def command(
     off_by: Annotated[
         int | None, typer.Option(help="With --sensitivity: how far a noisy number may be off, a whole number.")
     ] = None,
-    by: Annotated[
+    mechanism: Annotated[
         str | None,
         typer.Option(
-            help="With --categories: the mechanism of the answers: randomised-response (GRR, the default), "
-            "optimised-unary (OUE) or symmetric-unary (SUE)."
+            help="With --categories: randomised-response (GRR), optimised-unary (OUE) or symmetric-unary (SUE). "
+            "[default: randomised-response]"
         ),
     ] = None,
     failure: Failure = 0.05,
 ) -> None:
-    """Say how accurate private answers are, before anybody is asked.
+    """Compute how accurate private answers are, before a survey.
 
-    With --categories give two of --epsilon, --answers and --margin: the third is found. It is for answers by
-    randomised response, which 'sfumato design --column' makes, or with --by for unary encoding, which is better
-    for many categories. The margin is proved for whatever the true shares are, and for all of them at once.
-
-    With --sensitivity give --epsilon or --off-by: how far a whole number with discrete Laplace noise is off, or
-    the least epsilon for which it is off by no more. Both are exact.
+    With --categories give two of --epsilon, --answers and --margin: the third is computed.
+    The margin is proved for any true shares, and for all of them at once.
+    With --sensitivity give --epsilon or --off-by: the error of a whole number with discrete Laplace noise,
+    or the least epsilon for it. Both are exact.
     """
     check_failure(failure)
     if (categories is None) == (sensitivity is None):
@@ -54,25 +52,29 @@ def command(
             "use --categories 8 for shares of categories, or --sensitivity 1 for noise on whole numbers.",
         )
     if sensitivity is not None:
-        for name, value in (("--answers", answers), ("--margin", margin), ("--by", by)):
+        for name, value in (("--answers", answers), ("--margin", margin), ("--mechanism", mechanism)):
             if value is not None:
                 raise InputError(f"{name} was given with --sensitivity, but it is about shares.", "leave it out.")
         sentences = _of_noise(epsilon, off_by, sensitivity, failure)
     else:
         if off_by is not None:
             raise InputError("--off-by was given without --sensitivity.", "add --sensitivity 1.")
-        sentences = _of_shares(categories or 0, epsilon, answers, margin, failure, by or "randomised-response")
+        sentences = _of_shares(
+            categories or 0, epsilon, answers, margin, failure, mechanism or "randomised-response"
+        )
     for sentence in sentences:
         say(sentence)
 
 
 def _of_shares(
-    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, by: str
+    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, mechanism: str
 ) -> tuple[str, ...]:
     from ...estimation import accuracy
 
     share = None if margin is None else _share(margin)
-    return accuracy(categories, epsilon=epsilon, answers=answers, margin=share, failure=failure, by=by).sentences
+    return accuracy(
+        categories, epsilon=epsilon, answers=answers, margin=share, failure=failure, by=mechanism
+    ).sentences
 
 
 def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failure: float) -> tuple[str, ...]:

@@ -1,261 +1,214 @@
-"""``sfumato audit``: what a mechanism, samples or a function keep hidden, and which promises fail."""
+"""``sfumato audit``: what a mechanism hides, and which guarantees of its file fail."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...errors import InputError
-from ..messages import check_failure, say
-from ..options import Dark, Failure
-from ..outputs import check_ending, check_outputs
+from ...errors import DataError, InputError, SfumatoError
+from ..audit_knowledge import TableKnowledge, family_from
+from ..messages import say
+from ..options import Dark, options_of
+from ..outputs import check_outputs
+from ..progress import working
 
 if TYPE_CHECKING:
-    from ...files import MechanismFile
+    from ...audits import Audit, AuditPlan, Request
+    from ...files import MechanismFile, Yardstick
+    from ..audit_output import FigureOutput
 
 _DELTA: Final = 1e-6
-_ANY: Final = frozenset({"require", "metric", "distances", "unit", "delta", "output"})
+_SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 _DUMMIES: Final = "a file with dummies"
 _NOISE: Final = "noise for coordinates"
 _FITTING: Final = {
-    "a mechanism": _ANY
-    | {"file", "prior", "delta_at", "order", "measure", "events", "rivals", "relation", "family", "interventions"}
-    | {"curve", "figures", "figures_as", "dark"},
-    "--samples": _ANY | {"file", "samples", "columns", "bins", "prior", "delta_at", "measure", "failure"},
-    "--function": _ANY | {"function", "secrets", "epsilon", "limit", "bins", "failure"},
     "--promises": frozenset({"file", "promises"}),
     _DUMMIES: frozenset({"file", "promises", "delta", "family"}),
     _NOISE: frozenset({"file", "promises", "require", "measure", "prior", "delta", "delta_at", "order", "output"}),
 }
-"""Which options go with what is audited."""
+"""The options that have a meaning in an audit of less than everything."""
 
 
-def command(
-    context: typer.Context,
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="A mechanism file (.sfm), a matrix (.npy, .csv, .parquet), or a table of samples."),
-    ] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(
-            help='A requirement, such as "epsilon <= 0.7/km" or "renyi-privacy(order=8) <= 1"; repeatable.'
-        ),
-    ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            help='Also measure this notion, such as inferential or "adversarial(epsilon=1)"; repeatable.'
-        ),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Option(help="What epsilon counts per: euclidean, great-circle, absolute, hamming, ...")
-    ] = None,
-    distances: Annotated[
-        Path | None, typer.Option(help="A file of distances instead of --metric (.npy or .csv).")
-    ] = None,
-    unit: Annotated[str | None, typer.Option(help="The unit of the distances.")] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(help="What the attacker knows: uniform, or a table with the columns secret and probability."),
-    ] = None,
-    relation: Annotated[
-        Path | None,
-        typer.Option(help="Pairs of secrets that must look alike: a table with the columns secret and other."),
-    ] = None,
-    events: Annotated[
-        Path | None,
-        typer.Option(help="Facts to hide: a table with the columns event and secret, or secret and value."),
-    ] = None,
-    rivals: Annotated[
-        Path | None,
-        typer.Option(help="Which --events must look alike: a table with the columns event and rival."),
-    ] = None,
-    family: Annotated[
-        Path | None,
-        typer.Option(help="Distributions that must look alike: a table of distribution, secret, probability."),
-    ] = None,
-    interventions: Annotated[
-        Path | None,
-        typer.Option(help="What secrets become when a record is set: a table of record, value, secret, becomes."),
-    ] = None,
-    curve: Annotated[
-        str | None,
-        typer.Option(
-            help="The trade-off curve that no test may beat: mu=1, epsilon=1, or a table of alpha and beta."
-        ),
-    ] = None,
-    delta: Annotated[
-        list[float] | None, typer.Option(help="Measure epsilon at this delta; repeatable. [default: 1e-6]")
-    ] = None,
-    delta_at: Annotated[
-        list[float] | None, typer.Option(help="Measure delta at this epsilon; repeatable. [default: 0 and 1]")
-    ] = None,
-    order: Annotated[
-        list[float] | None,
-        typer.Option(help="Measure Rényi privacy of this order, or inf; repeatable. [default: 2]"),
-    ] = None,
-    samples: Annotated[
-        bool, typer.Option("--samples", help="The file is a table of samples: secrets and their reports.")
-    ] = False,
-    columns: Annotated[
-        str, typer.Option(help="With --samples: the columns of secrets and reports.")
-    ] = "secret,output",
-    bins: Annotated[
-        int | None,
-        typer.Option(min=2, help="With --samples or --function: count reports that are numbers in N bins."),
-    ] = None,
-    function: Annotated[
-        str | None, typer.Option(help="Audit a Python function, module:function, instead of a file.")
-    ] = None,
-    secrets: Annotated[
-        str | None, typer.Option(help="With --function: the secrets to call it with, such as home,work or 0-9.")
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="With --function: the epsilon that it claims.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="With --function: call it at most this often.")] = 100_000,
-    failure: Failure = 0.05,
-    promises: Annotated[
-        bool, typer.Option("--promises", help="Prove what the file promises, and measure nothing else.")
-    ] = False,
-    figures: Annotated[Path | None, typer.Option(help="Write figures to this folder.")] = None,
-    figures_as: Annotated[str, typer.Option(help="With --figures: png, svg or pdf.")] = "png",
-    dark: Dark = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write everything that was found (.json, or a page: .html)."),
-    ] = None,
-) -> None:
-    """Audit a mechanism file, a matrix, samples, or a function.
+@dataclass(frozen=True, kw_only=True)
+class MechanismAuditOptions(TableKnowledge):
+    """The options of ``sfumato audit``."""
 
-    The audit trusts nothing that a file says about itself, and does not need to know how
-    the mechanism was made. Exit code 0 if every promise, linear constraint and
-    requirement holds, 1 if one fails, 3 if one is undecided: samples can refute a requirement, but never prove it.
+    file: Annotated[Path, typer.Argument(help="A mechanism file (.sfm) or a matrix (.npy, .csv, .parquet).")]
+    promises: Annotated[bool, typer.Option("--promises", help="Prove what the file guarantees, and no more.")] = (
+        False
+    )
+    figures: Annotated[Path | None, typer.Option(help="Write figures to this folder.")] = None
+    figures_as: Annotated[str, typer.Option(help="With --figures: png, svg or pdf.")] = "png"
+    dark: Dark = False
+
+
+@options_of(MechanismAuditOptions)
+def command(options: MechanismAuditOptions) -> None:
+    """Audit a mechanism file or a matrix of probabilities.
+
+    The audit trusts nothing that a file says about itself.
+    Exit code 0 if every guarantee, linear constraint and requirement holds,
+    1 if one fails, 3 if one is undecided. More: docs/audit.md.
+    For samples and functions: 'sfumato audit-samples', 'sfumato audit-function'.
     """
-    from ...audits import Outcome, Request, Requirement
+    from ...audits import Outcome
     from ...reports import summarise_noise
     from ...reports.document import ProvedPromises
-    from ..audit_knowledge import Given, family_from
     from ..audit_output import figures_asked, finish
-    from ..audit_subjects import audit_function, audit_mechanism, audit_noise, audit_samples, mechanism_from, plan
     from ..mechanism_files import exit_code, print_promises
     from ..screen import print_summary
     from .tuple import print_family
 
-    asked = [Requirement.parse(text) for text in require or []]
-    also = [*(each.request for each in asked), *(Request.parse(text) for text in measure or [])]
-    _check_options(context, file, function, samples=samples, promises=promises)
-    check_failure(failure)
-    check_ending(output, ".json", page=True)
+    file, promises, output, family = options.file, options.promises, options.output, options.family
+    requirements, also = options.requirements(), options.requests()
+    if promises:
+        _check_fit(options, "--promises", "which has no meaning for --promises")
     check_outputs([output], [file])
-    asked_figures = figures_asked(figures, figures_as, dark=dark)
-    given = Given(
-        metric=metric,
-        distances=distances,
-        unit=unit,
-        prior=prior,
-        delta=tuple(delta or ()),
-        delta_at=tuple(delta_at or ()),
-        order=tuple(order or ()),
-        relation=relation,
-        events=events,
-        rivals=rivals,
-        family=family,
-        interventions=interventions,
-        curve=curve,
-    )
-    proved, violated, stated = None, False, False
-    if file is None:
-        found, kept = audit_function(
-            function or "", secrets, epsilon, given, also, bins=bins, failure=failure, limit=limit
+    figure_output = figures_asked(options.figures, options.figures_as, dark=options.dark)
+    held = mechanism_from(file)
+    if not held.has_matrix:
+        _check_fit(options, _NOISE, f"but {_NOISE} is audited by its guarantee, and on cells")
+        measured = None if promises else _audit_noise(held, options, also)
+        summary = summarise_noise(held)
+        print_summary(summary)
+        if measured is None:
+            raise typer.Exit(0 if held.noise_proof.holds else 1)
+        proved = ProvedPromises(summary, Outcome.HOLDS if held.noise_proof.holds else Outcome.FAILS)
+        finish(measured, output, requirements, file=file, proved=proved)
+    if held.tupling is not None and (promises or not _others(options, _DUMMIES)):
+        deltas = () if promises else tuple(options.delta or (_DELTA,))
+        if family is not None:
+            family_from(held.tupling.secrets, family)  # a damaged table ends the audit before anything is printed
+        code = exit_code(print_promises(held).worst)
+        if family is not None:
+            for each in deltas:
+                print_family(held.tupling, family, each)
+        raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
+    if promises:
+        worst = print_promises(held).worst
+        raise typer.Exit(1 if worst is None else exit_code(worst))
+    plan, by = _plan(held, options, also)
+    proved = print_promises(held)
+    violated = bool(held.tuple_guarantees) and not _prove_tuples(held, ())
+    audit = _audit_matrix(plan, by, figure_output)
+    finish(audit, output, requirements, file=file, proved=proved, violated=violated, stated=by.stated)
+
+
+def mechanism_from(path: Path) -> MechanismFile:
+    """Return the content of a mechanism file, recognised by its first bytes, or the mechanism of a matrix."""
+    from ...files import MechanismFile, read_matrix, read_mechanism_file
+
+    if is_mechanism_file(path):
+        return read_mechanism_file(path)
+    try:
+        return MechanismFile(read_matrix(path))
+    except (DataError, InputError) as error:
+        raise _explain_table(path, error) from error
+
+
+def is_mechanism_file(path: Path) -> bool:
+    """Return whether a file begins as mechanism files do, or cannot be read and has their ending."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_SFM)) == _SFM or path.suffix.lower() == ".sfm"
+    except OSError:
+        return path.suffix.lower() == ".sfm"
+
+
+def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
+    """Return a better error where the file is a table of another kind, else the same one."""
+    from ...geo import recognised
+    from ...tables import read_columns
+
+    try:
+        names = read_columns(path, ()).column_names
+    except DataError:
+        return error
+    if {"secret", "output"} <= set(names):
+        return DataError(
+            f"{path.name} looks like samples (columns {', '.join(names)}), not like a matrix of probabilities.",
+            f"sfumato audit-samples {path.name}.",
         )
-        violated = not kept
-    elif samples:
-        found = audit_samples(file, columns, bins, given, also, failure)
-    else:
-        held = mechanism_from(file)
-        if not held.has_matrix:
-            _check_fit(context, _NOISE, "is audited by its promise, and on cells")
-            measured = None if promises else audit_noise(held, given, also)
-            summary = summarise_noise(held)
-            print_summary(summary)
-            if measured is None:
-                raise typer.Exit(0 if held.noise_proof.holds else 1)
-            proved = ProvedPromises(summary, Outcome.HOLDS if held.noise_proof.holds else Outcome.FAILS)
-            finish(measured, output, asked, file=file, proved=proved)
-        if held.tupling is not None and (promises or not _others(context, _DUMMIES)):
-            deltas = () if promises else given.delta or (_DELTA,)
-            if family is not None:
-                family_from(
-                    held.tupling.secrets, family
-                )  # a damaged table ends the audit before anything is printed
-            code = exit_code(print_promises(held).worst)
-            if family is not None:
-                for each in deltas:
-                    print_family(held.tupling, family, each)
-            raise typer.Exit(code if _prove_tuples(held, deltas) else 1)
-        if promises:
-            worst = print_promises(held).worst
-            raise typer.Exit(1 if worst is None else exit_code(worst))
-        planned, by = plan(held, given, also)
-        stated = by.stated
-        proved = print_promises(held)
-        violated = bool(held.tuple_guarantees) and not _prove_tuples(held, ())
-        found = audit_mechanism(planned, by, asked_figures)
-    finish(found, output, asked, file=file, proved=proved, violated=violated, stated=stated)
-
-
-def _check_options(
-    context: typer.Context, file: Path | None, function: str | None, *, samples: bool, promises: bool
-) -> None:
-    """Check that every option that was given has a meaning for what is audited.
-
-    Raises:
-        InputError: If one has none, or there is nothing to audit.
-    """
-    if (file is None) == (function is None):
-        raise InputError(
-            "a file and --function were both given." if file else "there is nothing to audit.",
-            "name one file, or a function with --function.",
-        )
-    what = (
-        "--promises"
-        if promises
-        else "--function"
-        if function is not None
-        else "--samples"
-        if samples
-        else "a mechanism"
+    try:
+        # A matrix may well have columns x and y.
+        rest = [name for name in names if name.strip().lower() not in ("x", "y")]
+        recognised(rest, path.name, {})
+    except DataError:
+        return error
+    return DataError(
+        f"{path.name} looks like a table of places (columns {', '.join(names)}). audit needs a mechanism: a file "
+        "from sfumato design, or a matrix with a row of probabilities for each secret.",
+        f"make one first, of rows that need no protection: sfumato design {path.name} -o mine.sfm, then sfumato "
+        "audit mine.sfm.",
     )
-    _check_fit(context, what)
 
 
-def _others(context: typer.Context, what: str) -> list[str]:
+def _plan(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> tuple[AuditPlan, Yardstick]:
+    """Return what will be measured, by which distances; what cannot be is refused before anything is proved."""
+    from ...audits import AuditInputs, plan_audit
+    from ...files import Yardstick, measured_by
+
+    space = held.report_channel.secrets
+    metric = knowledge.metric_on(space)
+    by = Yardstick(metric)
+    if knowledge.metric is None and knowledge.distances is None:
+        by = measured_by(held.report_channel, held.guarantees)
+        if by.metric is not None:
+            metric = by.metric if knowledge.unit is None else by.metric.to(knowledge.unit)
+    if knowledge.unit is not None and metric is None:
+        raise InputError("--unit was given without distances.", "give --metric or --distances.")
+    prior = knowledge.prior_on(space, held.prior)
+    inputs = AuditInputs(prior=prior, metric=metric, **knowledge.tables(space), **knowledge.numbers())
+    return plan_audit(held.mechanism, inputs, also), by
+
+
+def _audit_noise(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> Audit:
+    """Return the audit of noise for coordinates on cells."""
+    from ...audits import audit
+    from ..mechanism_files import coarse_of
+
+    prior = held.prior if knowledge.prior is None else knowledge.prior_on(coarse_of(held).cells)
+    with working("Measuring every notion") as update:
+        return audit(
+            held.mechanism,
+            prior=prior,
+            also=list(also),
+            progress=lambda entry: update(f"Measured: {entry.title}"),
+            **knowledge.numbers(),
+        )
+
+
+def _audit_matrix(plan: AuditPlan, by: Yardstick, figures: FigureOutput | None) -> Audit:
+    """Return the planned audit; write its figures if there are any."""
+    with working("Measuring every notion") as update:
+        audit = plan.measure(lambda entry: update(f"Measured: {entry.title}"))
+    if figures is not None:
+        figures.write(plan)
+    return replace(audit, notes=(*audit.notes, by.note)) if by.note else audit
+
+
+def _others(options: MechanismAuditOptions, what: str) -> list[str]:
     """Return the options that were given and have no meaning for what is audited."""
-    found = []
-    for parameter in context.command.params:
-        source = context.get_parameter_source(str(parameter.name))
-        if source is not None and source.name == "COMMANDLINE" and parameter.name not in _FITTING[what]:
-            found.append(max(parameter.opts, key=len))
-    return found
+    return options.non_default(*(each.name for each in fields(options) if each.name not in _FITTING[what]))
 
 
-def _check_fit(context: typer.Context, what: str, why: str = "") -> None:
+def _check_fit(options: MechanismAuditOptions, what: str, why: str) -> None:
     """Refuse an option that has no meaning for what is audited."""
-    for option in _others(context, what):
-        problem = f"but {what} {why}" if why else f"which has no meaning for {what}"
-        asked = "to test a claim, use --require 'epsilon <= 0.7/km'" if option == "--epsilon" else ""
-        raise InputError(f"{option} was given, {problem}.", f"leave {option} out.", asked)
+    for option in _others(options, what):
+        raise InputError(f"{option} was given, {why}.", f"leave {option} out.")
 
 
 def _prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
-    """Print what is proved of a file with dummies; return whether it promises something and keeps it."""
+    """Print what is proved of a file with dummies; return whether it guarantees something and that holds."""
     from ..mechanism_files import prove_tuples
 
     say("A tuple is made from one report and dummies: what is proved of one report holds for it too.")
     proved = prove_tuples(held, deltas)
     if not (deltas or held.guarantees or held.tuple_guarantees or held.constraints):
-        say("The file promises nothing: leave out --promises to see what its tuples hide.")
+        say("The file guarantees nothing: leave out --promises to see what its tuples hide.")
         return False
     return proved

@@ -1,10 +1,11 @@
-"""``sfumato compare``: several mechanisms for points or on cells, at equal epsilon or equal loss."""
+"""``sfumato compare``: mechanisms for points or on cells, at equal epsilon or equal loss."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -15,18 +16,14 @@ from ..options import (
     DEFAULT_EPSILON,
     Cell,
     Cells,
-    CommandOptions,
     Dark,
+    Epsilons,
     Figure,
-    Latitude,
-    Longitude,
-    People,
     Region,
-    SkipDamaged,
+    Spacing,
     TableOrPage,
     User,
-    UserColumn,
-    VisitsOrCity,
+    VisitsOptions,
     options_of,
 )
 from ..outputs import check_drawable, check_ending, check_outputs, check_picture, theme_of
@@ -38,120 +35,112 @@ from ..place_options import (
     prior_of,
     promise_of,
     region_of,
-    visits_of,
+    visits_from,
 )
+from .audit import is_mechanism_file
 
 if TYPE_CHECKING:
     from ...comparison import Comparison, PlaceComparison, PlaceRow, PriorComparison, PriorRow
+    from ...files import MechanismFile
     from ...geo import Visits
 
 _BOUND_TIME: Final = 60.0
 _UNIT: Final = "km"
 
 
-@dataclass(frozen=True, slots=True)
-class CompareOptions(CommandOptions):
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(VisitsOptions):
     """The options of ``sfumato compare``."""
 
-    visits: VisitsOrCity = None
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            help="Give all mechanisms this proved epsilon, or several: '0.5/km, 1/km' or '0.5..2/km:4'. "
-            f"[default: {DEFAULT_EPSILON}]"
-        ),
+    sources: Annotated[
+        list[Path] | None,
+        typer.Argument(help="A file of visits [default: a synthetic city], and mechanism files (.sfm)."),
     ] = None
-    max_loss: Annotated[
-        str | None, typer.Option(help="Give all mechanisms this average loss instead: '500 m'.")
-    ] = None
-    spacing: Annotated[
-        str | None, typer.Option(help="The spacing of lattices: '500 m'. By default what suits epsilon.")
-    ] = None
+    epsilons: Epsilons = None
+    max_loss: Annotated[str | None, typer.Option(help="Give all mechanisms this average loss: '500 m'.")] = None
     region: Region = None
-    user: User = None
-    cell: Cell = None
+    spacing: Spacing = None
     cells: Cells = None
-    metric: Annotated[
-        str | None,
-        typer.Option(help="With cells: what epsilon counts per, euclidean (default), manhattan, great-circle."),
-    ] = None
-    smoothing: Annotated[
-        float | None, typer.Option(help="With cells: add this to the number of visits of every cell.")
-    ] = None
-    remap: Annotated[
-        bool | None,
-        typer.Option(help="With cells: also compare each mechanism followed by the optimal remap (default)."),
-    ] = None
-    dummies: Annotated[
-        int | None,
-        typer.Option(help="With cells and --epsilon: also compare each mechanism with this many dummies."),
-    ] = None
-    time_limit: Annotated[
-        float, typer.Option(help="Seconds for the whole comparison; what there is no time for is named.")
-    ] = 240.0
+    cell: Cell = None
+    user: User = None
+    metric: Annotated[str | None, typer.Option(help="With cells: the distance of epsilon.")] = None
+    smoothing: Annotated[float | None, typer.Option(help="With cells: add this many visits to each.")] = None
+    remap: Annotated[bool | None, typer.Option(help="With cells: also with the optimal remap (default).")] = None
+    dummies: Annotated[int | None, typer.Option(help="With cells: also with this many dummies.")] = None
+    time_limit: Annotated[float, typer.Option(help="Seconds for the whole comparison.")] = 240.0
     bound_time: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds to prove each bound that no mechanism for points beats, at most; 0 leaves it out. "
-            f"[default: {_BOUND_TIME:g}]"
-        ),
+        float | None, typer.Option(help=f"Seconds for each lower bound; 0 for none. [default: {_BOUND_TIME:g}]")
     ] = None
     output: TableOrPage = None
     figure: Figure = None
     dark: Dark = False
-    lat: Latitude = None
-    lon: Longitude = None
-    user_column: UserColumn = None
-    people: People = None
-    skip_damaged: SkipDamaged = False
 
 
 @options_of(CompareOptions)
 def command(options: CompareOptions) -> None:
-    """Compare mechanisms, and the best conceivable.
+    """Compare mechanisms at equal epsilon or loss.
 
-    Mechanisms for points stand beside a loss that no mechanism can go below. Losses and
-    attackers' errors are distances from the true point. With --cell or --cells
-    the mechanisms of the literature on cells are compared, the certified optimum among them, with
-    distances between the centres of cells. Several epsilons, separated by commas, make a table each
-    and a figure of loss against epsilon. Exit code 3 if there was not time for all, or a mechanism
-    that may exist could not be made.
+    For points by default, with a lower bound for every mechanism; on cells with --cells or --cell.
+    Several epsilons make a table each. A mechanism file has a row with the epsilon proved of it.
+    Exit code 3 if there was not time for all, or a mechanism that may exist could not be made.
     """
-    if options.epsilon is not None and options.max_loss is not None:
-        raise InputError("both --epsilon and --max-loss were given.", "choose what the mechanisms have in common.")
+    if options.epsilons is not None and options.max_loss is not None:
+        raise InputError(
+            "both --epsilons and --max-loss were given.", "choose what the mechanisms have in common."
+        )
     on_cells = options.cell is not None or options.cells is not None
     if on_cells:
-        options.refuse(("spacing", "bound_time"), "was given beside cells.", "leave one of them out.")
+        options.refuse(("spacing", "bound_time"), "was given with cells.", "leave one of them out.")
     else:
-        for name in ("metric", "smoothing", "remap", "dummies"):
-            value = getattr(options, name)
-            if value is not None:
-                raise InputError(
-                    f"--{name} {value} is for cells, but points are compared.",
-                    "add --cells 12x9, or leave it out.",
-                )
+        options.refuse(
+            ("metric", "smoothing", "remap", "dummies"),
+            "is for cells, but points are compared.",
+            "add --cells 12x9, or leave it out.",
+        )
     check_ending(options.output, ".csv", page=True)
     check_picture(options.figure)
     if options.dark and options.figure is None:
         raise InputError("--dark was given, but no figure is drawn.", "add --figure compared.png.")
     if options.figure is not None:
         check_drawable()
-    check_outputs([options.output, options.figure], [options.visits])
-    visits, source = visits_of(options)
-    comparison = _compare_cells(options, visits, source) if on_cells else _compare_points(options, visits, source)
-    if not comparison.complete:
+    check_outputs([options.output, options.figure], options.sources or [])
+    path, files = _sources(options.sources or [])
+    visits, source = visits_from(
+        path, options.lat, options.lon, options.user_column, options.people, skip_damaged=options.skip_damaged
+    )
+    compare = _compare_cells if on_cells else _compare_points
+    if not compare(options, visits, source, files).complete:
         raise typer.Exit(PARTIAL)
 
 
-def _epsilon(options: CompareOptions) -> str:
-    return DEFAULT_EPSILON if options.epsilon is None else options.epsilon
+def _sources(paths: Sequence[Path]) -> tuple[Path | None, dict[str, MechanismFile]]:
+    """Return the file of visits, and the mechanism files by name, recognised by their content."""
+    from ...files import read_mechanism_file
+
+    files: dict[str, MechanismFile] = {}
+    visits: list[Path] = []
+    for path in paths:
+        if not is_mechanism_file(path):
+            visits.append(path)
+        elif path.name in files:
+            raise InputError(f"two mechanism files have the name {path.name!r}.", "rename one of them.")
+        else:
+            files[path.name] = read_mechanism_file(path)
+    if len(visits) > 1:
+        raise InputError(
+            f"{str(visits[1])!r} is no mechanism file, and {str(visits[0])!r} is taken for the visits.",
+            "name one file of visits.",
+        )
+    return (visits[0] if visits else None), files
 
 
-def _compare_points(options: CompareOptions, visits: Visits, source: str) -> PlaceComparison:
+def _compare_points(
+    options: CompareOptions, visits: Visits, source: str, files: Mapping[str, MechanismFile]
+) -> PlaceComparison:
     """Compare mechanisms for points; print and write the comparison."""
     from ...comparison import ANY, NOT_REACHED, compare_places
     from ...core import CoordinatePrivacy
-    from ...rounding import counted
+    from ...rounding import about, counted
     from ..screen import Screen
 
     user = options.user
@@ -160,16 +149,17 @@ def _compare_points(options: CompareOptions, visits: Visits, source: str) -> Pla
     area = region_of(options.region)
     rates = []
     if options.max_loss is None:
-        with option("--epsilon"):
+        with option("--epsilons"):
             rates = [
                 CoordinatePrivacy(each, _UNIT).epsilon
-                for each in amounts_of(_epsilon(options), _UNIT, per=True, what="epsilon")
+                for each in amounts_of(options.epsilons or DEFAULT_EPSILON, _UNIT, per=True, what="epsilon")
             ]
     limit = None if options.max_loss is None else max_loss_of(options.max_loss, _UNIT)
     screen, began = Screen(stderr=True), time.monotonic()
 
     def report(row: PlaceRow) -> None:
-        screen.print(f"{time.monotonic() - began:.0f} s: {_point_line(row)}", soft_wrap=True)
+        at = "" if row.name in files else f" at epsilon {about(row.epsilon, 5)}/{_UNIT}"
+        screen.print(f"{time.monotonic() - began:.0f} s: {row.name}{_outcome(row, at)}", soft_wrap=True)
 
     with screen.status("Comparing") as status:
         comparison = compare_places(
@@ -180,6 +170,7 @@ def _compare_points(options: CompareOptions, visits: Visits, source: str) -> Pla
             spacing=options.spacing,
             time_limit=options.time_limit,
             bound_time=_BOUND_TIME if options.bound_time is None else options.bound_time,
+            files=files,
             progress=lambda name: status.update(f"Comparing: {name}"),
             found=report,
         )
@@ -191,22 +182,21 @@ def _compare_points(options: CompareOptions, visits: Visits, source: str) -> Pla
     return comparison
 
 
-def _point_line(row: PlaceRow) -> str:
-    """Return a line about a finished row."""
+def _outcome(row: PlaceRow, at: str) -> str:
+    """Return the loss or the problem of a finished row."""
     from ...comparison import ANY
-    from ...rounding import about, amount_at_least, amount_at_most
+    from ...rounding import amount_at_least, amount_at_most
 
     if row.problem:
-        return f"{row.name}: {row.problem}"
-    loss = (
-        f"at least {amount_at_least(row.loss.lower, _UNIT)}"
-        if row.name == ANY
-        else f"at most {amount_at_most(row.loss.upper, _UNIT)}"
-    )
-    return f"{row.name} at epsilon {about(row.epsilon, 5)}/{_UNIT} loses {loss}"
+        return f": {row.problem}"
+    bound = row.name == ANY
+    loss = amount_at_least(row.loss.lower, _UNIT) if bound else amount_at_most(row.loss.upper, _UNIT)
+    return f"{at} loses at {'least' if bound else 'most'} {loss}"
 
 
-def _compare_cells(options: CompareOptions, visits: Visits, source: str) -> PriorComparison:
+def _compare_cells(
+    options: CompareOptions, visits: Visits, source: str, files: Mapping[str, MechanismFile]
+) -> PriorComparison:
     """Compare mechanisms on cells; print and write the comparison."""
     from ...comparison import compare
     from ...optimal import check_size
@@ -219,9 +209,9 @@ def _compare_cells(options: CompareOptions, visits: Visits, source: str) -> Prio
     limit = None if options.max_loss is None else max_loss_of(options.max_loss, distances.unit)
     rates = []
     if limit is None:
-        with option("--epsilon"):
-            rates = amounts_of(_epsilon(options), distances.unit, per=True, what="epsilon")
-        rates = [promise_of(rate, distances, "--epsilon").epsilon for rate in rates]
+        with option("--epsilons"):
+            rates = amounts_of(options.epsilons or DEFAULT_EPSILON, distances.unit, per=True, what="epsilon")
+        rates = [promise_of(rate, distances, "--epsilons").epsilon for rate in rates]
     screen = Screen(stderr=True)
     with screen.status("Comparing") as status:
         comparison = compare(
@@ -232,20 +222,21 @@ def _compare_cells(options: CompareOptions, visits: Visits, source: str) -> Prio
             remap=options.remap is not False,
             dummies=options.dummies or 0,
             time_limit=options.time_limit,
+            files=files,
             progress=lambda name: status.update(f"Comparing: {name}"),
-            found=lambda row: screen.print(_cell_line(row, distances.unit), soft_wrap=True),
+            found=lambda row: screen.print(_cell_line(row, distances.unit, row.name in files), soft_wrap=True),
         )
     sentences = [*comparison.sentences(), *(["--time-limit gives more time."] if comparison.timed_out else [])]
     _publish(options, comparison, whose, sentences)
     return comparison
 
 
-def _cell_line(row: PriorRow, unit: str) -> str:
+def _cell_line(row: PriorRow, unit: str, given: bool) -> str:
     """Return a line about a finished row."""
     from ...core.units import per_unit
     from ...rounding import about, amount_at_most
 
-    at = "" if row.epsilon is None else f" at epsilon {about(row.epsilon, 5)}{per_unit(unit)}"
+    at = "" if given or row.epsilon is None else f" at epsilon {about(row.epsilon, 5)}{per_unit(unit)}"
     return f"{row.name}{at}: {row.problem or f'loses at most {amount_at_most(row.loss, unit)}'}"
 
 

@@ -1,169 +1,186 @@
-"""``sfumato design``: a proved mechanism from places, with its file and a report; with ``--each-user`` many."""
+"""``sfumato design``: one mechanism for places, from visits or from points."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import typer
 
 from ...errors import InputError
-from ..design_columns import design_columns
-from ..design_places import design_places
+from ..design_output import DesignOutput, PriorData, check_bound_time, write_places
 from ..messages import PARTIAL, option, say
-from ..options import DEFAULT_EPSILON, LEAST_VISITS, DesignOptions, options_of
-from ..outputs import check_folder
-from ..place_options import POINTS_GAP, name_of, region_of, visits_of
-from ..progress import StopOnInterrupt, working
+from ..options import DEFAULT_EPSILON, DesignOptions, options_of
+from ..outputs import check_ending, check_outputs, picture_of
+from ..place_options import (
+    POINTS_GAP,
+    SEARCHED,
+    name_of,
+    prior_of,
+    site_of_cells,
+    site_of_points,
+    visits_of,
+    wants_cells,
+)
+from ..progress import working
+from ..reporting import Reporting
+from ..solve import goal_of, goal_option, search_epsilon, solve_program
 
 if TYPE_CHECKING:
-    from ...files.many import DesignFolder, DesignNews, DesignRow
-
-_OF_ONE: Final = (
-    *("report", "frontier_time", "require", "within", "distortion", "max_loss", "attacker_finds", "objective"),
-    *("metric", "cell", "cells", "hexagons", "population", "user", "held_out", "outline", "figure", "dark"),
-    *("solver", "checkpoints", "pairs", "bound_time", "keep"),
-)
-
-_LEAKAGE: Final = (
-    "Each mechanism is made of its user's own visits. Its region, its lattice and the places that it reports tell "
-    "of them; this is a second release, which no promise here covers. With one --region and --spacing for all, "
-    "only the reported places do. Keep the folder as secret as the visits."
-)
+    from ...reports.maps import Outline
 
 
 @options_of(DesignOptions)
 def command(options: DesignOptions) -> None:
-    """Design the mechanism of least loss, and prove it.
+    """Design the mechanism of least loss for places.
 
-    The privacy is what the options ask for; without any it is an epsilon of 1/km, for any
-    two points wherever they are. Points are rounded at random to a lattice, whose spacing
-    is chosen and said. With --cell, --cells or --hexagons there are cells instead, and the
-    promise is about their centres.
-    Writes the mechanism file (.sfm), a report (.md) and maps (.png); files of these names
-    are replaced. The mechanism file holds the prior: anyone with it can see how often each
-    place is visited, and with --distortion also where the visits were. Exit code 3 if the optimum was not reached.
-    With --region and no visits the design is for points spread evenly, and depends on no one's data.
-    With --each-user there is a mechanism file for each user, in a folder that 'sfumato release --by' takes.
+    Writes a mechanism file (.sfm), a report (.md) and maps (.png); replaces such files.
+    The mechanism file holds the prior: how often each place is visited.
+    With --region and no visits the design is for points spread evenly.
+    Exit code 3 if the optimum was not reached. More: docs/command-line.md.
     """
-    if options.column:
-        design_columns(options, options.column)
-        return
-    options.refuse(
-        ("labels", "numbers", "circular", "split", "prior"), "was given without --column.", "name the column."
-    )
-    if options.each_user:
-        _design_each_user(options)
-        return
-    options.refuse(
-        ("least_visits", "processes"), "was given without --each-user.", "add --each-user, or leave it out."
-    )
-    design_places(options)
-
-
-def _design_each_user(options: DesignOptions) -> None:
-    """Design for each user of a table of visits, and print the results."""
-    from ... import design_each_user
-    from ...core import CoordinatePrivacy
-    from ...optimal import cores
-    from ...rounding import counted
-
-    options.refuse(_OF_ONE, "was given with --each-user, but it is for one design.", "leave one of them out.")
-    output, processes = options.output, options.processes
-    if processes is not None and processes < 1:
-        raise InputError(f"--processes {processes} does no work.", "use at least 1.")
-    if output is not None and output.suffix:
+    check_ending(options.output, ".sfm")
+    evenly = options.visits is None and options.population is None and options.region is not None
+    name = "region" if evenly else name_of(options.visits or options.population)
+    target = options.output or Path(name).with_suffix(".sfm")
+    picture = picture_of(options.figure, target, wanted=options.picture, dark=options.dark)
+    reporting = Reporting.of(options)
+    reporting.check_radii()
+    files = [target.with_suffix(".sfm"), target.with_suffix(".md"), picture, reporting.path]
+    check_outputs(files, [options.visits, options.population, options.outline])
+    background = _outline(options)
+    _check_limit(options)
+    goal_name = goal_option(options)
+    errors = bool(options.non_default("distortion", "max_loss"))
+    if options.checkpoints is not None and goal_name is not None:
         raise InputError(
-            f"--output {str(output)!r} looks like a file, but --each-user writes a folder.", "name a folder."
+            f"--checkpoints was given with {goal_name}, which solves many programs.",
+            "leave out --checkpoints, or give --epsilon.",
         )
-    folder = output or Path(f"{name_of(options.visits)}-designs")
-    check_folder(folder)
-    with option("--epsilon"):
-        promise = CoordinatePrivacy(options.epsilon or DEFAULT_EPSILON)
-    area = region_of(options.region)
-    visits, _ = visits_of(options)
-    shape: Any = options.lattice
-    least = LEAST_VISITS if options.least_visits is None else options.least_visits
-    heading = "Designing (Ctrl-C ends after the running designs; a second one ends at once)"
-    with StopOnInterrupt() as stop, working(heading) as update:
+    if options.protect_within is not None and options.epsilon is None and errors:
+        raise InputError("--protect-within was given without --epsilon.", "add --epsilon 1.")
+    on_cells = wants_cells(
+        options,
+        of_lattice=("spacing", "near", "lattice", "method", "bound_time"),
+        of_cells=("protect_within", "metric"),
+    )
+    check_bound_time(options.bound_time, promised=options.epsilon is not None or not errors)
+    data = _prior_data(options)
+    epsilon = options.epsilon
+    if epsilon is None and options.protect_within is None and not errors and goal_name is None:
+        epsilon = DEFAULT_EPSILON
+    loss = "euclidean" if goal_name == "--loss" else options.loss
+    if on_cells:
+        site = site_of_cells(options, data.visits, loss, epsilon, options.protect_within)
+    else:
+        most = None if goal_name is None and not errors else SEARCHED
+        site = site_of_points(options, data.visits, loss, epsilon, most=most, errors=errors)
+    if background is not None and options.outline is not None:
+        from ...reports.maps import check_there
 
-        def report(news: DesignNews) -> None:
-            update(
-                f"{news.done:,} of {news.total:,} designs, {news.per_minute:,.1f} a minute, "
-                f"{news.seconds_left / 60:,.0f} min left"
-            )
-            if news.row is None:
-                say(f"{news.name}: no design: {news.reason}", err=True)
-
-        designs = design_each_user(
-            visits,
-            folder,
-            epsilon=options.epsilon or DEFAULT_EPSILON,
-            spacing=options.spacing,
-            lattice=shape,
-            region=area,
-            near=options.near,
-            loss=options.loss,
-            smoothing=options.smoothing,
-            least_visits=least,
-            gap=POINTS_GAP if options.gap is None else options.gap,
-            time_limit=options.time_limit,
-            processes=processes or cores(),
-            stop=stop,
-            progress=report,
+        check_there(background, site.places)
+    gap = POINTS_GAP if options.gap is None and not on_cells and not errors else options.gap
+    with working("Counting visits"):
+        prior, source = prior_of(site.places, data.visits, options.user, options.smoothing, data.source)
+        used = data.visits if options.user is None else data.visits.of_user(options.user)
+        used = used.select(site.places.inside(used.lat, used.lon))
+    medians = None if on_cells or loss != "euclidean" else used
+    if goal_name is not None:
+        goal = goal_of(goal_name, options, data.visits, site.costs.unit)
+        search = search_epsilon(
+            options, site, prior, goal, gap=POINTS_GAP if gap is None else gap, medians=medians
         )
-    rows = list(designs.rows.values())
-    if rows:
-        slack = max(row.slack_m for row in rows)
-        weakest = CoordinatePrivacy(promise.epsilon, promise.unit, slack)
-        say(f"{counted(len(rows), 'design')}. Each promises: {weakest.sentence('that are served')}.")
-        for sentence in _losses(rows):
-            say(sentence)
-        say(_LEAKAGE)
-    for sentence in _unfinished(designs, least):
-        say(sentence)
-    say(f"Written: {folder} ({designs.made:,} new, {len(rows) - designs.made:,} that were there)")
-    if designs.failed:
-        raise typer.Exit(1)
-    if not designs.finished:
+        site, design, finished = replace(site, search=search.sentences), search.design, search.finished
+    else:
+        design, finished = solve_program(
+            options,
+            site,
+            prior,
+            used,
+            medians=medians if options.distortion is None else None,
+            gap=gap,
+            of_visits=data.of == "visits",
+        )
+    data = data._replace(visits=used, source=source)
+    write_places(design, DesignOutput(options, site, data, target, picture, background, reporting))
+    if not finished:
         raise typer.Exit(PARTIAL)
 
 
-def _losses(rows: list[DesignRow]) -> list[str]:
-    from ...rounding import amount_at_most, counted
-
-    noise = sum(row.kind == "noise" for row in rows)
-    losses = sorted(row.loss for row in rows)
-    unit = rows[0].unit
-    half, most = losses[(len(losses) - 1) // 2], losses[-1]
-    return [
-        f"{counted(len(rows) - noise, 'program')}, and planar noise for {counted(noise, 'user')}, where it loses "
-        "less.",
-        f"Half of the users appear at most {amount_at_most(half, unit)} from where they are on average, "
-        f"and all at most {amount_at_most(most, unit)}.",
-    ]
-
-
-def _unfinished(designs: DesignFolder, least_visits: int) -> list[str]:
-    from ...rounding import counted
-
-    sentences = []
-    if designs.few:
-        sentences.append(
-            f"{counted(designs.few, 'user')} with fewer than {least_visits:,} visits (--least-visits): no design. "
-            "sfumato release refuses their rows: leave them out of the table."
+def _check_limit(options: DesignOptions) -> None:
+    """Refuse options that ``--max-loss`` excludes."""
+    if options.max_loss is None:
+        return
+    options.refuse(
+        ["distortion"],
+        "was given with --max-loss, which finds the largest distortion.",
+        "leave one of them out.",
+    )
+    options.refuse(
+        ["objective"], "was given with --max-loss.", "leave it out: --max-loss limits the expected loss."
+    )
+    if options.method == "noise":
+        raise InputError(
+            "--method noise was given with --max-loss, which needs a table.", "leave one of them out."
         )
-    short = [name for name, row in designs.rows.items() if not row.finished]
-    if short:
-        sentences.append(f"NOT FINISHED: {counted(len(short), 'design')} did not reach the gap: {_listed(short)}.")
-    if designs.failed:
-        sentences.append(f"NO DESIGN for {counted(len(designs.failed), 'user')}: {_listed(list(designs.failed))}.")
-    if designs.waiting:
-        sentences.append(f"STOPPED: {counted(designs.waiting, 'design')} not begun. The same command goes on.")
-    return sentences
 
 
-def _listed(names: list[str]) -> str:
-    shown = 20
-    more = f", and {len(names) - shown:,} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more
+def _outline(options: DesignOptions) -> Outline | None:
+    """Return the background of the maps: ``--outline``, or the outline of the built-in city."""
+    from ...reports.maps import invented_outline, outline
+
+    if not options.picture:
+        if options.outline is not None:
+            raise InputError("--outline was given with --no-picture.", "leave one of them out.")
+        return None
+    if options.outline is None:
+        return None if options.non_default("visits", "region", "population") else invented_outline()
+    return outline(options.outline)
+
+
+def _prior_data(options: DesignOptions) -> PriorData:
+    """Return the visits, some of them held out, or points instead."""
+    if options.population is not None or (options.visits is None and options.region is not None):
+        return _points(options)
+    visits, source = visits_of(options)
+    if options.held_out is None:
+        return PriorData(visits, source)
+    with option("--held-out"):
+        whole = visits if options.user is None else visits.of_user(options.user)
+        visits, held_out = whole.held_out(options.held_out)
+    return PriorData(visits, f"{source} ({len(held_out):,} visits that are held out left out)", held_out)
+
+
+def _points(options: DesignOptions) -> PriorData:
+    """Return points of a population, or spread evenly over a region."""
+    from ...geo import Region, read_visits, repeat_by_weight, spread_evenly
+
+    options.refuse(
+        ("user", "held_out", "user_column", "people", "skip_damaged"),
+        "is about visits, but this design is for points.",
+        "leave it out, or name a file of visits.",
+    )
+    if options.population is not None:
+        if options.visits is not None:
+            raise InputError(
+                "both a file of visits and --population were given.", "leave one of them out: each is a prior."
+            )
+        name = options.population.name
+        with option("--population"):
+            points = read_visits(options.population, lat=options.lat, lon=options.lon)
+            spread = repeat_by_weight(points, name)
+        for remark in points.notes:
+            say(f"Note: {remark}", err=True)
+        source, remark = f"{len(points):,} weighted points in {name}", f"The design depends on {name} alone."
+        return PriorData(spread, source, of="points", remark=remark)
+    options.refuse(("lat", "lon"), "was given without a file of visits.", "name the file, or leave it out.")
+    with option("--region"):
+        region = Region.parse(options.region or "")
+        columns = re.fullmatch(r"\s*(\d{1,3})\s*[x×]\s*(\d{1,3})\s*", options.cells or "")
+        spread = spread_evenly(region, (1, 1) if columns is None else (int(columns[1]), int(columns[2])))
+    say("Note: no visits were given, so the design is for points spread evenly over the region.", err=True)
+    source = f"points spread evenly over the region of {region.size}"
+    remark = "The design depends on the region alone, and so on no one's data."
+    return PriorData(spread, source, of="points", remark=remark)

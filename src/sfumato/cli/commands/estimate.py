@@ -1,10 +1,13 @@
-"""``sfumato estimate``: the distribution of a population, from its private reports alone."""
+"""``sfumato estimate``: the distribution of a population, from its private reports."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -15,10 +18,27 @@ from ..options import Failure, Outline, Seed, SkipDamaged
 from ..outputs import check_ending, check_outputs
 from ..progress import working
 
+if TYPE_CHECKING:
+    from ...core import Space
+    from ...estimation import Districts, Estimate
+    from ..screen import Screen
+
 _VERTICES: Final = (
     "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
-    "random: somebody counts for several vertices, up to about twice the spacing away from where they are."
+    "random: a person counts for several vertices, up to about twice the spacing away from their place."
 )
+_SHOWN: Final = 15
+_ENDS: Final = ("lower", "upper")
+_OF_COLUMNS: Final = ("column", "value", "probability")
+_OF_DISTRICTS: Final = ("district", "probability", *_ENDS, "latitude", "longitude", "side_km", "places")
+_HEADS: Final = tuple(map(",".join, (_OF_COLUMNS, (*_OF_COLUMNS, *_ENDS), _OF_DISTRICTS)))
+_LONGEST_HEAD: Final = 200
+_INSTEAD: Final = {
+    "maximum likelihood": "--intervals profile gives each an interval (it takes long), --method early-stopped a "
+    "smooth guess; sfumato.estimation.profile_intervals is for sums.",
+    "least squares": "--method maximum-likelihood --intervals profile gives each an interval (it takes long), "
+    "--method early-stopped a smooth guess.",
+}
 
 
 class Method(StrEnum):
@@ -55,25 +75,20 @@ def command(
     column: Annotated[
         list[str] | None,
         typer.Option(
-            help="The column of the reports; of several columns, which are then estimated together, each. "
-            "Repeatable. [default: label, or the columns of the mechanism]"
+            help="The column of the reports; several are estimated together. Repeatable. "
+            "[default: label, or the columns of the mechanism]"
         ),
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option(
-            help="The column of survey weights, which the release kept (--keep): shares are then of the weights. "
-            "Intervals: --method inversion --intervals normal."
-        ),
+        typer.Option(help="The column of survey weights. For intervals: --method inversion --intervals normal."),
     ] = None,
     method: Annotated[
         Method, typer.Option(help="The method; early-stopped is closer to the truth under strong noise.")
     ] = Method.MAXIMUM_LIKELIHOOD,
     intervals: Annotated[
         Kind,
-        typer.Option(
-            help="Confidence intervals: profile or bootstrap (for maximum-likelihood), normal (for inversion)."
-        ),
+        typer.Option(help="profile or bootstrap (for maximum-likelihood), normal (for inversion)."),
     ] = Kind.NONE,
     failure: Failure = 0.05,
     seed: Seed = 1,
@@ -81,26 +96,24 @@ def command(
         bool,
         typer.Option(
             "--unmarked",
-            help="Take reports without a mark: you know that this mechanism drew them. They must fit.",
+            help="Take reports without a mark, if they fit the mechanism.",
         ),
     ] = False,
     skip_damaged: SkipDamaged = False,
     check_fit: Annotated[
-        bool, typer.Option(help="Refuse reports without a mark that hardly come from this mechanism.")
+        bool, typer.Option(help="Refuse reports without a mark that do not fit the mechanism.")
     ] = True,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the table (.csv), or a page with figures (.html).")
     ] = None,
     outline: Outline = None,
 ) -> None:
-    """Estimate a population from its private reports.
+    """Estimate shares of a population from private reports.
 
-    It finds shares of the population, as far as the reports tell them apart, and nobody's
-    own secret. A table that was released with another mechanism is refused by the mark that 'sfumato release'
-    leaves on it. One without a mark is taken with --unmarked only, and where it fits the mechanism.
-    Shares that the reports do not settle are withheld; of places, the smallest districts that are settled
-    are estimated instead, and -o shares.csv also writes shares-districts.csv. Of several columns it writes the
-    shares of each to shares-columns.csv. Exit code 3 if the estimate did not converge, or no share is settled.
+    Shares that the reports do not determine are withheld; for places, the smallest districts that are determined
+    are estimated instead (shares-districts.csv). With several columns, shares-columns.csv holds each column's.
+    Reports without the mark of 'sfumato release' need --unmarked, and must fit the mechanism.
+    Exit code 3 if the estimate did not converge, or no share is determined. More: docs/estimation.md.
     """
     from ...estimation import (
         Reports,
@@ -120,17 +133,6 @@ def command(
     from ...rounding import about
     from ..mechanism_files import coarse_of
     from ..screen import Screen
-    from ..share_tables import (
-        check_parts,
-        label_columns,
-        print_likeliest,
-        print_margins,
-        print_settled,
-        remove_stale,
-        write_districts,
-        write_margins,
-        write_shares,
-    )
 
     check_ending(output, ".csv", page=True)
     check_failure(failure)
@@ -142,7 +144,7 @@ def command(
     check_outputs([output, *parts], [file, reports, outline])
     paged = output is not None and output.suffix.lower() == ".html"
     if not paged:
-        check_parts(parts)
+        _check_parts(parts)
     if outline is not None and not paged:
         raise InputError("--outline was given, but only a page has maps.", "write one: -o shares.html.")
     land = None if outline is None else read_outline(outline)
@@ -210,7 +212,7 @@ def command(
                 fitting.check()
                 note = f"{fitting.sentence} {note}".rstrip()
     if output is not None and not paged:
-        label_columns(received.mechanism.secrets)  # before the work
+        _label_columns(received.mechanism.secrets)  # before the work
     for remark in of_points:
         say(f"Note: {remark}", err=True)
     kind = _KINDS[intervals]
@@ -228,14 +230,14 @@ def command(
         say(f"Warning: {doubt}", err=True)
     console = Screen()
     withheld = known.unsettled(found)
-    print_settled(console, found, withheld, complete=known.complete)
+    _print_settled(console, found, withheld, complete=known.complete)
     if not known.complete:
         console.print(str(known))
     console.print(f"{found!r}.")
     if len(withheld) < len(found.space):
-        print_likeliest(console, found, "The likeliest values", whole=True, withheld=withheld)
+        _print_largest(console, found, "The most frequent values", whole=True, withheld=withheld)
     of_columns = known.unsettled_margins(found)
-    print_margins(console, margins, of_columns)
+    _print_margins(console, margins, of_columns)
     if known.complete:
         console.print(str(known))
     if note:
@@ -252,15 +254,15 @@ def command(
             page.save(output)
         say(f"Written: {output}", err=True)
     elif output is not None:
-        write_shares(found, output, withheld)
+        _write_shares(found, output, withheld)
         written = [output]
         if margins:
-            write_margins(margins, parts[0], of_columns)
+            _write_margins(margins, parts[0], of_columns)
             written.append(parts[0])
         if found.districts is not None:
-            write_districts(found.districts, parts[1])
+            _write_districts(found.districts, parts[1])
             written.append(parts[1])
-        stale = remove_stale(parts, written)
+        stale = _remove_stale(parts, written)
         say(f"Written: {', '.join(map(str, written))}", err=True)
         if stale:
             say(f"Removed, as they were of an earlier estimate: {', '.join(map(str, stale))}", err=True)
@@ -268,3 +270,183 @@ def command(
     settled |= any(len(of_columns[name]) < len(margin.space) for name, margin in margins.items())
     if not found.converged or not settled:
         raise typer.Exit(PARTIAL)
+
+
+def _print_settled(console: Screen, estimate: Estimate, withheld: Collection[int], *, complete: bool) -> None:
+    """Print the districts that the reports determine, and the number of withheld shares."""
+    from ...estimation import MOST_PLACES
+    from ...geo import Places
+    from ...rounding import counted
+
+    if not withheld:
+        return
+    count = f"{len(withheld):,} of the {counted(len(estimate.space), 'share')}"
+    if estimate.districts is not None:
+        console.print(f"SETTLED: the shares of {estimate.districts!r}.")
+        console.print(f"NOT SETTLED, and withheld: {count} of single places.")
+        _print_districts(console, estimate.districts)
+        return
+    console.print(f"NOT SETTLED, and withheld: {count}.")
+    if isinstance(estimate.space, Places):
+        if estimate.effective is not None:
+            console.print("Districts need reports without weights.")
+        elif estimate.method != "maximum likelihood":
+            console.print("Districts need --method maximum-likelihood.")
+        elif len(estimate.space) > MOST_PLACES:
+            console.print(f"Districts of more than {MOST_PLACES:,} places are not looked for.")
+        else:
+            console.print("The shares of districts are not settled either, of any size.")
+    if estimate.effective is None:
+        console.print(_INSTEAD[estimate.method])
+    elif complete:
+        console.print("--method inversion --intervals normal gives each an interval.")
+
+
+def _print_districts(console: Screen, districts: Districts) -> None:
+    from ...rounding import percent, percent_at_least, percent_at_most, percent_of_confidence
+    from ..screen import print_table
+
+    sure = districts.intervals
+    rows = [
+        (
+            districts.names[d],
+            percent(float(districts.shares[d])),
+            f"{percent_at_least(sure.lower[d])} to {percent_at_most(sure.upper[d])}",
+            "{:.5f}, {:.5f}".format(*districts.latlon[d]),
+            str(districts.sizes[d]),
+        )
+        for d in sorted(range(len(districts)), key=lambda d: -districts.shares[d])
+    ]
+    headings = (
+        "district",
+        "share",
+        f"{percent_of_confidence(sure.confidence)} interval",
+        "middle (latitude, longitude)",
+        "places",
+    )
+    print_table(console, "", headings, rows)
+    console.print(str(districts))
+
+
+def _print_largest(
+    console: Screen, estimate: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
+) -> None:
+    """Print the largest shares that are not withheld."""
+    from ...geo import Places
+    from ...rounding import percent, percent_at_least, percent_at_most, percent_of_confidence
+    from ...tables import text
+    from ..screen import print_table
+
+    space, sure = estimate.space, estimate.intervals
+    order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -estimate.probabilities[s])
+    rest = len(order) - _SHOWN
+    headings = ["value", "share"] + (
+        [] if sure is None else [f"{percent_of_confidence(sure.confidence)} interval"]
+    )
+    if isinstance(space, Places):
+        headings.append("middle (latitude, longitude)")
+    rows = []
+    for s in order[:_SHOWN]:
+        cells = [text(space.labels[s]), percent(float(estimate.probabilities[s]))]
+        if sure is not None:
+            cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
+        if isinstance(space, Places):
+            cells.append("{:.5f}, {:.5f}".format(*space.latlon[s]))
+        rows.append(cells)
+    more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
+    print_table(console, f"{heading}{more}", headings, rows)
+
+
+def _check_parts(paths: Iterable[Path]) -> None:
+    """Refuse to replace files that are no tables of this command."""
+    for path in paths:
+        if not path.is_file():
+            continue
+        head = ""
+        with suppress(OSError), path.open("rb") as file:
+            head = file.readline(_LONGEST_HEAD).decode("utf-8", "replace").rstrip("\r\n")
+        if head not in _HEADS:
+            raise InputError(
+                f"{str(path)!r} would be replaced or removed, but it is no table of 'sfumato estimate'.",
+                "move it, or choose another name for --output.",
+            )
+
+
+def _remove_stale(paths: Iterable[Path], written: Collection[Path]) -> list[Path]:
+    """Remove and return further tables of an earlier run that this one does not write."""
+    _check_parts(paths := [path for path in paths if path not in written and path.is_file()])
+    for path in paths:
+        path.unlink()
+    return paths
+
+
+def _label_columns(space: Space) -> dict[str, list[str]]:
+    """Return the labels of secrets as texts of a table, by column."""
+    from ...core import JointSpace
+    from ...tables import check_seen, label_texts
+
+    parts = (
+        dict(zip(space.names, space.parts, strict=True)) if isinstance(space, JointSpace) else {"secret": space}
+    )
+    check_seen(parts, "column")
+    return {name: label_texts(part) for name, part in parts.items()}
+
+
+def _write_shares(estimate: Estimate, path: Path, withheld: Collection[int]) -> None:
+    """Write the share of each value, empty where it is withheld; for places also coordinates and district."""
+    from ...geo import Places
+    from ...tables import write_rows
+
+    sure, space = estimate.intervals, estimate.space
+    labels = _label_columns(space)
+    names = [*labels, "probability", *(() if sure is None else ("lower", "upper"))]
+    columns: list[Iterable[Any]] = list(zip(*product(*labels.values()), strict=True))
+    columns.append([None if s in withheld else float(share) for s, share in enumerate(estimate.probabilities)])
+    columns += [] if sure is None else [sure.lower, sure.upper]
+    if isinstance(space, Places):
+        names += ["latitude", "longitude"]
+        columns += list(space.latlon.T)
+    if estimate.districts is not None:
+        names.append("district")
+        columns.append([estimate.districts.names[d] for d in estimate.districts.membership])
+    write_rows(names, zip(*columns, strict=True), path)
+
+
+def _write_districts(districts: Districts, path: Path) -> None:
+    """Write the share of each district, with interval, middle and side."""
+    from ...tables import write_rows
+
+    sure, count = districts.intervals, len(districts)
+    columns = [districts.names, districts.shares, sure.lower, sure.upper, *districts.latlon.T]
+    write_rows(_OF_DISTRICTS, zip(*columns, [districts.side_m / 1000] * count, districts.sizes, strict=True), path)
+
+
+def _print_margins(
+    console: Screen, margins: Mapping[str, Estimate], withheld: Mapping[str, Collection[int]]
+) -> None:
+    """Print the largest shares of each column, and the number of withheld ones."""
+    from ...escaping import plain
+    from ...rounding import counted
+
+    for name, margin in margins.items():
+        hidden = withheld[name]
+        if hidden:
+            total = counted(len(margin.space), "share")
+            console.print(f"NOT SETTLED, and withheld: {len(hidden):,} of the {total} of {plain(name)}.")
+        if len(hidden) < len(margin.space):
+            _print_largest(console, margin, f"The most frequent values of {name}", whole=False, withheld=hidden)
+
+
+def _write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mapping[str, Collection[int]]) -> None:
+    """Write the shares of all columns, empty where they are withheld."""
+    from ...tables import label_texts, write_rows
+
+    sure = next(iter(margins.values())).intervals
+    rows: list[tuple[object, ...]] = []
+    for name, margin in margins.items():
+        shares = [None if s in withheld[name] else float(share) for s, share in enumerate(margin.probabilities)]
+        columns: list[Iterable[Any]] = [label_texts(margin.space), shares]
+        if margin.intervals is not None:
+            columns += [margin.intervals.lower, margin.intervals.upper]
+        rows += [(name, *row) for row in zip(*columns, strict=True)]
+    write_rows([*_OF_COLUMNS, *(() if sure is None else _ENDS)], rows, path)

@@ -1,4 +1,4 @@
-"""``sfumato learn``: a mechanism that hides a column of the visits, learned against an attacker."""
+"""``sfumato learn``: a mechanism that is trained to hide a column of the visits."""
 
 from __future__ import annotations
 
@@ -14,16 +14,11 @@ from ..messages import PARTIAL, say
 from ..options import (
     Cell,
     Cells,
-    CommandOptions,
-    Latitude,
-    Longitude,
     MechanismOutput,
-    People,
     Region,
     Seed,
-    SkipDamaged,
-    UserColumn,
     VisitsFile,
+    VisitsOptions,
     options_of,
 )
 from ..outputs import check_ending, check_outputs
@@ -46,14 +41,12 @@ class Aim(StrEnum):
     INFORMATION = "information"
 
 
-@dataclass(frozen=True, slots=True)
-class LearnOptions(CommandOptions):
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions(VisitsOptions):
     """The options of ``sfumato learn``."""
 
     visits: VisitsFile
-    max_loss: Annotated[
-        str, typer.Option(help="Reports may be off from the true point by at most this on average: '500 m'.")
-    ]
+    max_loss: Annotated[str, typer.Option(help="The largest average distance from report to true point: '500 m'.")]
     sensitive: Annotated[str | None, typer.Option(help="The column to hide; by default the user.")] = None
     most: Annotated[int, typer.Option(help="Hide this many of its values: those with the most visits.")] = 6
     target: Annotated[
@@ -61,43 +54,27 @@ class LearnOptions(CommandOptions):
     ] = Aim.VULNERABILITY
     neural: Annotated[
         bool,
-        typer.Option("--neural", help="Learn a neural network on points, then count what it does on the cells."),
+        typer.Option("--neural", help="Learn a neural network on points, then count its reports on cells."),
     ] = False
-    epsilon: Annotated[
-        str | None,
-        typer.Option(help="Promise this metric privacy too, and prove it: 1/km."),
-    ] = None
+    epsilon: Annotated[str | None, typer.Option(help="Also guarantee this metric privacy: 1/km.")] = None
     cell: Cell = None
     cells: Cells = None
     region: Region = None
-    held_out: Annotated[
-        float, typer.Option(help="The share of the visits that is kept apart to judge the result.")
-    ] = 0.2
+    held_out: Annotated[float, typer.Option(help="The share of the visits that judges the result.")] = 0.2
     rounds: Annotated[int, typer.Option(help="Train for at most this many rounds.")] = 120
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Save the training here, and continue from it if it exists.")
-    ] = None
+    checkpoints: Annotated[Path | None, typer.Option(help="A file for the state; a rerun goes on from it.")] = None
     seed: Seed = 1
     output: MechanismOutput = None
-    page: Annotated[
-        Path | None, typer.Option("--report", help="Write what was found as a page (.html), with maps.")
-    ] = None
-    lat: Latitude = None
-    lon: Longitude = None
-    user_column: UserColumn = None
-    people: People = None
-    skip_damaged: SkipDamaged = False
+    page: Annotated[Path | None, typer.Option("--report", help="Write a page with maps (.html).")] = None
 
 
 @options_of(LearnOptions)
 def command(options: LearnOptions) -> None:
     """Learn a mechanism that hides a column of the visits.
 
-    The result is compared with the certified optimum, and judged on visits that it did
-    not learn from. What is learned is not a promise. With --epsilon there is one: the
-    mechanism of least loss is designed first, the rest is learned behind it, and the whole
-    is proved. Exit code 3 if the training was stopped early, or if the mechanism loses
-    more than allowed.
+    The result is compared with the certified optimum, and judged on held-out visits.
+    It guarantees nothing, except with --epsilon: then a proved design is post-processed.
+    Exit code 3 if the training was stopped, or the loss is above --max-loss.
     """
     from ...core import MetricPrivacy, Prior
     from ...files import MechanismFile, save
@@ -110,7 +87,7 @@ def command(options: LearnOptions) -> None:
 
     check_ending(options.output, ".sfm")
     check_ending(options.page, ".html", page=True)
-    check_outputs([options.output, options.page, options.checkpoint], [options.visits])
+    check_outputs([options.output, options.page, options.checkpoints], [options.visits])
     _check_numbers(options)
     max_loss_m = max_loss_of(options.max_loss, "m")
     visits, _ = visits_of(options)
@@ -216,7 +193,7 @@ def _train(
     certified: Mechanism | None,
     **watch: Any,
 ) -> tuple[Mechanism, Ending]:
-    """Return the mechanism on the cells, learned behind a certified one if given, and how the training ended."""
+    """Return the mechanism on the cells, as post-processing of a certified one if given, and the ending."""
     from ...learning import (
         BayesVulnerability,
         MutualInformation,
@@ -233,7 +210,7 @@ def _train(
         "target": aim,
         "rounds": options.rounds,
         "seed": options.seed,
-        "checkpoint": options.checkpoint,
+        "checkpoint": options.checkpoints,
         **watch,
     }
     if options.neural:

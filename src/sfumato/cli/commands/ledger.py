@@ -33,16 +33,15 @@ def create(
     budget: Annotated[
         list[str],
         typer.Option(
-            help="What each user may spend: '100/km' for ever, '5/km per day' or '20/km per week' (in UTC). "
-            "Repeatable."
+            help="What each user may spend: '100/km', '5/km per day' or '20/km per week' (UTC). Repeatable."
         ),
     ],
     key_file: Annotated[
         Path | None,
-        typer.Option(help="Write a new key to this file; without the key nobody can write in the ledger."),
+        typer.Option(help="Write a new key to this file; writing in the ledger then needs it."),
     ] = None,
 ) -> None:
-    """Make a new ledger, in which nobody has spent anything."""
+    """Make a new ledger."""
     from ...ledgers import Ledger
 
     key = _new_key(key_file)
@@ -54,7 +53,7 @@ def create(
         raise
     say(f"Made: {ledger.address}, with {' and '.join(ledger.limits)} per user.")
     if key_file is not None:
-        say(f"Written: {key_file}, its key. Keep it elsewhere, and keep it: without it the ledger is of no use.")
+        say(f"Written: {key_file}, its key. Store it elsewhere; without it the ledger cannot be used.")
 
 
 @command.command("show")
@@ -92,13 +91,12 @@ def check(
     head: Annotated[
         str | None,
         typer.Option(
-            help="The end of the record at an earlier time, as 'show' and 'check' print it, kept elsewhere: only "
-            "with it an old copy in the ledger's place is found."
+            help="The end of the record at an earlier time, as 'show' and 'check' print it. Detects an old copy."
         ),
     ] = None,
     key_file: KeyFile = None,
 ) -> None:
-    """Verify the record of all charges, the sums of all users and the reports of all places."""
+    """Verify the record of charges, the sums of users and the reports of places."""
     state = open_ledger(address, key_file).check(head=head)
     for line in str(state).splitlines():
         say(line, err=not state.sound)
@@ -114,15 +112,14 @@ def migrate(
 ) -> None:
     """Make a new ledger from a JSON file of the first version.
 
-    Sums are kept, and the file is not changed. Do it once, and see that no program charges in
-    it any more.
+    Sums are kept, and the file is not changed. Do it once; then no program may charge in the file.
     """
     from ...ledgers import migrate as migrated
 
     ledger = migrated(old, address)
     say(str(ledger.check(head=ledger.head)))
     say(f"Made: {ledger.address}")
-    say(f"From now on charge only there: as long as programs use {old}, too, users can spend twice what is left.")
+    say(f"From now on charge only there: programs that still use {old} let users spend twice.")
 
 
 def open_ledger(address: str, key_file: Path | None) -> Ledger:

@@ -25,40 +25,28 @@ def command(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A mechanism file (.sfm); a folder with one for each --column; with --by one for each value."
+            help="A mechanism file (.sfm); a folder with one for each --column, or for each value of --by."
         ),
     ],
     source: Annotated[
         Path,
-        typer.Argument(
-            help="The true places or labels: CSV, Parquet, Arrow, GPX and others, or a folder of tables."
-        ),
+        typer.Argument(help="The true places or labels (CSV, Parquet, Arrow, GPX, ...), or a folder of tables."),
     ],
     target: Annotated[Path, typer.Argument(help="The table to write: .csv, .parquet or .arrow.")],
-    outside: Annotated[
-        str, typer.Option(help="What to do with rows outside: error, nearest (move them in) or drop.")
-    ] = "error",
-    within: Annotated[str, typer.Option(help="How far rows are moved at most: '2 km'.")] = "1 km",
-    allow: Annotated[
-        float, typer.Option(help="The share of rows that may be moved or dropped, such as 0.05.")
-    ] = 0.01,
+    outside: Annotated[str, typer.Option(help="Rows outside: error, nearest (move them in) or drop.")] = "error",
+    move_within: Annotated[str, typer.Option(help="How far rows are moved at most: '2 km'.")] = "1 km",
+    allow: Annotated[float, typer.Option(help="The share of rows that may be moved or dropped.")] = 0.01,
     max_reports_per_person: Annotated[
-        int | None,
-        typer.Option(help="Refuse the release before anything is drawn if a person has more reports in it."),
+        int | None, typer.Option(help="Refuse the release if a person has more reports.")
     ] = None,
     max_epsilon_per_person: Annotated[
-        str | None,
-        typer.Option(help="Refuse it likewise if a person's reports add up to more, such as '50/km'."),
+        str | None, typer.Option(help="Refuse the release if a person's sum is above this: '50/km'.")
     ] = None,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Copy this column unchanged; it may give the secret away. Repeatable.")
+        list[str] | None, typer.Option(help="Copy this column unchanged and unprotected. Repeatable.")
     ] = None,
     column: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The column of labels or whole numbers, if the secrets are not places; of a joint mechanism, or "
-            "of a folder of mechanisms, several. Repeatable."
-        ),
+        list[str] | None, typer.Option(help="The column of labels or numbers, if no places. Repeatable.")
     ] = None,
     lat: Latitude = None,
     lon: Longitude = None,
@@ -67,67 +55,49 @@ def command(
     skip_damaged: SkipDamaged = False,
     place_column: Annotated[
         str | None,
-        typer.Option(
-            help="The column that names a user's places: each place is reported once, and its report is repeated."
-        ),
+        typer.Option(help="The column that names a user's places: one report for each place."),
     ] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Two columns with another place of each row, such as the end of a trip: end_lat,end_lng. It has "
-            "a report of its own, which counts. Repeatable."
-        ),
+        typer.Option(help="Another place of each row, with its own report: end_lat,end_lng. Repeatable."),
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(help="The column that names each row's mechanism: the file of that name in the folder."),
+        typer.Option(help="The column that names each row's mechanism file in the folder."),
     ] = None,
     ledger: Annotated[
         str | None,
-        typer.Option(
-            help="Charge users in this ledger, which 'sfumato ledger create' makes (a path, or postgresql://...), "
-            "and remember their places for later releases."
-        ),
+        typer.Option(help="Charge users in this ledger (a path, or postgresql://...); see 'sfumato ledger'."),
     ] = None,
     key_file: KeyFile = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a release that was interrupted. No row is drawn twice.")
+        bool, typer.Option("--resume", help="Go on with an interrupted release. No row is drawn twice.")
     ] = False,
     trust_distances: Annotated[
         bool,
         typer.Option(
             "--trust-distances",
-            help="Take the file's word for distances that nothing in it confirms, such as travel times.",
+            help="Believe distances that nothing in the file confirms, such as travel times.",
         ),
     ] = False,
     require_signature: Annotated[
         Path | None,
-        typer.Option(
-            help="Refuse mechanism files that 'sfumato sign' did not sign with the key of this public key."
-        ),
+        typer.Option(help="Refuse mechanism files without a signature of this public key."),
     ] = None,
     receipt: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Also write what was released, to be filed: counts, totals per person, columns and fingerprints. "
-            ".json, or .html for a page to sign. Repeatable."
-        ),
+        typer.Option(help="Write the record of the release (.json, or .html to sign). Repeatable."),
     ] = None,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Release this source once more: the promises of all its releases add up."),
+        typer.Option("--again", help="Release this source once more; the epsilons of all releases add up."),
     ] = False,
 ) -> None:
     """Draw a private report for every row of a table.
 
-    The randomness is the operating system's, and there is no seed. Before anything is drawn, the promise is proved
-    again, and printed with the number of reports per person: k reports of one person add up to k times epsilon.
-    Rows keep their number and order, and no other column is copied unless you name it. A place that
-    --place-column names is reported once and repeated, and what this costs is printed.
-    A file of several columns (--split joint), or a folder with a file for each of them, gives the private value of
-    each in a column of the same name; what they promise together is printed.
-    With a file from 'sfumato tuple' each row becomes a tuple: a list, or in CSV the columns label_1,
-    label_2, ...
+    The guarantee is proved and printed before anything is drawn, with the number of reports per person:
+    k reports of one person add up to k times epsilon. Other columns are left out, except those of --keep.
+    The randomness is the operating system's; there is no seed. More: docs/release-at-scale.md.
     """
     from ...errors import InputError
     from ...releases import check_receipt, prepare
@@ -172,7 +142,7 @@ def command(
             also=[tuple(row) for row in csv.reader(also or ())],
             by=by,
             outside=choice,
-            within=within,
+            within=move_within,
             allow=allow,
             max_reports_per_person=max_reports_per_person,
             max_epsilon_per_person=max_epsilon_per_person,
@@ -232,7 +202,7 @@ def _read(file: Path, by: str | None, columns: Sequence[str], **trust: Any) -> M
 
 
 def _check_columns(files: Mapping[str, MechanismFile], folder: Path) -> None:
-    """Refuse a folder of mechanisms for places, which are for no columns of their names."""
+    """Refuse a folder of mechanisms for places, whose names are not columns."""
     from ...errors import InputError
     from ...geo import Places
 

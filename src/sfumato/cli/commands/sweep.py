@@ -41,13 +41,10 @@ _KINDS: Final = {"program": "program", "noise": "planar noise"}
 def command(options: SweepOptions) -> None:
     """Design for many epsilons, and show what privacy costs.
 
-    There is a design for every epsilon alone, and for every epsilon with every
-    distortion. The promise is for any two points, wherever they are; all designs are on
-    one lattice, whose spacing is chosen for the largest epsilon and said. Each is the program
-    or planar noise, whichever loses less. With --cell, --cells or --hexagons there are cells
-    instead, and the promise is about their centres.
-    Writes a table (.csv) and a figure (.png); files of these names are replaced. Exit
-    code 3 if a design was not finished, or is impossible.
+    One design for each epsilon, and for each epsilon with each distortion.
+    All are on one lattice or on the same cells.
+    Writes a table (.csv) and a figure (.png); replaces such files.
+    Exit code 3 if a design was not finished, or is impossible.
     """
     from ...core import Metric, Prior
     from ...optimal import sweep
@@ -157,21 +154,23 @@ def _warn(places: Places, rates: list[float]) -> None:
 
 
 def _meaning(site: Site, rates: list[float], *, true_errors: bool) -> str:
-    """Return what epsilon is between, what the amounts are counted from, and why the lattice is as it is."""
+    """Return what epsilon and the amounts are about, and why the lattice has its spacing."""
     from ...core import Metric
     from ...geo import Lattice
     from ...rounding import at_most
 
     sentences = []
     if isinstance(site.places, Lattice):
-        sentences += ["Epsilon is between any two points, wherever they are."] if rates else []
-        sentences.append("Loss and errors are distances from the true point, and the attacker guesses any point.")
+        sentences += ["Epsilon is between any two points."] if rates else []
+        sentences.append(
+            "Loss and errors are distances from the true point, and the attacker may guess any point."
+        )
     else:
         sentences += [_CENTRES] if rates else []
         if not isinstance(site.costs, Metric):
             sentences.append("Loss is the distance from the true point.")
         if true_errors:
-            sentences.append("The attacker errs from the true point, and guesses any point.")
+            sentences.append("The attacker's error is the distance from the true point to any guess.")
     if site.said and len(rates) > 1:
         sentences.append(f"All designs are on one lattice, for the largest epsilon, {at_most(max(rates), 6)}/km.")
     return " ".join([*sentences, site.said]).strip()
@@ -193,7 +192,7 @@ def _point_line(point: Point) -> str:
 def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: bool, ties: bool) -> None:
     """Print the table of a sweep, why designs were not finished, and with `ties` how ties were broken.
 
-    The unit is that of the attacker's errors; `vertices` says that the secrets are those of a lattice.
+    The unit is that of the attacker's errors; with `vertices` the secrets are those of a lattice.
     """
     from ...core.units import per_unit
     from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
@@ -206,7 +205,7 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
         *(["mechanism"] if vertices else []),
         "loss",
         "gap",
-        "attacker errs by",
+        "attacker's error",
         "finds the vertex" if vertices else "finds the secret",
         "seconds",
     )
@@ -220,12 +219,12 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
             continue
         kind = [_KINDS[point.design.kind]] if vertices else []
         loss = percent_at_most(point.loss) if not point.loss_unit else amount_at_most(point.loss, point.loss_unit)
-        errs, took = amount_at_least(point.distortion, unit), f"{point.design.seconds:.1f}"
+        error, took = amount_at_least(point.distortion, unit), f"{point.design.seconds:.1f}"
         if not point.design.has_program:
-            rows.append((*first, *kind, loss, "-", errs, "-", took))
+            rows.append((*first, *kind, loss, "-", error, "-", took))
         else:
             gap, hits = gap_at_most(point.design.certificate.gap), percent_at_most(point.hit_rate)
-            rows.append((*first, *kind, loss, gap, errs, hits, took))
+            rows.append((*first, *kind, loss, gap, error, hits, took))
     print_table(console, "Frontier", headings, rows, text=(0, 3) if vertices else (0,))
     for reason in sorted({f"{point.who}: {point.reason}" for point in points if point.design is None}):
         console.print(f"No design for {reason}")
@@ -247,7 +246,7 @@ def _ended(design: Design) -> str:
 
 
 def _noise(points: list[Point]) -> list[str]:
-    """Say what is different about planar noise, and where it was not looked at."""
+    """Return sentences on planar noise: where it was chosen, its slack, and where it was not considered."""
     from ...rounding import amount_at_most
 
     sentences = []
@@ -256,18 +255,18 @@ def _noise(points: list[Point]) -> list[str]:
         slack = max(design.slack_m for design in noises)
         sentences.append(
             f"Planar noise with a remap was taken in {len(noises)} of {len(points)} designs, where it loses less "
-            f"than the program. Its promise has a slack: two points may seem {amount_at_most(slack, 'm')} farther "
-            "apart to it than they are."
+            f"than the program. Its guarantee has a slack: it treats two points as up to "
+            f"{amount_at_most(slack, 'm')} farther apart than they are."
         )
     made = sum(point.design is not None for point in points)
     for reason in dict.fromkeys(point.without_noise for point in points if point.without_noise):
         count = sum(point.without_noise == reason for point in points)
-        sentences.append(f"In {count} of {made} designs planar noise was not looked at: {reason}.")
+        sentences.append(f"In {count} of {made} designs planar noise was not considered: {reason}.")
     return sentences
 
 
 def _ties(designs: list[Design]) -> list[str]:
-    """Say which of several mechanisms of equal loss were chosen."""
+    """Return which of several mechanisms of equal loss were chosen."""
     from ...rounding import gap_at_most
 
     broken = [design.tie_gap for design in designs if design.tie_gap is not None]

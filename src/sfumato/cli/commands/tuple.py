@@ -1,4 +1,4 @@
-"""``sfumato tuple``: each report of a mechanism hidden among dummies."""
+"""``sfumato tuple``: the reports of a mechanism, each among dummies."""
 
 from __future__ import annotations
 
@@ -26,50 +26,36 @@ def command(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="The mechanism of one report: a mechanism file (.sfm) or a matrix (.npy, .csv, .parquet). Of "
-            "several, such as designs for several epsilons, the one of least loss is taken."
+            help="Mechanism files (.sfm) or matrices (.npy, .csv, .parquet); of several, the best is taken."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Write the mechanism file (.sfm).")],
-    dummies: Annotated[
-        int | None, typer.Option(help="The number of dummies beside each report, such as 10.")
-    ] = None,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Find the fewest dummies that promise this epsilon at --delta.")
-    ] = None,
-    delta: Annotated[
-        float | None,
-        typer.Option(
-            help="With --epsilon: how much likelier any set of tuples may be, beyond the factor e^epsilon."
-        ),
-    ] = None,
+    dummies: Annotated[int | None, typer.Option(help="The number of dummies for each report, such as 10.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Find the fewest dummies for this epsilon.")] = None,
+    delta: Annotated[float | None, typer.Option(help="With --epsilon: the delta to guarantee.")] = None,
     family: Annotated[
         Path | None,
         typer.Option(
-            help="Hide which of these distributions the secret is from, not the secret itself: a table of "
-            "distribution, secret, probability."
+            help="Hide the secret's distribution, not the secret: a table of distribution, secret, probability."
         ),
     ] = None,
     source: Annotated[
         str,
         typer.Option(
-            help="Where dummies are drawn from: mixture (they look like true reports), uniform or optimised (of "
-            "which fewer are enough)."
+            "--dummies-from", help="mixture (like true reports), uniform, or optimised (fewer are enough)."
         ),
     ] = "mixture",
     most: Annotated[
-        int | None, typer.Option(help=f"With --epsilon: try at most this many dummies. [default: {_MOST}]")
+        int | None,
+        typer.Option("--max-dummies", help=f"With --epsilon: try at most this many. [default: {_MOST}]"),
     ] = None,
 ) -> None:
     """Hide each report among dummies.
 
-    Users ask with the report and all dummies, in random order, and keep the best answer.
-
-    With --dummies you choose their number, and the epsilon at delta 0.001 is shown. With
-    --epsilon and --delta the command finds the fewest dummies for which every two secrets
-    are proved indistinguishable, and the file promises that. With --family the two numbers are for every two
-    distributions of a table instead: this is distribution privacy, which needs fewer dummies. The file
-    holds no family; audit it with the same table.
+    Users query with the report and all dummies, in random order, and take the best answer.
+    With --dummies the epsilon at delta 0.001 is printed. With --epsilon and --delta the file guarantees them
+    for every two secrets, or with --family (distribution privacy) for every two distributions.
+    The file does not hold the family; audit it with the same table.
     """
     from ..._system import owner_only_like
     from ...errors import InputError
@@ -85,9 +71,9 @@ def command(
     if len(files) > 1 and epsilon is None:
         raise InputError("several mechanisms were given with --dummies.", "choose among them with --epsilon.")
     if most is not None and epsilon is None:
-        raise InputError("--most was given with --dummies, which is their number.", "leave one of them out.")
+        raise InputError("--dummies and --max-dummies were both given.", "leave one of them out.")
     if source not in _SOURCES:
-        raise InputError(f"--source {source} is unknown.", f"use {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}.")
+        raise InputError(f"--dummies-from {source} is unknown.", "use mixture, uniform or optimised.")
     check_ending(output, ".sfm")
     check_outputs([output], [*files, family])
     inner = [_single(file) for file in files]
@@ -120,8 +106,8 @@ def command(
 
 
 def _single(file: Path) -> MechanismFile:
-    """Return what draws single reports from a matrix."""
-    from ..audit_subjects import mechanism_from
+    """Return a mechanism of single reports that has a matrix."""
+    from .audit import mechanism_from
 
     held = mechanism_from(file)
     with option(str(file)):
@@ -130,7 +116,7 @@ def _single(file: Path) -> MechanismFile:
 
 
 def _accountant(tupling: Tupling, path: Path | None) -> FamilyAccountant:
-    """Return the accountant of every two distributions of a table, or of every two secrets."""
+    """Return the accountant of the distributions of a table, or of all secrets."""
     from ...mechanisms.tupling import FamilyAccountant
 
     if path is None:
@@ -146,7 +132,6 @@ def _family(tupling: Tupling, path: Path) -> Family:
 
 
 def _among(held: MechanismFile, family: Path | None, source: str, dummies: int) -> Tupling:
-    """Return the mechanism among a number of dummies."""
     from ...mechanisms.tupling import Tupling, mixture_dummies, optimised_dummies, uniform_dummies
 
     inner = held.report_channel
@@ -170,10 +155,7 @@ def _planned(
     delta: float,
     most: int,
 ) -> tuple[int, DummyPlan]:
-    """Return which mechanism loses least with as few dummies as are enough, and the plan of it.
-
-    Where losses cannot be compared, it is the one that needs the fewest dummies.
-    """
+    """Return the place and the plan of the mechanism with the least loss, or else with the fewest dummies."""
     from ...errors import InfeasibleError
     from ...mechanisms.tupling import plan_dummies
     from ...rounding import counted

@@ -40,7 +40,8 @@ _SYSTEM = ("srid", "epsg", "epsgcode", "crs", "srs", "coordinatereferencesystem"
 _OTHERS = "if it holds no places but ages, answers or the like, "
 _NO_PLACES = (
     typed(
-        f"{_OTHERS}design a mechanism for them: sfumato design --column NAME --labels a,b,c (or --numbers 18..99)"
+        f"{_OTHERS}design a mechanism for them: sfumato design-column --column NAME --labels a,b,c (or --numbers "
+        "18..99)"
     ),
     python(
         f"{_OTHERS}design a mechanism for them with sfumato.design, on a sfumato.Space or sfumato.NumberBins, and "

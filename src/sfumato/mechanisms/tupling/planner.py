@@ -21,7 +21,7 @@ from .mechanism import FARTHEST, Tupling
 
 _LOOK: Final = (
     python("let plan_dummies look for the dummies' distribution, with optimise=True."),
-    typed("let it look for the dummies' distribution, with --source optimised."),
+    typed("let it look for the dummies' distribution, with --dummies-from optimised."),
 )
 _SEARCHES: Final = 8  # for a distribution of dummies, each at the number that the last one reached
 

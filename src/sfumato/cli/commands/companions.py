@@ -1,8 +1,10 @@
-"""``sfumato reproduce``: a published study done again, with its claims judged."""
+"""``sfumato studio`` and ``sfumato reproduce``, which need companion packages."""
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +14,7 @@ import typer
 
 from ...errors import InputError, MissingCompanionError
 from ..messages import say
-from ..options import CommandOptions, Latitude, Longitude, People, SkipDamaged, UserColumn, options_of
+from ..options import VisitsOptions, options_of
 from ..outputs import check_folder
 from ..progress import working
 
@@ -20,33 +22,57 @@ if TYPE_CHECKING:
     from ...geo import Visits
 
 
-@dataclass(frozen=True, slots=True)
-class ReproduceOptions(CommandOptions):
+def studio(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 takes one that is free.", min=0, max=65535)] = 0,
+    show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where workspaces are kept; by default a folder of this user.")
+    ] = None,
+) -> None:
+    """Open a page on which a mechanism is chosen by its outcome.
+
+    The page is for this machine and this user alone: its address holds a token. Data stay here. Ctrl-C ends it.
+    """
+    if find_spec("sfumato_studio") is None:
+        raise MissingCompanionError("`sfumato studio`", "sfumato-studio")
+    from sfumato_studio.serving import serve
+
+    def ready(address: str) -> None:
+        say(f"The studio is at {address}")
+        say("Keep this address to yourself; Ctrl-C ends the studio.")
+        sys.stdout.flush()
+
+    serve(folder or _own_folder(), port=port, show=show, ready=ready)
+
+
+def _own_folder() -> Path:
+    """Return where this user's workspaces are kept."""
+    base = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "sfumato" / "studio"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions(VisitsOptions):
     """The options of ``sfumato reproduce``."""
 
     name: Annotated[str | None, typer.Argument(help="The study; without it, they are listed.")] = None
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files of visits to run it on, each a source. By default a built-in synthetic city."),
+        typer.Argument(help="Files of visits to run it on. [default: a synthetic city]"),
     ] = None
     quick: Annotated[bool, typer.Option("--quick", help="Run a small case, in less than a minute.")] = False
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The folder of the results. [default: the study's name]")
     ] = None
     processes: Annotated[int, typer.Option(help="How many parts to do at a time.")] = 1
-    lat: Latitude = None
-    lon: Longitude = None
-    user_column: UserColumn = None
-    people: People = None
-    skip_damaged: SkipDamaged = False
 
 
 @options_of(ReproduceOptions)
-def command(options: ReproduceOptions) -> None:
-    """Do a published study again, and judge its claims.
+def reproduce(options: ReproduceOptions) -> None:
+    """Reproduce a published study, and check its claims.
 
-    The folder gets a page (index.html), tables, figures and claims. After an interruption the same command goes on
-    with the parts that are missing.
+    Writes a page (index.html), tables, figures and claims to a folder. After an interruption the same command
+    goes on.
     """
     if find_spec("sfumato_papers") is None:
         raise MissingCompanionError("`sfumato reproduce`", "sfumato-papers")

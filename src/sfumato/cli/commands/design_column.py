@@ -1,0 +1,569 @@
+"""``sfumato design-column``: private answers to a column of categories or numbers, or to several."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+
+import typer
+
+from ...errors import DataError, InputError, row_value
+from ...escaping import plain, unseen
+from ..design_output import write_column
+from ..mechanism_files import file_name
+from ..messages import PARTIAL, option, say
+from ..options import Dark, Figure, Gap, Objective, Picture, SolverOptions, TimeLimit, options_of
+from ..outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
+from ..place_options import promise_of
+from ..progress import StopOnInterrupt, progress_line
+from ..reporting import Reporting
+from ..solve import solver_of
+
+if TYPE_CHECKING:
+    from ...core import Mechanism, Metric, MetricPrivacy, Prior, Space
+
+_SURVEY: Final = 10_000  # answers that the accuracy is stated for
+_RANGE: Final = re.compile(r"\s*([-+]?\d{1,16})\s*\.\.\s*([-+]?\d{1,16})\s*(?::\s*(\d{1,16}))?\s*")
+_MOST_LABELS: Final = 1_000
+_SHOWN: Final = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions(SolverOptions):
+    """The options of ``sfumato design-column``."""
+
+    table: Annotated[Path | None, typer.Argument(help="A table with the columns (CSV, Parquet, ...).")] = None
+    column: Annotated[list[str], typer.Option(help="The column to make private. Repeatable.")]
+    epsilon: Annotated[str, typer.Option(help="The epsilon to guarantee: 1, or 0.1/year for numbers.")]
+    labels: Annotated[
+        list[str] | None, typer.Option(help="Possible values: a,b,c, or a file. Repeatable: sex=f,m.")
+    ] = None
+    numbers: Annotated[
+        list[str] | None, typer.Option(help="18..99, or 18..99:5 in bins of five. Repeatable: age=18..99.")
+    ] = None
+    circular: Annotated[
+        list[str] | None, typer.Option(help="With --numbers: the length of their circle: 24 for hours 0..23.")
+    ] = None
+    split: Annotated[
+        str | None, typer.Option(help="Of several columns: even, shares of epsilon (0.7,0.3), or joint.")
+    ] = None
+    prior: Annotated[str, typer.Option(help="uniform, or data for the shares in the table.")] = "uniform"
+    loss: Annotated[str, typer.Option(help="What a report costs: absolute (of numbers) or hamming.")] = "euclidean"
+    objective: Objective = "expected"
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file (.sfm); of several columns a folder.")
+    ] = None
+    time_limit: TimeLimit = 600.0
+    gap: Gap = None
+    figure: Figure = None
+    picture: Picture = True
+    dark: Dark = False
+
+
+@options_of(ColumnOptions)
+def command(options: ColumnOptions) -> None:
+    """Design private answers for a column of a table.
+
+    Several columns divide epsilon (--split), each with a mechanism file in a folder.
+    Without --labels or --numbers, the possible values are read from the table.
+    Exit code 3 if the optimum was not reached. More: docs/categories.md.
+    """
+    from ...optimal import design
+    from ...reports import check_drawn
+
+    columns, epsilon, split = options.column, options.epsilon, options.split
+    if len(set(columns)) < len(columns):
+        raise InputError("--column names a column twice.", "name each once.")
+    if split is not None and len(columns) == 1:
+        raise InputError("--split was given with one column.", "leave it out, or name more columns.")
+    values = split_values(columns, options.labels or (), options.numbers or ())
+    circles = circles_of(columns, options.circular or ())
+    joint = split == "joint"
+    targets, folder = _targets(options.output, columns, joint=joint)
+    reporting = Reporting.of(options)
+    if len(targets) > 1:
+        options.refuse(
+            ("report", "require", "frontier_time", "figure", "dark"),
+            "is for one mechanism.",
+            "use sfumato report for each file.",
+        )
+    _check_figure(options)
+    outputs = [
+        *(path for each in targets for path in (each, each.with_suffix(".md"))),
+        reporting.path,
+        options.figure,
+    ]
+    if folder is None:
+        check_outputs(outputs, [options.table])
+    unit = epsilon.partition("/")[2].strip()
+    secrets = [
+        column_of(options.table, name, labels, numbers, unit, circles.get(name))
+        for name, (labels, numbers) in zip(columns, values, strict=True)
+    ]
+    parts: Sequence[str | float] = [epsilon]
+    if joint:
+        secrets = [joint_of(secrets)]
+    elif len(columns) > 1:
+        parts = [_part(epsilon, share) for share in _shares(split, len(columns))]
+    reporting.check_radii(secrets[0].space)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        check_outputs(outputs, [options.table])
+    if options.figure is not None:
+        check_drawn(secrets[0].space)
+    finished = True
+    for column, part, target in zip(secrets, parts, targets, strict=True):
+        prior, source = prior_from_data(column, options.table, options.prior)
+        guarantee = _promise(column, part)
+        with StopOnInterrupt() as stop, progress_line("") as report:
+            result = design(
+                prior,
+                loss=_loss(column, options.loss),
+                guarantees=guarantee,
+                objective=options.objective,
+                pairs=options.pairs,
+                gap=options.gap,
+                solver=solver_of(options),
+                time_limit=options.time_limit,
+                stop=stop,
+                progress=report,
+            )
+        remarks = _remarks(result.mechanism, guarantee, options.loss)
+        finished &= write_column(
+            result,
+            f"{source} ({column.labels})",
+            target,
+            remarks=remarks,
+            reporting=reporting,
+            options=options,
+        )
+    for sentence in _next_steps(columns, folder or targets[0], epsilon, joint=joint):
+        say(sentence)
+    if not finished:
+        raise typer.Exit(PARTIAL)
+
+
+def _check_figure(options: ColumnOptions) -> None:
+    """Refuse ``--figure`` if it cannot be drawn; without it there is no figure."""
+    if options.figure is None:
+        options.refuse(("dark",), "was given, but no figure is drawn.", "add --figure bars.png.")
+        return
+    picture_of(options.figure, options.figure, wanted=options.picture, dark=options.dark)
+    check_drawable()
+
+
+def _targets(output: Path | None, columns: Sequence[str], *, joint: bool) -> tuple[list[Path], Path | None]:
+    """Return the files to write, and their folder where there are several."""
+    if joint or len(columns) == 1:
+        check_ending(output, ".sfm")
+        return [output or Path("mechanism.sfm" if joint else file_name(columns[0]))], None
+    folder = output or Path("mechanisms")
+    if folder.suffix.lower() == ".sfm":
+        raise InputError(
+            f"the output {str(folder)!r} is a file, but {len(columns)} columns that divide epsilon have one each.",
+            f"name a folder, such as {folder.stem}, or make one file of all columns: --split joint.",
+        )
+    check_folder(folder)
+    return [folder / file_name(each) for each in columns], folder
+
+
+def _next_steps(columns: Sequence[str], written: Path, epsilon: str, *, joint: bool) -> list[str]:
+    """Return the guarantee of several columns together, and the command that releases them."""
+    if len(columns) == 1:
+        return []
+    named = " ".join(f"--column {shlex.quote(each)}" for each in columns)
+    promise = (
+        f"The {len(columns)} columns of a person are one secret, with one epsilon of {epsilon}."
+        if joint
+        else f"Together the {len(columns)} columns of one person spend at most epsilon {epsilon}."
+    )
+    return [promise, f"Release them in one run: sfumato release {shlex.quote(str(written))} TABLE OUTPUT {named}"]
+
+
+def _promise(column: Column, epsilon: str | float) -> MetricPrivacy:
+    from ...core import NumberBins, hamming
+
+    space = column.space
+    if not (isinstance(epsilon, str) and "/" in epsilon):
+        return promise_of(epsilon, hamming(space), "--epsilon")
+    if not isinstance(space, NumberBins):
+        raise InputError(
+            f"--epsilon {epsilon} is per unit, but categories have no distances.",
+            "write a pure number: --epsilon 1.",
+        )
+    if space.width > 1:
+        last = space.first + space.width * len(space) - 1
+        raise InputError(
+            f"--epsilon {epsilon} is per unit, but numbers in neighbouring bins can be nearer than the bins are.",
+            f"write a pure number, or take bins of one: --numbers {space.first}..{last}.",
+        )
+    return promise_of(epsilon, space.metric("absolute"), "--epsilon")
+
+
+def _loss(column: Column, kind: str) -> Metric:
+    from ...core import NumberBins, hamming
+
+    ordered = isinstance(column.space, NumberBins)
+    if kind == "hamming" or (kind == "euclidean" and not ordered):
+        return hamming(column.space)
+    if ordered and kind in ("euclidean", "absolute"):
+        return column.space.metric("absolute")
+    raise InputError(
+        f"--loss {kind} is not one of {'numbers' if ordered else 'categories'}.",
+        "use absolute or hamming." if ordered else "use hamming, or name a range: --numbers 18..99.",
+    )
+
+
+def _shares(split: str | None, count: int) -> list[Fraction]:
+    if split is None or split == "even":
+        return [Fraction(1, count)] * count
+    try:
+        shares = [Fraction(part.strip()) for part in split.split(",")]
+    except (ValueError, ZeroDivisionError):
+        shares = []
+    if len(shares) != count or min(shares) <= 0 or sum(shares) != 1:
+        raise InputError(
+            f"--split {split!r} does not divide epsilon among {count} columns.",
+            f"write {count} shares with sum 1, such as {','.join(['1/' + str(count)] * count)}",
+            "use even, or joint for one joint space.",
+        )
+    return shares
+
+
+def _part(epsilon: str, share: Fraction) -> float:
+    from ...rounding import float_below
+
+    try:
+        whole = Fraction(epsilon.strip())
+    except (ValueError, ZeroDivisionError):
+        raise InputError(
+            f"--epsilon {epsilon} cannot be divided among columns.", "write a pure number: --epsilon 1."
+        ) from None
+    return float_below(whole * share)
+
+
+def _remarks(mechanism: Mechanism, guarantee: MetricPrivacy, loss: str) -> list[str]:
+    """Return how well reports determine shares, or that they cannot."""
+    import numpy as np
+
+    from ...estimation import accuracy, identifiability
+    from ...mechanisms import RandomisedResponse
+
+    known, k = identifiability(mechanism), len(mechanism.secrets)
+    if known.complete and guarantee.metric.name == "hamming" and 1e-6 <= guarantee.epsilon <= 40 and k > 1:
+        p, q = RandomisedResponse(mechanism.secrets, guarantee.epsilon).support
+        response = q + (p - q) * np.eye(k)
+        if mechanism.shape == (k, k) and np.allclose(mechanism.matrix, response, rtol=1e-9, atol=0):
+            known_within = accuracy(k, epsilon=guarantee.epsilon, answers=_SURVEY).sentences[0]
+            return [f"For example: {known_within[:1].lower()}{known_within[1:]}"]
+    if known.least_reports <= _SURVEY:
+        return []
+    return [f"{known}{' To estimate shares, design with --loss hamming.' if loss != 'hamming' else ''}"]
+
+
+class Column(NamedTuple):
+    """A column to make private, its possible values and their source in words."""
+
+    name: str
+    space: Space
+    labels: str
+    columns: tuple[str, ...] = ()  # that it combines
+
+
+def column_of(
+    data: Path | None,
+    name: str,
+    labels: str | None,
+    numbers: str | None,
+    unit: str = "",
+    circle: int | None = None,
+) -> Column:
+    """Return a column with the values of ``--labels`` or ``--numbers``; warn where they are read from the data."""
+    from ...core import Space
+    from ...tables import check_seen
+
+    if labels is not None and numbers is not None:
+        raise InputError(
+            "--labels and --numbers were both given.", "name the categories, or the range of numbers."
+        )
+    if numbers is not None:
+        space = _number_bins(numbers, unit, circle)
+        if data is not None:
+            _check_numbers(data, name, space)
+        around = "" if circle is None else f" around a circle of {circle}"
+        return Column(name, space, f"numbers {numbers.strip()}{around}, as given")
+    if circle is not None:
+        raise InputError(f"--circular {circle} was given without --numbers.", "name the range: --numbers 0..23.")
+    if labels is not None:
+        names, source = _labels_of(labels)
+        with option("--labels"):
+            check_seen(names, "label")
+            return Column(name, Space(names), source)
+    if data is None:
+        raise InputError(
+            "neither a table nor the possible values were given.",
+            "name the values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
+        )
+    seen = _labels_in(data, name)
+    say(
+        f"Warning: the {len(seen):,} labels of {name!r} were read from the data. The mechanism and its reports "
+        "reveal that each of them occurs in the data, which no epsilon covers. Name the possible values with "
+        "--labels, from a list that does not depend on the data.",
+        err=True,
+    )
+    return Column(name, Space(seen), f"labels read from {data.name}, which are seen in the file")
+
+
+def joint_of(columns: Sequence[Column]) -> Column:
+    """Return several columns as one, whose values are their combinations."""
+    from ...core import JointSpace
+
+    sizes = [len(each.space) for each in columns]
+    if prod(sizes) > _MOST_LABELS:
+        raise InputError(
+            f"one joint space of these columns would have {' x '.join(f'{size:,}' for size in sizes)} = "
+            f"{prod(sizes):,} combinations, more than {_MOST_LABELS:,}.",
+            "use wider bins or fewer labels, or divide epsilon among the columns: --split even.",
+        )
+    space = JointSpace({each.name: each.space for each in columns})
+    labels = "; ".join(f"{each.name}: {each.labels}" for each in columns)
+    return Column(" and ".join(each.name for each in columns), space, labels, tuple(each.name for each in columns))
+
+
+def prior_from_data(column: Column, data: Path | None, kind: str) -> tuple[Prior, str]:
+    """Return the prior on the values, and its source in words."""
+    from ...core import Prior
+    from ...releases import positions_in
+
+    if kind == "uniform":
+        return Prior.uniform(column.space), "all values equally likely, independent of the data"
+    if kind != "data":
+        raise InputError(f"--prior {kind} is unknown.", "use uniform or data.")
+    if data is None:
+        raise InputError("--prior data was given without a table.", "name the table, or leave it out.")
+    positions = positions_in(column.space, *(_read(data, name) for name in column.columns or (column.name,)))
+    inside = positions[positions >= 0]
+    if not inside.size:
+        raise DataError(
+            f"no row of {data.name} holds one of the {len(column.space):,} values of {column.name!r}.",
+            "check --labels or --numbers.",
+        )
+    import numpy as np
+
+    left = len(positions) - len(inside)
+    say(
+        "Warning: with --prior data the mechanism file holds the shares of the data, which no epsilon covers: "
+        "keep it as secret as the data.",
+        err=True,
+    )
+    text = f"shares in {data.name}" + (f"; {left:,} rows with other values are left out" if left else "")
+    return Prior.from_counts(column.space, np.bincount(inside, minlength=len(column.space))), text
+
+
+def _number_bins(text: str, unit: str, circle: int | None) -> Space:
+    from ...core import NumberBins
+
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        raise InputError(
+            f"--numbers {text!r} is not a range.", "write 18..99, or 18..99:5 for bins of five numbers."
+        )
+    first, last, width = int(match[1]), int(match[2]), int(match[3] or 1)
+    if last <= first or width < 1:
+        raise InputError(
+            f"--numbers {text!r} holds no two numbers." if width else f"--numbers {text!r} has bins of no width.",
+            "write the smallest number first: 18..99:5.",
+        )
+    count = -(-(last - first + 1) // width)
+    if circle is not None and width * count > circle:
+        raise InputError(
+            f"--numbers {text} goes more than once around the circle of --circular {circle}.",
+            f"end it at {first + circle - 1}, in bins that divide {circle}; or write a larger circle.",
+        )
+    with option("--numbers"):
+        space = NumberBins(first, width, count, unit, period=circle)
+    if len(space) < 2:
+        raise InputError(f"--numbers {text!r} makes a single bin.", "use narrower bins.")
+    return space
+
+
+def _labels_of(text: str) -> tuple[list[str], str]:
+    path = Path(text)
+    if "," not in text:
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError, ValueError):
+            raise InputError(
+                f"--labels {text!r} is neither several labels nor a file that can be read.",
+                "write a,b,c, or name a text file with one label on each line.",
+            ) from None
+        names, source = [line.strip() for line in lines if line.strip()], f"labels from {path.name}"
+    else:
+        quoted = next(csv.reader([" ".join(text.splitlines())], skipinitialspace=True))
+        names, source = [part.strip() for part in quoted], "labels as given"
+    if not all(names):
+        raise InputError(f"--labels {text!r} holds an empty label.", "leave out the comma that is too many.")
+    if len(names) < 2:
+        raise InputError("--labels holds fewer than two labels.", "name every possible answer.")
+    return names, source
+
+
+def _labels_in(data: Path, name: str) -> list[str]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _read(data, name)
+    try:
+        names = [value for value in pc.unique(column.cast(pa.string())).to_pylist() if value not in (None, "")]
+    except pa.ArrowException:
+        raise DataError(f"the column {name!r} holds no labels.", "name a column of texts or numbers.") from None
+    if not 2 <= len(names) <= _MOST_LABELS:
+        some = ", ".join(names[:_SHOWN])
+        raise DataError(
+            f"the column {name!r} holds {len(names):,} different values{row_value(f' ({some}, ...)', '')}; "
+            f"categories have 2 to {_MOST_LABELS:,}.",
+            "name the possible values: --labels a,b,c; or a range of numbers: --numbers 18..99:5.",
+        )
+    for value in names:
+        if reason := unseen(value):
+            raise DataError(
+                f"a label in the column {name!r}{row_value(f', {plain(value)!r},', '')} has {reason}.",
+                "take such characters out of the column: released tables would hold them.",
+            )
+    return sorted(names)
+
+
+def _check_numbers(data: Path, name: str, space: Space) -> None:
+    """Refuse a column of times, also as numbers since 1970 outside the range."""
+    import pyarrow as pa
+
+    from ...releases import positions_in
+    from ...tables import read_columns, times
+
+    column = read_columns(data, [name])[name]
+    if not pa.types.is_temporal(column.type):
+        if column.null_count == len(column) or times(column) is None:
+            return
+        if not pa.types.is_string(column.type) and (positions_in(space, column) >= 0).any():
+            return
+    raise DataError(
+        f"the column {name!r} of {data.name} holds times, and --numbers is for numbers.",
+        "make a column of a part of them, such as the hour: --numbers 0..23 --circular 24",
+        "make a column of days or hours since a date.",
+    )
+
+
+def _read(data: Path, name: str) -> Any:
+    from ...tables import read_columns
+
+    return read_columns(data, [name], as_text=(name,))[name]
+
+
+def split_values(
+    columns: Sequence[str], labels: Sequence[str], numbers: Sequence[str]
+) -> list[tuple[str | None, str | None]]:
+    """Return ``--labels`` and ``--numbers`` of each column.
+
+    An option may name its columns: ``age=18..97:5;income=0..9``; with several columns ``--numbers`` must.
+    Other ``--labels`` go to the columns that are left, in order.
+    """
+    named: dict[str, dict[str, str]] = {"--labels": {}, "--numbers": {}}
+    rest: dict[str, list[str]] = {"--labels": [], "--numbers": []}
+    for name, given in (("--labels", labels), ("--numbers", numbers)):
+        for text in (part for each in given for part in _split_columns(each, columns)):
+            column, values = _split_name(name, text, columns)
+            if column is None:
+                rest[name].append(values)
+            elif column in named[name]:
+                raise InputError(f"{name} names the column {column!r} twice.", "give its values once.")
+            else:
+                named[name][column] = values
+    left = [each for each in columns if each not in named["--labels"] and each not in named["--numbers"]]
+    if len(columns) == 1:
+        for name, texts in rest.items():
+            count = len(texts) + len(named[name])
+            if count > 1:
+                raise InputError(f"{count} {name} were given for 1 --column.", "give the column one.")
+            named[name] |= dict(zip(columns, texts, strict=False))
+    elif rest["--numbers"]:
+        text = rest["--numbers"][0]
+        raise InputError(
+            f"--numbers {text} does not say which of the {len(columns)} columns it is for.",
+            f"name the column: --numbers {shlex.quote(f'{(left or columns)[0]}={text}')}.",
+        )
+    elif rest["--labels"]:
+        if len(left) != len(rest["--labels"]):
+            raise InputError(
+                f"{len(rest['--labels'])} --labels were given for {len(left)} --column.",
+                f"give each column its own, in order, or name the column: --labels {columns[0]}=flu,cold.",
+            )
+        named["--labels"] |= dict(zip(left, rest["--labels"], strict=True))
+    return [(named["--labels"].get(each), named["--numbers"].get(each)) for each in columns]
+
+
+def _split_columns(text: str, columns: Sequence[str]) -> list[str]:
+    """Return the parts of an option that begin with a column's name, after ";" or "," outside double quotes."""
+    names = sorted(columns, key=len, reverse=True)
+    begins = rf"(?:{'|'.join(map(re.escape, names))})="
+    if not re.match(begins, text):
+        return [text]
+    parts = re.split(rf'\s*[;,]\s*(?={begins})(?=(?:[^"]*"[^"]*")*[^"]*$)', text)
+    own = [part.partition("=")[0] for part in parts]
+    return parts if len(set(own)) == len(own) else [text]
+
+
+def circles_of(columns: Sequence[str], circular: Sequence[str]) -> dict[str, int]:
+    """Return the length of the circle of each column that ``--circular`` gives one."""
+    lengths: dict[str, int] = {}
+    for text in circular:
+        column, length = _split_name("--circular", text, columns)
+        if column is None and len(columns) > 1:
+            raise InputError(
+                f"--circular {text} does not say which of the {len(columns)} columns it is for.",
+                f"name the column: --circular {shlex.quote(f'{columns[0]}={text}')}.",
+            )
+        column = column or columns[0]
+        digits = length.strip()
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 16 and int(digits) > 1):
+            raise InputError(
+                f"--circular {text} is not the length of a circle.", "use a whole number such as 24 for hours."
+            )
+        if column in lengths:
+            raise InputError(f"--circular names the column {column!r} twice.", "give its circle once.")
+        lengths[column] = int(digits)
+    return lengths
+
+
+def _split_name(option_name: str, text: str, columns: Sequence[str]) -> tuple[str | None, str]:
+    """Return the column that a text begins with (None for none), and the rest."""
+    column = max((each for each in columns if text.startswith(f"{each}=")), key=len, default=None)
+    if column is not None:
+        values = text.removeprefix(f"{column}=")
+        if re.search(rf"[;,]\s*{re.escape(column)}=", values):
+            raise InputError(
+                f"{option_name} {text} names the column {column!r} more than once.",
+                "write its name once, in front of the first label",
+                "if the labels begin like this, write them into a text file, one on each line: --labels FILE.",
+            )
+        return column, values
+    other, sign, _ = text.partition(",")[0].partition("=")
+    if not (other and sign) or ("," not in text and os.path.isfile(text)):
+        return None, text
+    near = next(iter(get_close_matches(other, columns, 1)), columns[0])
+    raise InputError(
+        f"{option_name} {text} begins with {other!r}, which is none of the columns: "
+        f"{', '.join(map(repr, columns))}.",
+        f"name a column: {option_name} {shlex.quote(f'{near}={text[len(other) + 1 :]}')}.",
+        "if labels hold '=', write them into a text file, one on each line: --labels FILE."
+        if option_name == "--labels"
+        else "",
+    )
