@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.cli.commands.design import say_forecast
 from sfumato.cli.place_options import Site
-from sfumato.cli.solve import say_forecast
 
 
 @pytest.mark.parametrize(("side", "told"), [(1, False), (6, True)])

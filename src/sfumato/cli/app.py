@@ -6,56 +6,38 @@ import io
 import sys
 import warnings
 from collections.abc import Mapping
-from typing import Any, Final, TextIO
+from importlib import import_module
+from typing import Final, TextIO
 
 import typer
 
 from .. import __version__
-from .commands import (
-    accuracy,
-    attack,
-    audit,
-    audit_samples,
-    companions,
-    compare,
-    design,
-    design_column,
-    design_users,
-    estimate,
-    learn,
-    ledger,
-    release,
-    report,
-    signatures,
-    sweep,
-    tuple,  # noqa: A004  # the command's name
-)
 from .group import VALUES, Command, Commands
 from .messages import PARTIAL, say
 
-_COMMANDS: Final[Mapping[str, Any]] = {
-    "design": design.command,
-    "design-column": design_column.command,
-    "design-users": design_users.command,
-    "sweep": sweep.command,
-    "audit": audit.command,
-    "audit-samples": audit_samples.command,
-    "audit-function": audit_samples.audit_function,
-    "attack": attack.command,
-    "tuple": tuple.command,
-    "release": release.command,
-    "estimate": estimate.command,
-    "accuracy": accuracy.command,
-    "compare": compare.command,
-    "learn": learn.command,
-    "report": report.command,
-    "studio": companions.studio,
-    "reproduce": companions.reproduce,
-    "sign": signatures.sign,
-    "verify": signatures.verify,
-    "ledger": ledger.command,
+_COMMANDS: Final[Mapping[str, str]] = {
+    "design": "design.command",
+    "design-column": "design_column.command",
+    "design-users": "design_users.command",
+    "sweep": "sweep.command",
+    "audit": "audit.command",
+    "audit-samples": "audit_samples.command",
+    "audit-function": "audit_samples.audit_function",
+    "attack": "attack.command",
+    "tuple": "tuple.command",
+    "release": "release.command",
+    "estimate": "estimate.command",
+    "accuracy": "estimate.accuracy",
+    "compare": "compare.command",
+    "learn": "learn.command",
+    "report": "report.command",
+    "studio": "companions.studio",
+    "reproduce": "companions.reproduce",
+    "sign": "signatures.sign",
+    "verify": "signatures.verify",
+    "ledger": "ledger.command",
 }
-"""The functions of the commands, or groups of them, in the order of the help."""
+"""The functions of the commands in ``commands/``, or groups of them, in the order of the help."""
 
 app = typer.Typer(
     cls=Commands,
@@ -69,7 +51,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for name, command in _COMMANDS.items():
+for name, place in _COMMANDS.items():
+    module, _, function = place.partition(".")
+    command = getattr(import_module(f".commands.{module}", __package__), function)
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)
     else:

@@ -1,15 +1,15 @@
-"""Inputs of an audit in addition to the mechanism: distances, a prior, numbers, and tables of what to hide."""
+"""Inputs of an audit: the mechanism, distances, a prior, numbers, and tables of what to hide."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 from typer import Option
 
-from ..errors import DataError, InputError, row_value
+from ..errors import DataError, InputError, SfumatoError, row_value
 from .messages import option
 from .options import CommandOptions
 from .outputs import check_ending
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from ..audits import Request, Requirement
     from ..core import Metric, Prior, Space
+    from ..files import MechanismFile
     from ..privacy import Events, Family, GaussianTradeOff, Relation, Rivals, TradeOff
+
+_SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +134,55 @@ class TableKnowledge(Knowledge):
             if getattr(self, name) is not None:
                 knowledge[name] = read(space, getattr(self, name))
         return knowledge
+
+
+def mechanism_from(path: Path) -> MechanismFile:
+    """Return the content of a mechanism file, recognised by its first bytes, or the mechanism of a matrix."""
+    from ..files import MechanismFile, read_matrix, read_mechanism_file
+
+    if is_mechanism_file(path):
+        return read_mechanism_file(path)
+    try:
+        return MechanismFile(read_matrix(path))
+    except (DataError, InputError) as error:
+        raise _explain_table(path, error) from error
+
+
+def is_mechanism_file(path: Path) -> bool:
+    """Return whether a file begins as mechanism files do, or cannot be read and has their ending."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_SFM)) == _SFM or path.suffix.lower() == ".sfm"
+    except OSError:
+        return path.suffix.lower() == ".sfm"
+
+
+def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
+    """Return a better error where the file is a table of another kind, else the same one."""
+    from ..geo import recognised
+    from ..tables import read_columns
+
+    try:
+        names = read_columns(path, ()).column_names
+    except DataError:
+        return error
+    if {"secret", "output"} <= set(names):
+        return DataError(
+            f"{path.name} looks like samples (columns {', '.join(names)}), not like a matrix of probabilities.",
+            f"sfumato audit-samples {path.name}.",
+        )
+    try:
+        # A matrix may well have columns x and y.
+        rest = [name for name in names if name.strip().lower() not in ("x", "y")]
+        recognised(rest, path.name, {})
+    except DataError:
+        return error
+    return DataError(
+        f"{path.name} looks like a table of places (columns {', '.join(names)}). audit needs a mechanism: a file "
+        "from sfumato design, or a matrix with a row of probabilities for each secret.",
+        f"make one first, of rows that need no protection: sfumato design {path.name} -o mine.sfm, then sfumato "
+        "audit mine.sfm.",
+    )
 
 
 def _array(path: Path) -> Any:

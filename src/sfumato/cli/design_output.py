@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..optimal import Design
     from ..reports import Summary
     from ..reports.maps import Outline
-    from .commands.design_column import ColumnOptions
-    from .options import DesignOptions
+    from .options import ColumnOptions, DesignOptions
     from .place_options import Site
     from .reporting import Reporting
 

@@ -114,7 +114,7 @@ def options_of(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., N
 
 @dataclass(frozen=True, kw_only=True)
 class VisitsOptions(CommandOptions):
-    """How visits are read."""
+    """Columns and people of visits."""
 
     lat: Latitude = None
     lon: Longitude = None
@@ -155,7 +155,7 @@ class PlaceOptions(LatticeOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class SolverOptions(CommandOptions):
-    """How one program is solved and reported."""
+    """Solver and report of one design."""
 
     solver: Annotated[str, Option(help="auto, structured, generating, highs, simplex or clarabel.")] = "auto"
     checkpoints: Annotated[Path | None, Option(help="A folder for the state; a rerun goes on from it.")] = None
@@ -183,6 +183,38 @@ class DesignOptions(PlaceOptions, SolverOptions):
     output: Annotated[
         Path | None, Option("--output", "-o", help="Write the mechanism file (.sfm), and a report (.md).")
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions(SolverOptions):
+    """The options of ``sfumato design-column``."""
+
+    table: Annotated[Path | None, Argument(help="A table with the columns (CSV, Parquet, ...).")] = None
+    column: Annotated[list[str], Option(help="The column to make private. Repeatable.")]
+    epsilon: Annotated[str, Option(help="The epsilon to guarantee: 1, or 0.1/year for numbers.")]
+    labels: Annotated[list[str] | None, Option(help="Possible values: a,b,c, or a file. Repeatable: sex=f,m.")] = (
+        None
+    )
+    numbers: Annotated[
+        list[str] | None, Option(help="18..99, or 18..99:5 in bins of five. Repeatable: age=18..99.")
+    ] = None
+    circular: Annotated[
+        list[str] | None, Option(help="With --numbers: the length of their circle: 24 for hours 0..23.")
+    ] = None
+    split: Annotated[
+        str | None, Option(help="Of several columns: even, shares of epsilon (0.7,0.3), or joint.")
+    ] = None
+    prior: Annotated[str, Option(help="uniform, or data for the shares in the table.")] = "uniform"
+    loss: Annotated[str, Option(help="What a report costs: absolute (of numbers) or hamming.")] = "euclidean"
+    objective: Objective = "expected"
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="The file (.sfm); of several columns a folder.")
+    ] = None
+    time_limit: TimeLimit = 600.0
+    gap: Gap = None
+    figure: Figure = None
+    picture: Picture = True
+    dark: Dark = False
 
 
 @dataclass(frozen=True, kw_only=True)

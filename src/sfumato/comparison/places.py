@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, NamedTuple
@@ -154,10 +155,7 @@ def _check_file(name: str, file: MechanismFile, visits: Visits) -> None:
     if name in NAMES:
         raise InputError(f"a file has the name of a row, {name!r}.", "rename it.")
     if file.has_matrix:
-        places = file.report_channel.secrets
-        if not isinstance(places, Lattice | Grid):
-            raise InputError(f"{name} is for {places!r}, not for points.", "use a file for a lattice or a grid.")
-        served = places.inside(visits.lat, visits.lon)
+        served = _places_of(name, file).inside(visits.lat, visits.lon)
     else:
         served = file.noise.serves(visits.lat, visits.lon)
     if not served.all():
@@ -165,6 +163,13 @@ def _check_file(name: str, file: MechanismFile, visits: Visits) -> None:
             f"{name} does not serve {int((~served).sum()):,} of the {len(visits):,} visits.",
             "choose a region that it serves.",
         )
+
+
+def _places_of(name: str, file: MechanismFile) -> Places:
+    places = file.report_channel.secrets
+    if not isinstance(places, Places):
+        raise InputError(f"{name} is for {places!r}, not for points.", "use a file for a lattice or for cells.")
+    return places
 
 
 def _file_rows(
@@ -189,19 +194,16 @@ def _noise_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate:
 
 
 def _matrix_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate:
-    mechanism = file.report_channel
-    places = mechanism.secrets
+    mechanism, places = file.report_channel, _places_of(name, file)
     epsilon, slack, metre = math.inf, 0.0, Bracket(1.0, math.inf, math.inf)
-    if isinstance(places, Grid):
-        metre = worst_border(mechanism).factor
-    elif isinstance(places, Lattice):
-        promise = next((each for each in file.guarantees if isinstance(each, VertexPrivacy)), None)
-        if promise is not None:
-            proof = prove_coordinate_privacy(mechanism, promise)
-            epsilon, slack = up(proof.upper * units.factor(UNIT, proof.unit)), proof.slack_m
-            metre = _metre(epsilon, slack)
-    if not isinstance(places, Places):
-        raise InputError(f"{name} is for {places!r}, not for places.", "use a file for places.")
+    promise = next((each for each in file.guarantees if isinstance(each, VertexPrivacy)), None)
+    if promise is not None:
+        proof = prove_coordinate_privacy(mechanism, promise)
+        epsilon, slack = up(proof.upper * units.factor(UNIT, proof.unit)), proof.slack_m
+        metre = _metre(epsilon, slack)
+    else:
+        with suppress(InputError):  # no cells of a grid: nothing is known of two points a metre apart
+            metre = worst_border(mechanism).factor
     prior, loss = (
         Prior.from_visits(places, visits),
         places.loss(visits, unit=UNIT, observables=mechanism.observables),

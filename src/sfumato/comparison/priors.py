@@ -207,11 +207,10 @@ class _Task:
     def _file_rows(self, name: str, file: MechanismFile, value: float, clock: Clock) -> Iterator[PriorRow]:
         check_time(clock.total())
         mechanism, loss = file.report_channel, self.loss
-        claimed = next((each.epsilon for each in file.guarantees if isinstance(each, MetricPrivacy)), 1.0)
         costs: AnyLoss = loss
         if mechanism.observables != mechanism.secrets:
             costs = loss_between(mechanism.secrets, mechanism.observables, loss.name, loss.unit)
-        row = measure(name, None, mechanism, self.prior, self.metric, claimed, errors=loss, loss=costs)
+        row = measure(name, None, mechanism, self.prior, self.metric, 1.0, errors=loss, loss=costs)
         if file.tupling is not None:
             row = replace(row_of_tuples(row, file.tupling, self.prior, loss, costs), name=name)
         yield self._labelled(row, value)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ...errors import DataError, InputError, SfumatoError
-from ..audit_knowledge import TableKnowledge, family_from
+from ...errors import InputError
+from ..audit_knowledge import TableKnowledge, family_from, mechanism_from
 from ..messages import say
 from ..options import Dark, options_of
 from ..outputs import check_outputs
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..audit_output import FigureOutput
 
 _DELTA: Final = 1e-6
-_SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 _DUMMIES: Final = "a file with dummies"
 _NOISE: Final = "noise for coordinates"
 _FITTING: Final = {
@@ -96,55 +95,6 @@ def command(options: MechanismAuditOptions) -> None:
     violated = bool(held.tuple_guarantees) and not _prove_tuples(held, ())
     audit = _audit_matrix(plan, by, figure_output)
     finish(audit, output, requirements, file=file, proved=proved, violated=violated, stated=by.stated)
-
-
-def mechanism_from(path: Path) -> MechanismFile:
-    """Return the content of a mechanism file, recognised by its first bytes, or the mechanism of a matrix."""
-    from ...files import MechanismFile, read_matrix, read_mechanism_file
-
-    if is_mechanism_file(path):
-        return read_mechanism_file(path)
-    try:
-        return MechanismFile(read_matrix(path))
-    except (DataError, InputError) as error:
-        raise _explain_table(path, error) from error
-
-
-def is_mechanism_file(path: Path) -> bool:
-    """Return whether a file begins as mechanism files do, or cannot be read and has their ending."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(_SFM)) == _SFM or path.suffix.lower() == ".sfm"
-    except OSError:
-        return path.suffix.lower() == ".sfm"
-
-
-def _explain_table(path: Path, error: SfumatoError) -> SfumatoError:
-    """Return a better error where the file is a table of another kind, else the same one."""
-    from ...geo import recognised
-    from ...tables import read_columns
-
-    try:
-        names = read_columns(path, ()).column_names
-    except DataError:
-        return error
-    if {"secret", "output"} <= set(names):
-        return DataError(
-            f"{path.name} looks like samples (columns {', '.join(names)}), not like a matrix of probabilities.",
-            f"sfumato audit-samples {path.name}.",
-        )
-    try:
-        # A matrix may well have columns x and y.
-        rest = [name for name in names if name.strip().lower() not in ("x", "y")]
-        recognised(rest, path.name, {})
-    except DataError:
-        return error
-    return DataError(
-        f"{path.name} looks like a table of places (columns {', '.join(names)}). audit needs a mechanism: a file "
-        "from sfumato design, or a matrix with a row of probabilities for each secret.",
-        f"make one first, of rows that need no protection: sfumato design {path.name} -o mine.sfm, then sfumato "
-        "audit mine.sfm.",
-    )
 
 
 def _plan(held: MechanismFile, knowledge: TableKnowledge, also: Iterable[Request]) -> tuple[AuditPlan, Yardstick]:

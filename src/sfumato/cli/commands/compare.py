@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ...errors import InputError
+from ..audit_knowledge import is_mechanism_file
 from ..messages import PARTIAL, option, say
 from ..options import (
     DEFAULT_EPSILON,
@@ -37,7 +38,6 @@ from ..place_options import (
     region_of,
     visits_from,
 )
-from .audit import is_mechanism_file
 
 if TYPE_CHECKING:
     from ...comparison import Comparison, PlaceComparison, PlaceRow, PriorComparison, PriorRow

@@ -7,12 +7,11 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import typer
 
@@ -21,12 +20,12 @@ from ...escaping import plain, unseen
 from ..design_output import write_column
 from ..mechanism_files import file_name
 from ..messages import PARTIAL, option, say
-from ..options import Dark, Figure, Gap, Objective, Picture, SolverOptions, TimeLimit, options_of
+from ..options import ColumnOptions, options_of
 from ..outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
 from ..place_options import promise_of
 from ..progress import StopOnInterrupt, progress_line
 from ..reporting import Reporting
-from ..solve import solver_of
+from .design import solver_of
 
 if TYPE_CHECKING:
     from ...core import Mechanism, Metric, MetricPrivacy, Prior, Space
@@ -35,38 +34,6 @@ _SURVEY: Final = 10_000  # answers that the accuracy is stated for
 _RANGE: Final = re.compile(r"\s*([-+]?\d{1,16})\s*\.\.\s*([-+]?\d{1,16})\s*(?::\s*(\d{1,16}))?\s*")
 _MOST_LABELS: Final = 1_000
 _SHOWN: Final = 5
-
-
-@dataclass(frozen=True, kw_only=True)
-class ColumnOptions(SolverOptions):
-    """The options of ``sfumato design-column``."""
-
-    table: Annotated[Path | None, typer.Argument(help="A table with the columns (CSV, Parquet, ...).")] = None
-    column: Annotated[list[str], typer.Option(help="The column to make private. Repeatable.")]
-    epsilon: Annotated[str, typer.Option(help="The epsilon to guarantee: 1, or 0.1/year for numbers.")]
-    labels: Annotated[
-        list[str] | None, typer.Option(help="Possible values: a,b,c, or a file. Repeatable: sex=f,m.")
-    ] = None
-    numbers: Annotated[
-        list[str] | None, typer.Option(help="18..99, or 18..99:5 in bins of five. Repeatable: age=18..99.")
-    ] = None
-    circular: Annotated[
-        list[str] | None, typer.Option(help="With --numbers: the length of their circle: 24 for hours 0..23.")
-    ] = None
-    split: Annotated[
-        str | None, typer.Option(help="Of several columns: even, shares of epsilon (0.7,0.3), or joint.")
-    ] = None
-    prior: Annotated[str, typer.Option(help="uniform, or data for the shares in the table.")] = "uniform"
-    loss: Annotated[str, typer.Option(help="What a report costs: absolute (of numbers) or hamming.")] = "euclidean"
-    objective: Objective = "expected"
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file (.sfm); of several columns a folder.")
-    ] = None
-    time_limit: TimeLimit = 600.0
-    gap: Gap = None
-    figure: Figure = None
-    picture: Picture = True
-    dark: Dark = False
 
 
 @options_of(ColumnOptions)

@@ -1,10 +1,10 @@
-"""``sfumato estimate``: the distribution of a population, from its private reports."""
+"""``sfumato estimate`` and ``sfumato accuracy``: shares of a population from private reports."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from enum import StrEnum
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -39,32 +39,7 @@ _INSTEAD: Final = {
     "least squares": "--method maximum-likelihood --intervals profile gives each an interval (it takes long), "
     "--method early-stopped a smooth guess.",
 }
-
-
-class Method(StrEnum):
-    """The method of estimation."""
-
-    MAXIMUM_LIKELIHOOD = "maximum-likelihood"
-    EARLY_STOPPED = "early-stopped"
-    LEAST_SQUARES = "least-squares"
-    INVERSION = "inversion"
-
-
-class Kind(StrEnum):
-    """The kind of confidence intervals."""
-
-    NONE = "none"
-    PROFILE = "profile"
-    BOOTSTRAP = "bootstrap"
-    NORMAL = "normal"
-
-
-_KINDS: Final[dict[Kind, Literal["profile", "bootstrap", "normal"] | None]] = {
-    Kind.NONE: None,
-    Kind.PROFILE: "profile",
-    Kind.BOOTSTRAP: "bootstrap",
-    Kind.NORMAL: "normal",
-}
+_MARGIN: Final = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(points?|%)\s*")
 
 
 def command(
@@ -84,12 +59,13 @@ def command(
         typer.Option(help="The column of survey weights. For intervals: --method inversion --intervals normal."),
     ] = None,
     method: Annotated[
-        Method, typer.Option(help="The method; early-stopped is closer to the truth under strong noise.")
-    ] = Method.MAXIMUM_LIKELIHOOD,
+        Literal["maximum-likelihood", "early-stopped", "least-squares", "inversion"],
+        typer.Option(help="The method; early-stopped is closer to the truth under strong noise."),
+    ] = "maximum-likelihood",
     intervals: Annotated[
-        Kind,
+        Literal["none", "profile", "bootstrap", "normal"],
         typer.Option(help="profile or bootstrap (for maximum-likelihood), normal (for inversion)."),
-    ] = Kind.NONE,
+    ] = "none",
     failure: Failure = 0.05,
     seed: Seed = 1,
     unmarked: Annotated[
@@ -215,9 +191,9 @@ def command(
         _label_columns(received.mechanism.secrets)  # before the work
     for remark in of_points:
         say(f"Note: {remark}", err=True)
-    kind = _KINDS[intervals]
+    kind = None if intervals == "none" else intervals
     with working("Estimating shares, and the districts that the reports settle"):
-        found = estimate_population(received, method.value, intervals=kind, failure=failure, seed=seed)
+        found = estimate_population(received, method, intervals=kind, failure=failure, seed=seed)
         known = identifiability(received.mechanism)
         margins = estimate_margins(found, received, intervals=kind, failure=failure, seed=seed)
     if held is not None and not held.has_matrix and (found.intervals or found.districts):
@@ -450,3 +426,86 @@ def _write_margins(margins: Mapping[str, Estimate], path: Path, withheld: Mappin
             columns += [margin.intervals.lower, margin.intervals.upper]
         rows += [(name, *row) for row in zip(*columns, strict=True)]
     write_rows([*_OF_COLUMNS, *(() if sure is None else _ENDS)], rows, path)
+
+
+def accuracy(
+    categories: Annotated[int | None, typer.Option(help="The number of possible answers.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="The epsilon of each answer, a pure number.")] = None,
+    answers: Annotated[int | None, typer.Option(help="The number of people who answer, each once.")] = None,
+    margin: Annotated[str | None, typer.Option(help="The error of an estimated share: '1.2 points'.")] = None,
+    sensitivity: Annotated[
+        int | None, typer.Option(help="For whole numbers: the largest difference that epsilon hides.")
+    ] = None,
+    off_by: Annotated[
+        int | None, typer.Option(help="With --sensitivity: the error of a noisy number, a whole number.")
+    ] = None,
+    mechanism: Annotated[
+        str | None, typer.Option(help="With --categories: randomised-response (GRR), OUE or SUE. [default: GRR]")
+    ] = None,
+    failure: Failure = 0.05,
+) -> None:
+    """Compute how accurate private answers are, before a survey.
+
+    With --categories give two of --epsilon, --answers and --margin: the third is computed.
+    The margin is proved for any true shares, and for all of them at once.
+    With --sensitivity give --epsilon or --off-by: the error of a whole number with discrete Laplace noise,
+    or the least epsilon for it. Both are exact.
+    """
+    check_failure(failure)
+    if (categories is None) == (sensitivity is None):
+        raise InputError(
+            f"{'neither' if categories is None else 'both'} --categories {'nor' if categories is None else 'and'} "
+            f"--sensitivity {'was' if categories is None else 'were'} given.",
+            "use --categories 8 for shares of categories, or --sensitivity 1 for noise on whole numbers.",
+        )
+    if sensitivity is not None:
+        for name, value in (("--answers", answers), ("--margin", margin), ("--mechanism", mechanism)):
+            if value is not None:
+                raise InputError(f"{name} was given with --sensitivity, but it is about shares.", "leave it out.")
+        sentences = _of_noise(epsilon, off_by, sensitivity, failure)
+    else:
+        if off_by is not None:
+            raise InputError("--off-by was given without --sensitivity.", "add --sensitivity 1.")
+        sentences = _of_shares(
+            categories or 0, epsilon, answers, margin, failure, mechanism or "randomised-response"
+        )
+    for sentence in sentences:
+        say(sentence)
+
+
+def _of_shares(
+    categories: int, epsilon: float | None, answers: int | None, margin: str | None, failure: float, mechanism: str
+) -> tuple[str, ...]:
+    from ...estimation import accuracy
+
+    share = None if margin is None else _share(margin)
+    return accuracy(
+        categories, epsilon=epsilon, answers=answers, margin=share, failure=failure, by=mechanism
+    ).sentences
+
+
+def _of_noise(epsilon: float | None, off_by: int | None, sensitivity: int, failure: float) -> tuple[str, ...]:
+    from ...mechanisms import noise_accuracy
+
+    if (epsilon is None) == (off_by is None):
+        raise InputError(
+            f"{'neither' if epsilon is None else 'both'} --epsilon {'nor' if epsilon is None else 'and'} --off-by "
+            f"{'was' if epsilon is None else 'were'} given.",
+            "give one; the other is computed.",
+        )
+    written = None if epsilon is None else str(epsilon)  # the decimal number, not the nearest float
+    answer = noise_accuracy(epsilon=written, off_by=off_by, sensitivity=sensitivity, failure=failure)
+    least = () if off_by is None else ("A smaller epsilon would not do.",)
+    return (answer.sentences[0], *least, *answer.sentences[1:])
+
+
+def _share(text: str) -> float:
+    match = _MARGIN.fullmatch(text)
+    value = float(match[1]) / 100 if match else 0.0
+    if not 0 < value < 1:
+        number = float(text) if re.fullmatch(r"\d{1,2}(?:\.\d+)?", text) else 1.2
+        points = f"{100 * number if 0 < number < 1 else number:g} points"
+        raise InputError(
+            f"--margin {text} is not a number of points from 0 to 100.", f"write '{points}' or '1.2%'."
+        )
+    return value

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -34,13 +33,6 @@ if TYPE_CHECKING:
 _GAP = 1e-4  # relative, of the least loss under a promise
 
 
-class Aim(StrEnum):
-    """The quantity that the mechanism makes small."""
-
-    VULNERABILITY = "vulnerability"
-    INFORMATION = "information"
-
-
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions(VisitsOptions):
     """The options of ``sfumato learn``."""
@@ -50,8 +42,9 @@ class LearnOptions(VisitsOptions):
     sensitive: Annotated[str | None, typer.Option(help="The column to hide; by default the user.")] = None
     most: Annotated[int, typer.Option(help="Hide this many of its values: those with the most visits.")] = 6
     target: Annotated[
-        Aim, typer.Option(help="What to make small: hits of the best guess, or what a report reveals.")
-    ] = Aim.VULNERABILITY
+        Literal["vulnerability", "information"],
+        typer.Option(help="What to make small: hits of the best guess, or what a report reveals."),
+    ] = "vulnerability"
     neural: Annotated[
         bool,
         typer.Option("--neural", help="Learn a neural network on points, then count its reports on cells."),
@@ -121,7 +114,7 @@ def command(options: LearnOptions) -> None:
     if ending is Ending.STOPPED:
         console.print("NOT FINISHED: the training was stopped.")
     with working("Finding the certified optimum"):
-        exact = least_vulnerability if options.target is Aim.VULNERABILITY else least_information
+        exact = least_vulnerability if options.target == "vulnerability" else least_information
         optimum = exact(joint, places, loss, max_loss_m)
     guarantees: list[Guarantee] = []
     promises: list[str] = []
@@ -204,7 +197,7 @@ def _train(
     )
 
     aim: Target = MutualInformation()
-    if options.target is Aim.VULNERABILITY:
+    if options.target == "vulnerability":
         aim = BayesVulnerability() if options.neural else BayesVulnerability(8.0)
     settings: dict[str, Any] = {
         "target": aim,

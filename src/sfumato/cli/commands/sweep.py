@@ -105,7 +105,7 @@ def command(options: SweepOptions) -> None:
     _print_points(
         screen, points, unit, vertices=not on_cells, ties=on_cells and site.costs.name != site.distances.name
     )
-    meaning = _meaning(site, rates, true_errors=options.metric == "euclidean")
+    meaning = _meaning(site, rates, on_cells, averaged=averaged, true_errors=options.metric == "euclidean")
     if meaning:
         screen.print(meaning)
     save_rows(points, target)
@@ -153,21 +153,19 @@ def _warn(places: Places, rates: list[float]) -> None:
                 say(f"Warning: {remark}", err=True)
 
 
-def _meaning(site: Site, rates: list[float], *, true_errors: bool) -> str:
+def _meaning(site: Site, rates: list[float], on_cells: bool, *, averaged: bool, true_errors: bool) -> str:
     """Return what epsilon and the amounts are about, and why the lattice has its spacing."""
-    from ...core import Metric
-    from ...geo import Lattice
     from ...rounding import at_most
 
     sentences = []
-    if isinstance(site.places, Lattice):
+    if not on_cells:
         sentences += ["Epsilon is between any two points."] if rates else []
         sentences.append(
             "Loss and errors are distances from the true point, and the attacker may guess any point."
         )
     else:
         sentences += [_CENTRES] if rates else []
-        if not isinstance(site.costs, Metric):
+        if averaged:
             sentences.append("Loss is the distance from the true point.")
         if true_errors:
             sentences.append("The attacker's error is the distance from the true point to any guess.")

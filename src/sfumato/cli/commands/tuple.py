@@ -107,7 +107,7 @@ def command(
 
 def _single(file: Path) -> MechanismFile:
     """Return a mechanism of single reports that has a matrix."""
-    from .audit import mechanism_from
+    from ..audit_knowledge import mechanism_from
 
     held = mechanism_from(file)
     with option(str(file)):
