@@ -9,6 +9,7 @@ from .certificate import Certificate as Certificate
 from .certificate import DistortionProof as DistortionProof
 from .certificate import as_dict as as_dict
 from .certificate import certify as certify
+from .certificate import epsilon_between_points as epsilon_between_points
 from .certificate import prove_guarantees as prove_guarantees
 from .certificate import relative_gap as relative_gap
 from .constraints import ConstraintProof as ConstraintProof
@@ -51,6 +52,5 @@ from .sensitive import class_vulnerability_above as class_vulnerability_above
 from .sensitive import class_vulnerability_bound as class_vulnerability_bound
 from .slope import Border as Border
 from .slope import Steepest as Steepest
-from .slope import epsilon_between_points as epsilon_between_points
 from .slope import steepest as steepest
 from .slope import worst_border as worst_border

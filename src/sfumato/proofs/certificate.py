@@ -1,4 +1,4 @@
-"""Certificate of a mechanism: all proofs in one object."""
+"""Certificate of a mechanism, all proofs in one object, and the epsilon between points of a lattice."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core import (
     AnyLoss,
+    Bracket,
     DistortionPrivacy,
     Guarantees,
     Loss,
@@ -18,7 +19,9 @@ from ..core import (
     as_guarantees,
     as_loss,
 )
+from ..core.arguments import checked
 from ..core.immutable import CompactRepr
+from ..geo import Lattice
 from ..rounding import amount_at_most, gap_at_most, sum_above
 from .constraints import (
     ConstraintProof,
@@ -28,9 +31,10 @@ from .constraints import (
     prove_constraint,
     worst_loss_above,
 )
-from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
+from .coordinates import VertexPrivacy, bound_to, per_unit_above, prove_coordinate_privacy, prove_steps
 from .metric_privacy import EpsilonProof, prove_metric_privacy
 from .place_distortion import PlaceDistortion
+from .slope import Steepest
 
 
 def relative_gap(value: float, bound: float, least: float = 0.0, *, maximise: bool = False) -> float:
@@ -220,3 +224,23 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@checked
+def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
+    """Return bounds on the least epsilon of a mechanism between any two points that a lattice serves.
+
+    Where the served area is convex it is the steepest slope of the log likelihoods. Elsewhere two points may be
+    nearer than any served way between them: the slope is then a lower bound, and the rows of all pairs of vertices
+    prove the upper one.
+
+    Args:
+        mechanism: A mechanism whose secrets are the vertices of a lattice.
+        steep: Its steepest slope, by `steepest`; epsilon is per its unit.
+    """
+    lattice, found = mechanism.secrets, steep.epsilon
+    if not isinstance(lattice, Lattice) or lattice.convex:
+        return found
+    rows = prove_steps(mechanism, lattice, 1.0)
+    upper = max(found.upper, per_unit_above(lattice, rows.upper, steep.unit))
+    return Bracket(found.lower, found.value, upper)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from .. import intervals
 from ..core import Asked, CoordinatePrivacy, Guarantee, Mechanism, MetricPrivacy, Space, units
@@ -14,9 +14,7 @@ from ..core.immutable import assign
 from ..errors import InputError, python
 from ..geo import Lattice, implying_pairs
 from ..rounding import down, up
-from .metric_privacy import EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
-
-FLATTEST: Final = 1e-9  # slopes and exponents below have no rows
+from .metric_privacy import FLATTEST, EpsilonProof, prove_metric_privacy, prove_pairs, ratios_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

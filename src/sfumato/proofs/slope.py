@@ -26,7 +26,7 @@ from ..core.units import factor, length_m
 from ..errors import InputError
 from ..geo import Lattice
 from ..rounding import UNIT
-from .coordinates import FLATTEST, per_unit_above, prove_steps
+from .metric_privacy import FLATTEST
 
 _CHUNK: Final = 20_000  # polynomials at a time
 _CLOSE: Final = 1e-9  # relative distance of the two ends of the bracket
@@ -97,26 +97,6 @@ def steepest(mechanism: Mechanism, unit: str = "km") -> Steepest:
         (upper * (1 + _ERROR) + slack) * per_unit * lattice.stretch,
     )
     return Steepest(bracket, unit, (float(lat), float(lon)), observable)
-
-
-@checked
-def epsilon_between_points(mechanism: Mechanism, steep: Steepest) -> Bracket:
-    """Return bounds on the least epsilon of a mechanism between any two points that a lattice serves.
-
-    Where the served area is convex it is the steepest slope of the log likelihoods. Elsewhere two points may be
-    nearer than any served way between them: the slope is then a lower bound, and the rows of all pairs of vertices
-    prove the upper one.
-
-    Args:
-        mechanism: A mechanism whose secrets are the vertices of a lattice.
-        steep: Its steepest slope, by `steepest`; epsilon is per its unit.
-    """
-    lattice, found = mechanism.secrets, steep.epsilon
-    if not isinstance(lattice, Lattice) or lattice.convex:
-        return found
-    rows = prove_steps(mechanism, lattice, 1.0)
-    upper = max(found.upper, per_unit_above(lattice, rows.upper, steep.unit))
-    return Bracket(found.lower, found.value, upper)
 
 
 def _search_triangles(mechanism: Mechanism, lattice: Lattice) -> tuple[float, float, Floats, int]:
