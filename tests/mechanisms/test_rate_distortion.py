@@ -164,7 +164,7 @@ def test_what_it_says_and_refuses():
         rate_distortion(EVEN, STEPS, 0.0)
     with pytest.raises(InputError, match="for 4 secrets"):
         rate_distortion(EVEN, np.ones((4, 5)), 1.0)
-    with pytest.raises(SolverError, match="asked for"):
+    with pytest.raises(SolverError, match="was requested"):
         rate_distortion(Prior(LINE, [0.0, 0.1, 0.4, 0.3, 0.2]), STEPS, 0.3, tolerance_bits=1e-40)
 
 

@@ -85,7 +85,8 @@ def true_place(
     error = sum over o of min over points g of the mean over visits x of sum over s of w_s(x) p(o|s) |x - g|
 
     A point x is taken for the secret s with probability w_s(x): for its cell, or for the vertices around it.
-    Guesses are any points. Guesses at centres or vertices alone would overstate the error.
+    Guesses are any points. Guesses at centres or vertices alone would overstate the error. Raises `InputError` if
+    the secrets are not places. Raises `DataError` if no visit is inside.
 
     Args:
         mechanism: The mechanism that is attacked; its secrets are places. Of noise for coordinates the report
@@ -94,10 +95,6 @@ def true_place(
             visits, each equally likely. Those outside are left out.
         unit: The unit of the errors.
         user: Only this user's visits.
-
-    Raises:
-        InputError: If the secrets are not places.
-        DataError: If no visit is inside.
 
     Source:
         Weighted geometric medians (Weiszfeld), with their dual bound; docs/proofs/true-place.md.
@@ -181,7 +178,8 @@ def chance_within(
     The upper bound is proved: the plane is covered by squares, and a guess in a square of half-diagonal c is
     within the radius of no point that the middle of the square is not within radius + c of. Squares that could
     hold a better guess are quartered. The lower bound is achieved by middles of squares. The radius is on the
-    ground; the stretch of the plane is on the safe side in both bounds.
+    ground; the stretch of the plane is on the safe side in both bounds. Raises `InputError` if the secrets are not
+    places, or the radius is not positive or too large for a plane. Raises `DataError` if no visit is inside.
 
     Args:
         mechanism: A mechanism whose secrets are cells or the vertices of a lattice.
@@ -189,10 +187,6 @@ def chance_within(
         radius: A length, such as ``"500 m"``; a Python number is in metres.
         user: Only this user's visits.
         tolerance: The search ends where the answer is known up to this share of it, or after 60,000 squares.
-
-    Raises:
-        InputError: If the secrets are not places, or the radius is not positive or too large for a plane.
-        DataError: If no visit is inside.
 
     Source:
         docs/proofs/within-radius.md.
@@ -292,8 +286,8 @@ def _cover(
 def _masses(points: TruePoints, squares: Floats, near: float, far: float) -> tuple[Floats, Floats]:
     """Return the probability of each secret with a point within two radii of the middles, arrays (squares, n)."""
     box = (points.xy >= squares.min(axis=0) - far) & (points.xy <= squares.max(axis=0) + far)
-    kept = np.flatnonzero(box.all(axis=1))
-    xy, joint = points.xy[kept], points.masses[kept]
+    inside = np.flatnonzero(box.all(axis=1))
+    xy, joint = points.xy[inside], points.masses[inside]
     apart = (xy[:, :1] - squares[:, 0]) ** 2 + (xy[:, 1:] - squares[:, 1]) ** 2
     within_near, within_far = ((joint.T @ (apart <= radius**2).astype(np.float64)).T for radius in (near, far))
     return within_near, within_far

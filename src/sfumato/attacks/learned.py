@@ -137,7 +137,7 @@ class Examples:
 
 def _positive(size: int) -> int:
     if size < 2:
-        raise InputError(f"{size} examples were asked for.", "ask for at least two.")
+        raise InputError(f"{size} examples were requested.", "use at least two.")
     return size
 
 
@@ -166,8 +166,7 @@ class Classifier(ABC):
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:
         """Return the rule that has learned from examples; a seed, for studies, makes it reproducible.
 
-        Raises:
-            MissingExtraError: If the library that the rule comes from is not installed.
+        Raises `MissingExtraError` if the library that the rule comes from is not installed.
         """
 
 
@@ -192,7 +191,7 @@ class NearestNeighbours(Classifier):
 
     def __post_init__(self) -> None:
         if self.k is not None and self.k < 1:
-            raise InputError(f"{self.k} neighbours were asked for.", "ask for at least one.")
+            raise InputError(f"{self.k} neighbours were requested.", "use at least one.")
 
     def fit(self, examples: Examples, *, seed: int | None = None) -> Fitted:  # noqa: ARG002 - nothing is random
         """Return the rule that has learned from examples; nothing is random in it."""
@@ -448,16 +447,15 @@ def learned(
 ) -> LearnedAttack:
     """Return an attack learned from examples and judged on others.
 
+    Raises `InputError` if there are too few examples. Raises `MissingExtraError` if the rule's library is not
+    installed.
+
     Args:
         examples: Secrets and their reports.
         rule: How to learn.
         held_out: The examples that judge; by default a random part of those given.
         share: The part that learns, where none are held out.
         seed: For studies: makes the split and the rule reproducible.
-
-    Raises:
-        InputError: If there are too few examples.
-        MissingExtraError: If the rule's library is not installed.
 
     Source:
         Cherubin, Chatzikokolakis and Palamidessi, S&P 2019.

@@ -193,10 +193,8 @@ def prior_free(
 
     Up to a million coefficients (secrets x observables x guesses) the whole program is solved, which takes about a
     second; beyond, the parts of it that matter. The time limit is in seconds. Arguments are those of `optimal`.
-
-    Raises:
-        InputError: If the prior or the distance does not fit the mechanism.
-        SolverError: If the solver finds no optimum, or recomputing its answer refutes it.
+    Raises `InputError` if the prior or the distance does not fit the mechanism. Raises `SolverError` if the solver
+    finds no optimum, or recomputing its answer refutes it.
 
     Source:
         Shokri, "Privacy Games", equation 28.
@@ -226,11 +224,8 @@ def per_guess(
 
     ``minimax`` holds that value with its bounds; the attack's ``error`` and ``worst_case_error`` are the usual
     sums over guesses, and larger. The program is slower than that of `prior_free`, whose arguments it has: 50
-    secrets, observables and guesses take about a second.
-
-    Raises:
-        InputError: If the prior or the distance does not fit the mechanism.
-        SolverError: If the solver finds no optimum, or recomputing its answer refutes it.
+    secrets, observables and guesses take about a second. Raises `InputError` if the prior or the distance does not
+    fit the mechanism. Raises `SolverError` if the solver finds no optimum, or recomputing its answer refutes it.
 
     Source:
         Shokri, "Privacy Games", equation 29.
@@ -267,10 +262,8 @@ def _solve_whole(
     """Return the strategy q, array (observables, guesses), that minimises rows @ q at most, and the dual weights.
 
     The variable of guess g at observable o is number g * observables + o of a row. Both answers are probabilities:
-    rounding of the solver below 1e-6 is removed, so values must be recomputed from them.
-
-    Raises:
-        SolverError: If there is no optimum, or it is not made of probabilities.
+    rounding of the solver below 1e-6 is removed, so values must be recomputed from them. Raises `SolverError` if
+    there is no optimum, or it is not made of probabilities.
     """
     sums = csr_array(kron(np.ones((1, guesses)), eye_array(observables)))
     limit = "" if time_limit is None else f" within {time_limit:g} s"
@@ -286,8 +279,5 @@ def _probabilities(answer: Floats) -> Floats:
     sums = positive.sum(axis=1, keepdims=True)
     off = max(float((positive - answer).max()), float(np.abs(sums - 1.0).max()))
     if not off <= _OFF:
-        raise SolverError(
-            f"the solver's answer is off by {off:.2g} from being probabilities.",
-            _MILDER,
-        )
+        raise SolverError(f"the solver's answer is off by {off:.2g} from being probabilities.", _MILDER)
     return np.asarray(positive / sums)

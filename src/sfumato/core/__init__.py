@@ -1,4 +1,4 @@
-"""Spaces, priors, metrics, losses, mechanisms, the guarantees asked of them, and brackets of numbers."""
+"""Spaces, priors, metrics, losses, mechanisms, their guarantees, and brackets of numbers."""
 
 from lazy_loader import attach_stub
 

@@ -194,14 +194,12 @@ def _categories(space: Values, given: Mapping[Any, Hashable] | Sequence[Hashable
         missing = [label for label in space.labels if label not in given]
         if missing:
             raise InputError(
-                f"{len(missing)} labels have no category, the first is {missing[0]!r}.",
-                "add them to categories.",
+                f"{len(missing)} labels have no category, the first is {missing[0]!r}.", "add them to categories."
             )
         return [given[label] for label in space.labels]
     if len(given) != len(space):
         raise InputError(
-            f"{len(given)} categories were given for {len(space)} labels.",
-            "pass one per label, in their order.",
+            f"{len(given)} categories were given for {len(space)} labels.", "pass one per label, in their order."
         )
     return list(given)
 

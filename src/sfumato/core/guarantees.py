@@ -27,15 +27,12 @@ class MetricPrivacy(Immutable):
     """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
 
     With a distance on the ground it is geo-indistinguishability; with the discrete metric it is local differential
-    privacy.
+    privacy. Raises `InputError` if epsilon is not a positive number. Raises `UnitError` if its unit does not fit
+    the metric.
 
     Args:
         epsilon: Per unit of the metric; a number, or text such as ``"0.6/km"``.
         metric: The metric d on the secrets.
-
-    Raises:
-        InputError: If epsilon is not a positive number.
-        UnitError: If its unit does not fit the metric.
 
     Source:
         Shokri, "Privacy Games", equation 10; Chatzikokolakis et al., PETS 2013.
@@ -150,17 +147,14 @@ class CoordinatePrivacy(Immutable):
     The distance is on the ground, between any two points served: geo-indistinguishability of true places. A
     mechanism on cells cannot satisfy it, because at a border two points a metre apart belong to two cells. A
     mechanism on the vertices of a `Lattice` can; so can noise on a fine lattice
-    (`sfumato.mechanisms.planar.CoordinateNoise`), with a stated slack.
+    (`sfumato.mechanisms.planar.CoordinateNoise`), with a stated slack. Raises `InputError` if epsilon is not a
+    positive number, or the slack is not a length. Raises `UnitError` if a unit is not one of length.
 
     Args:
         epsilon: Per unit of length; a number, or text such as ``"0.6/km"``.
         unit: The unit of length.
         slack_m: Added to every distance, metres. Designs on a `Lattice` need none; the snapping of positions,
             about a millimetre, is in their proof.
-
-    Raises:
-        InputError: If epsilon is not a positive number, or the slack is not a length.
-        UnitError: If a unit is not one of length.
 
     Source:
         Andres et al., "Geo-Indistinguishability", CCS 2013, definition 3.3.
@@ -203,13 +197,12 @@ class CoordinatePrivacy(Immutable):
 class DistortionPrivacy(Immutable):
     """Distortion privacy: the optimal attack's average error is at least ``minimum``.
 
+    Raises `InputError` if the minimum or a distance is negative. Raises `UnitError` if its unit does not fit the
+    distance.
+
     Args:
         minimum: The least expected error, in the distance's unit; a number or text such as ``"800 m"``.
         distance: d(guess, s): array (guesses, secrets), a `Loss` or a `Metric`.
-
-    Raises:
-        InputError: If the minimum or a distance is negative.
-        UnitError: If its unit does not fit the distance.
 
     Source:
         Shokri, "Privacy Games", equations 7 and 21.

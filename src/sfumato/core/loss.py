@@ -105,7 +105,8 @@ def loss(
 
     A generalised observable (a frozenset of secrets) costs nothing under ``hamming`` only if it equals the label,
     and under ``member`` if it contains the secret; under ``euclidean`` it costs the distance to the middle of the
-    set.
+    set. Raises `InputError` if the kind is unknown, or a function returns NaN or infinity. Raises `UnitError` if
+    the unit does not fit.
 
     Args:
         secrets: The secrets (n).
@@ -113,10 +114,6 @@ def loss(
         kind: A distance of `Space.metric`, ``member``, or a function of two labels.
         unit: The unit of the loss; for a function, the unit that it returns.
         categories: For ``semantic``, the category of each label of both spaces.
-
-    Raises:
-        InputError: If the kind is unknown, or a function returns NaN or infinity.
-        UnitError: If the unit does not fit.
     """
     if callable(kind):
         values = [[float(kind(s, o)) for o in observables.labels] for s in secrets.labels]

@@ -183,8 +183,7 @@ def _checked(array: Floats, name: str) -> Floats:
     if array.min(initial=0.0) < 0:
         i, j = np.argwhere(array < 0)[0]
         raise InputError(
-            f"the {name} is negative: {array[i, j]:g} between values {i} and {j}.",
-            "use distances of at least 0.",
+            f"the {name} is negative: {array[i, j]:g} between values {i} and {j}.", "use distances of at least 0."
         )
     if np.diagonal(array).any():
         i = int(np.flatnonzero(np.diagonal(array))[0])

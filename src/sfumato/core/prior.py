@@ -56,8 +56,7 @@ class Prior(Immutable, NotebookRepr):
         if (array < 0).any():
             i = int(np.argmin(array))
             raise InputError(
-                f"the prior of {space.labels[i]!r} is negative ({array[i]:g}).",
-                "use probabilities of at least 0.",
+                f"the prior of {space.labels[i]!r} is negative ({array[i]:g}).", "use probabilities of at least 0."
             )
         with np.errstate(over="ignore"):  # what sums to infinity does not sum to one
             total = float(array.sum())

@@ -84,8 +84,7 @@ class Space(Immutable):
                 ) from None
             if first != position:
                 raise InputError(
-                    f"the label {label!r} stands at positions {first} and {position}.",
-                    "make the labels distinct.",
+                    f"the label {label!r} stands at positions {first} and {position}.", "make the labels distinct."
                 )
         array = None
         if coordinates is not None:
@@ -99,8 +98,7 @@ class Space(Immutable):
         if crs == WGS84:
             if array is None or array.shape[1] != 2:
                 raise InputError(
-                    f"the CRS {WGS84} needs two coordinates per label.",
-                    "pass latitude and longitude in degrees.",
+                    f"the CRS {WGS84} needs two coordinates per label.", "pass latitude and longitude in degrees."
                 )
             if (np.abs(array[:, 0]) > 90).any() or (np.abs(array[:, 1]) > 180).any():
                 raise InputError(
@@ -242,16 +240,15 @@ class Space(Immutable):
     ) -> Metric:
         """Return a metric on the space.
 
+        Raises `InputError` if the kind is unknown or the space lacks what it needs. Raises `UnitError` if the unit
+        does not fit the coordinates.
+
         Args:
             kind: ``euclidean``, ``great-circle``, ``manhattan``, ``hamming``,
                 ``absolute`` (one coordinate), ``jaccard`` (labels that are sets) or
                 ``semantic`` (0 within a category, 1 across).
             unit: The unit of the answer; by default that of the coordinates.
             categories: For ``semantic``, the category of each label.
-
-        Raises:
-            InputError: If the kind is unknown or the space lacks what it needs.
-            UnitError: If the unit does not fit the coordinates.
         """
         array, natural_unit = between(self, self, kind, categories=categories)
         metric = Metric(readonly(array), natural_unit, name=kind, triangle=True)

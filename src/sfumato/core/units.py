@@ -11,49 +11,27 @@ from ..errors import UnitError, python
 from ..escaping import plain
 from ..rounding import amount
 
-_TABLE: Final[dict[str, tuple[str, float]]] = {
-    "mm": ("length", 0.001),
-    "cm": ("length", 0.01),
-    "m": ("length", 1.0),
-    "km": ("length", 1000.0),
-    "ft": ("length", 0.3048),
-    "yd": ("length", 0.9144),
-    "mi": ("length", 1609.344),
-    "nmi": ("length", 1852.0),
-    "s": ("time", 1.0),
-    "min": ("time", 60.0),
-    "h": ("time", 3600.0),
-    "day": ("time", 86400.0),
-    "week": ("time", 604800.0),
-    "month": ("calendar", 1.0),
-    "year": ("calendar", 12.0),
+_DIMENSIONS: Final = (
+    ("length", {"mm": 0.001, "cm": 0.01, "m": 1.0, "km": 1000.0, "ft": 0.3048, "yd": 0.9144}),
+    ("length", {"mi": 1609.344, "nmi": 1852.0}),
+    ("time", {"s": 1.0, "min": 60.0, "h": 3600.0, "day": 86400.0, "week": 604800.0}),
+    ("calendar", {"month": 1.0, "year": 12.0}),
+)
+_TABLE: Final = {unit: (kind, size) for kind, sizes in _DIMENSIONS for unit, size in sizes.items()}
+_NAMES: Final = {
+    "m": "metre metres meter meters",
+    "km": "kilometre kilometres kilometer kilometers",
+    "mi": "mile miles",
+    "ft": "foot feet",
+    "s": "sec second seconds",
+    "min": "minute minutes",
+    "h": "hour hours",
+    "day": "days",
+    "week": "weeks",
+    "month": "months",
+    "year": "years",
 }
-
-_ALIASES: Final[dict[str, str]] = {
-    "metre": "m",
-    "metres": "m",
-    "meter": "m",
-    "meters": "m",
-    "kilometre": "km",
-    "kilometres": "km",
-    "kilometer": "km",
-    "kilometers": "km",
-    "mile": "mi",
-    "miles": "mi",
-    "foot": "ft",
-    "feet": "ft",
-    "sec": "s",
-    "second": "s",
-    "seconds": "s",
-    "minute": "min",
-    "minutes": "min",
-    "hour": "h",
-    "hours": "h",
-    "days": "day",
-    "weeks": "week",
-    "months": "month",
-    "years": "year",
-}
+_ALIASES: Final = {name: unit for unit, names in _NAMES.items() for name in names.split()}
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY: Final = re.compile(rf"^\s*({_NUMBER})\s*(/|per\s)?\s*([A-Za-z]*)\s*$")
@@ -72,10 +50,7 @@ def factor(source: str, target: str) -> float:
         return 1.0
     if a in _TABLE and b in _TABLE and _TABLE[a][0] == _TABLE[b][0]:
         return _TABLE[a][1] / _TABLE[b][1]
-    raise UnitError(
-        f"the unit {source or 'none'!r} does not fit {target or 'none'!r}.",
-        f"use {_fitting(b)}.",
-    )
+    raise UnitError(f"the unit {source or 'none'!r} does not fit {target or 'none'!r}.", f"use {_fitting(b)}.")
 
 
 def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> float:
@@ -88,20 +63,20 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
     example = f"0.6/{unit}" if per and unit else f"{amount} {unit}" if unit else "0.6"
     if not isinstance(text, str):
         try:
-            value, rate, found = float(text), per, ""
+            value, rate, source = float(text), per, ""
         except (TypeError, ValueError):
             raise UnitError(f"{what} {text!r} is not a number.", f"write it as {example!r}.") from None
     else:
         match = _QUANTITY.match(text)
         if match is None:
             raise UnitError(f"{what} {text!r} is not a number with a unit.", f"write it as {example!r}.")
-        value, rate, found = float(match[1]), match[2] is not None, match[3]
+        value, rate, source = float(match[1]), match[2] is not None, match[3]
     if not math.isfinite(value):
         raise UnitError(f"{what} must be a finite number, but {text!r} was given.", f"write it as {example!r}.")
-    if found and rate != per:
+    if source and rate != per:
         wanted = "an amount per unit" if per else "an amount, not a rate"
         raise UnitError(f"{what} must be {wanted}, but {text!r} was given.", f"write it as {example!r}.")
-    if not found:
+    if not source:
         if rate and isinstance(text, str) and not per:
             raise UnitError(f"{what} {text!r} ends in '/' without a unit.", f"write it as {example!r}.")
         if unit and isinstance(text, str):
@@ -109,13 +84,13 @@ def parse(text: str | float, *, per: bool = False, unit: str, what: str) -> floa
             raise UnitError(f"{what} {text!r} has no unit.", f"write {complete}.")
         return value
     try:
-        scale = factor(found, unit)
+        scale = factor(source, unit)
     except UnitError as error:
         if not unit:  # of what has no unit
             raise UnitError(
                 f"{what} {text!r}: {error.problem}",
                 f"write it as {value:g}",
-                python(f"give the array the unit: sf.Metric(array, {found!r})."),
+                python(f"give the array the unit: sf.Metric(array, {source!r})."),
             ) from None
         others = f", or in {_fitting(unit)}"
         raise UnitError(f"{what} {text!r}: {error.problem}", f"write it as {example!r}{others}.") from None

@@ -182,12 +182,12 @@ class AliasTables:
         rest = (word >> np.uint64(spare)) & np.uint64((1 << (64 - spare - k)) - 1)
         cell = (rows << k) + column
         threshold = self.high.reshape(-1)[cell]
-        own = rest < threshold
+        direct = rest < threshold
         if self.low is not None:
             tie = np.flatnonzero(rest == threshold)
             if tie.size:
-                own[tie] = words.draw(tie.size) >> np.uint64(2) < self.low.reshape(-1)[cell[tie]]
-        return np.where(own, column, self.alias.reshape(-1)[cell])
+                direct[tie] = words.draw(tie.size) >> np.uint64(2) < self.low.reshape(-1)[cell[tie]]
+        return np.where(direct, column, self.alias.reshape(-1)[cell])
 
     def draw_one(self, row: int, words: Words) -> int:
         """Return one observable's position for one row, as `draw` does and from the same words, in less time."""
@@ -196,10 +196,10 @@ class AliasTables:
         word = int(words.draw(1)[0])
         column, rest = word >> (64 - k), (word >> spare) & ((1 << (64 - spare - k)) - 1)
         threshold = self.high.item(row, column)
-        own = rest < threshold
+        direct = rest < threshold
         if self.low is not None and rest == threshold:
-            own = int(words.draw(1)[0]) >> 2 < self.low.item(row, column)
-        return column if own else self.alias.item(row, column)
+            direct = int(words.draw(1)[0]) >> 2 < self.low.item(row, column)
+        return column if direct else self.alias.item(row, column)
 
 
 def _swept(weights: Integers, k: int, bits: int) -> tuple[Integers, NDArray[np.int32]]:

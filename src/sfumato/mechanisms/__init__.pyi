@@ -7,6 +7,8 @@ from .discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from .discrete_gaussian import GaussianNoise as GaussianNoise
 from .discrete_laplace import DiscreteLaplace as DiscreteLaplace
 from .discrete_laplace import LaplaceNoise as LaplaceNoise
+from .discrete_laplace import Staircase as Staircase
+from .discrete_laplace import StaircaseNoise as StaircaseNoise
 from .family import Matched as Matched
 from .family import MechanismFamily as MechanismFamily
 from .family import matched as matched
@@ -64,8 +66,6 @@ from .sensitivity import histogram_sensitivity as histogram_sensitivity
 from .sensitivity import mean_sensitivity as mean_sensitivity
 from .sensitivity import sensitivity as sensitivity
 from .sensitivity import sum_sensitivity as sum_sensitivity
-from .staircase import Staircase as Staircase
-from .staircase import StaircaseNoise as StaircaseNoise
 from .strict_privacy import merge_close_secrets as merge_close_secrets
 from .strict_privacy import repair_to_private as repair_to_private
 from .tupling import DummyChoice as DummyChoice

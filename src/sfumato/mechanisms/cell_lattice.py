@@ -253,13 +253,8 @@ def ranges(kernel: Floats, size: int, axis: int) -> Floats:
     else:
         middle = len(weights) // 2
         near = slice(middle - size + 1, middle + size)
-        sums = np.stack(
-            [
-                np.cumsum(weights, axis=0)[near],
-                weights[near],
-                np.cumsum(weights[::-1], axis=0)[::-1][near],
-            ]
-        )
+        up, down = np.cumsum(weights, axis=0), np.cumsum(weights[::-1], axis=0)[::-1]
+        sums = np.stack([up[near], weights[near], down[near]])
     return np.moveaxis(sums, 1, axis + 1)
 
 

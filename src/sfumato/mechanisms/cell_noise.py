@@ -39,7 +39,9 @@ def planar_geometric(
 
     On the infinite lattice of the cells p(z|s) = exp(-epsilon |s - z|) / Z, where Z does not depend on s; then
     every z outside the region moves to its nearest cell. No row is normalised by itself, so no epsilon is lost at
-    the borders: it holds exactly, for a region of any shape, and every cell inside attains it.
+    the borders: it holds exactly, for a region of any shape, and every cell inside attains it. Raises `InputError`
+    if the cells are not on a lattice or too small for the noise, or epsilon is not positive. Raises `UnitError` if
+    the unit of epsilon does not fit.
 
     Args:
         space: The n cells, which are also the observables: a `Grid`, or places of any shape on a lattice (a masked
@@ -47,10 +49,6 @@ def planar_geometric(
         epsilon: Per unit of the space's coordinates, metres for a grid; a number or text such as ``"0.6/km"``.
         norm: ``euclidean``, ``manhattan`` or ``maximum``.
         basis: The basis of their lattice; by default the one that the cells show.
-
-    Raises:
-        InputError: If the cells are not on a lattice or too small for the noise, or epsilon is not positive.
-        UnitError: If the unit of epsilon does not fit.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, sections 4.1 and
@@ -71,9 +69,8 @@ def planar_geometric(
 class PlanarGeometric(MechanismFamily):
     """The planar geometric mechanism as a family; see `planar_geometric` for the arguments.
 
-    Raises:
-        InputError: If the cells are not on a lattice, or epsilon is not positive.
-        UnitError: If its unit does not fit.
+    Raises `InputError` if the cells are not on a lattice, or epsilon is not positive. Raises `UnitError` if its
+    unit does not fit.
     """
 
     name: ClassVar[str] = "planar geometric mechanism"
@@ -160,12 +157,10 @@ class PlanarGeometric(MechanismFamily):
             return region.matrix(row) / total
 
         span = float(exponents.max()) + 8 * radius
-        known = self.norm != "maximum"  # a norm of the lattice only, not a named distance of spaces
-        metric = (
-            self.space.metric(self.norm)
-            if known
-            else Metric(distances, self.space.unit, name=self.norm, triangle=True)
-        )
+        if self.norm == "maximum":  # a norm of the lattice only, not a named distance of spaces
+            metric = Metric(distances, self.space.unit, name=self.norm, triangle=True)
+        else:
+            metric = self.space.metric(self.norm)
         promised = MetricPrivacy(self._epsilon, metric)
         return lower_exponents(build, exponents, self.space, self.space, span=span).promising(promised)
 
@@ -212,16 +207,13 @@ class PlanarGaussian(MechanismFamily):
     one. Rounding and moving are post-processing, so two secrets at distance d are at least as indistinguishable as
     under normal noise: Gaussian privacy with mu = d / sigma, (epsilon, delta) with `delta`, zero-concentrated
     privacy with rho = d**2 / (2 sigma**2). No pure epsilon holds per unit of distance: the likelihood ratio grows
-    with the distance of the report.
+    with the distance of the report. Raises `InputError` if the cells are not rectangles of one lattice, or sigma
+    is not positive. Raises `UnitError` if the unit of sigma does not fit.
 
     Args:
         space: The cells, which are also the reports: a `Grid` or cells of one.
         sigma: Per axis, in the unit of the coordinates; a number or text such as ``"400 m"``.
         basis: The basis of their lattice, along the axes; by default the one that the cells show.
-
-    Raises:
-        InputError: If the cells are not rectangles of one lattice, or sigma is not positive.
-        UnitError: If the unit of sigma does not fit.
 
     Source:
         Kawamoto and Murakami, ESORICS 2019, compare with planar Gaussian noise. Privacy of normal noise: Balle and
@@ -248,9 +240,8 @@ class PlanarGaussian(MechanismFamily):
                 "use a Grid or a part of one, or PlanarGeometric, which takes any lattice.",
             )
         lattice.positions(space)  # refuses cells off the lattice
-        object.__setattr__(self, "space", space)
-        object.__setattr__(self, "sigma", positive(units.parse(sigma, unit=space.unit, what="sigma"), "sigma"))
-        object.__setattr__(self, "basis", lattice)
+        scale = positive(units.parse(sigma, unit=space.unit, what="sigma"), "sigma")
+        assign(self, space=space, sigma=scale, basis=lattice)
 
     @property
     def secrets(self) -> Space:
@@ -275,9 +266,7 @@ class PlanarGaussian(MechanismFamily):
     def mu(self, distance: float | str) -> float:
         """Return the mu of Gaussian privacy between two secrets, distance / sigma.
 
-        Raises:
-            InputError: If the distance is negative.
-            UnitError: If its unit does not fit.
+        Raises `InputError` if the distance is negative. Raises `UnitError` if its unit does not fit.
         """
         d = units.parse(distance, unit=self.space.unit, what="the distance")
         if d < 0:
@@ -292,11 +281,8 @@ class PlanarGaussian(MechanismFamily):
         """Return a delta with which two secrets at a distance are (epsilon, delta)-indistinguishable.
 
         Phi(mu / 2 - epsilon / mu) - e^epsilon Phi(-mu / 2 - epsilon / mu), and (1 + e^epsilon) 2**-38 for the
-        rounding of the matrix to integers. The distance is a number or text such as ``"500 m"``.
-
-        Raises:
-            InputError: If an argument is negative.
-            UnitError: If the unit of the distance does not fit.
+        rounding of the matrix to integers. The distance is a number or text such as ``"500 m"``. Raises
+        `InputError` if an argument is negative. Raises `UnitError` if the unit of the distance does not fit.
         """
         mu = self.mu(distance)
         ideal = Gaussian(1.0, mu).delta(epsilon) if mu > 0 else 0.0

@@ -68,11 +68,11 @@ class DiscreteGaussian(Noise):
         sigma = gaussian_sigma(epsilon, delta, float(whole(sensitivity, "the sensitivity")))
         grain = Fraction(2) ** (math.floor(2 * math.log2(sigma)) - _GRAIN)
 
-        def kept(multiple: int) -> bool:
+        def enough(multiple: int) -> bool:
             return cls(multiple * grain, sensitivity).delta(epsilon) <= delta
 
         high = math.ceil(Fraction(sigma) ** 2 / grain)
-        return cls(bisect(kept, *double(kept, fails=1, holds=high)).holds * grain, sensitivity)
+        return cls(bisect(enough, *double(enough, fails=1, holds=high)).holds * grain, sensitivity)
 
     @property
     def epsilon(self) -> float:
@@ -104,14 +104,16 @@ class DiscreteGaussian(Noise):
     @property
     def variance(self) -> float:
         """The variance of the noise, a sum in floating point."""
-        k = np.arange(1.0, self._end(0) + 1)
-        return 2 * math.fsum(k**2 * self.pmf(k.astype(np.int64)))
+        return self._moment(2)
 
     @property
     def absolute(self) -> float:
         """The expected absolute noise, a sum in floating point."""
+        return self._moment(1)
+
+    def _moment(self, power: int) -> float:
         k = np.arange(1.0, self._end(0) + 1)
-        return 2 * math.fsum(k * self.pmf(k.astype(np.int64)))
+        return 2 * math.fsum(k**power * self.pmf(k.astype(np.int64)))
 
     def pmf(self, value: ArrayLike) -> Floats:
         """Return exp(-k**2 / (2 v)) over its sum."""

@@ -133,7 +133,10 @@ def matched(
 ) -> Matched:
     """Return the mechanism of a family whose expected loss is just below a target, to compare at equal loss.
 
-    The parameter is found by bisection of its logarithm; the loss must grow or fall with it.
+    The parameter is found by bisection of its logarithm; the loss must grow or fall with it. Raises `InputError`
+    if a parameter is not positive, or the tolerance is not. Raises `InfeasibleError` if the losses at both ends
+    are on one side of the target, or the loss jumps over it. Raises `UnitError` if the unit of the target does not
+    fit.
 
     Args:
         build: From a parameter to a mechanism, such as ``lambda e: planar_geometric(city, e)``.
@@ -142,11 +145,6 @@ def matched(
         target: In the loss's unit; a number or text such as ``"500 m"``.
         between: Two positive parameters, one with too little loss and one with too much.
         tolerance: The most by which the loss may be below the target, as a part of the target.
-
-    Raises:
-        InputError: If a parameter is not positive, or the tolerance is not.
-        InfeasibleError: If the losses at both ends are on one side of the target, or the loss jumps over it.
-        UnitError: If the unit of the target does not fit.
 
     Example:
         >>> import sfumato as sf
@@ -172,8 +170,8 @@ def matched(
         raise InfeasibleError(
             f"the loss goes from {units.show(low.loss, low.unit)} to {units.show(high.loss, low.unit)} "
             f"for parameters from {between[0]:.4g} to {between[1]:.4g}, "
-            f"but {units.show(wanted, low.unit)} was asked for.",
-            "use parameters farther apart, or ask for a loss that the family reaches.",
+            f"but {units.show(wanted, low.unit)} was requested.",
+            "use parameters farther apart, or a loss that the family reaches.",
         )
 
     def within(parameter: float) -> bool:

@@ -45,15 +45,12 @@ def geometric(space: Space, epsilon: float | str) -> Mechanism:
 
     On equally spaced numbers it is geometric noise whose reports beyond either end move to that end. Every pair of
     neighbours is as distinguishable as epsilon allows. Followed by the optimal remap (`remapped`) it has the least
-    loss for every prior and every loss that grows with the distance.
+    loss for every prior and every loss that grows with the distance. Raises `InputError` if the space has not
+    exactly one coordinate, or epsilon is not positive. Raises `UnitError` if the unit of epsilon does not fit.
 
     Args:
         space: Numbers (one coordinate each), in any order and spacing.
         epsilon: Per unit of the coordinates, for the metric ``absolute``; a number or text such as ``"0.1/year"``.
-
-    Raises:
-        InputError: If the space has not exactly one coordinate, or epsilon is not positive.
-        UnitError: If the unit of epsilon does not fit.
 
     Source:
         Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009,
@@ -87,15 +84,13 @@ def tight_constraints(space: Space, metric: Metric, epsilon: float | str) -> Mec
     every line, for the discrete metric, and elsewhere from some epsilon on. Each observable then attains
     epsilon for its own secret against all others.
 
+    Raises `InfeasibleError` if a weight is negative, or two secrets are at distance 0. Raises `InputError` if the
+    equations are too near to singular for floats. Raises `UnitError` if the unit of epsilon does not fit.
+
     Args:
         space: The n secrets, which are also the observables.
         metric: The metric on them; where the triangle inequality fails, its closure.
         epsilon: Per unit of the metric; a number or text such as ``"0.6/km"``.
-
-    Raises:
-        InfeasibleError: If a weight is negative, or two secrets are at distance 0.
-        InputError: If the equations are too near to singular for floats.
-        UnitError: If the unit of epsilon does not fit.
 
     Source:
         Shokri's constraints (Privacy Games, equation 10) as equations; the mechanism is known as "tight
@@ -133,7 +128,9 @@ def restricted_laplace(
 
     A report shows that the secret is within the radius, so secrets with different sets of reports can be
     distinguished with certainty: there is no metric privacy. Tupling over it restores (epsilon, delta) for
-    distributions. Between secrets with the same reports the likelihood ratio stays below exp(2 epsilon d).
+    distributions. Between secrets with the same reports the likelihood ratio stays below exp(2 epsilon d). Raises
+    `InputError` if sizes differ, or a number is negative. Raises `InfeasibleError` if a secret has no observable
+    within the radius. Raises `UnitError` if a unit does not fit.
 
     Args:
         space: The n secrets.
@@ -142,11 +139,6 @@ def restricted_laplace(
         radius: In the unit of the distance; a number or text such as ``"800 m"``. Distances above it by a part in
             1e12 count as equal.
         observables: The m observables; by default the secrets.
-
-    Raises:
-        InputError: If sizes differ, or a number is negative.
-        InfeasibleError: If a secret has no observable within the radius.
-        UnitError: If a unit does not fit.
 
     Source:
         Kawamoto and Murakami, "Local obfuscation mechanisms for hiding probability distributions", ESORICS 2019,
@@ -211,17 +203,13 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
 
     Its centre is the best guess without a report, of expected distance D. It reports the truth with probability 1
     - distortion / D, slightly less to cover rounding. Where the loss is this distance, no mechanism of that
-    distortion has a lower loss.
+    distortion has a lower loss. Raises `InputError` if the distance is not such an array or the distortion is
+    negative. Raises `InfeasibleError` if the distortion is above D. Raises `UnitError` if its unit does not fit.
 
     Args:
         prior: The prior on the n secrets.
         distance: d(guess, s), array (n, n) with zeros on its diagonal.
         distortion: In the distance's unit; a number or text such as ``"800 m"``.
-
-    Raises:
-        InputError: If the distance is not such an array or the distortion is negative.
-        InfeasibleError: If the distortion is above D.
-        UnitError: If its unit does not fit.
 
     Source:
         Oya, Troncoso and Pérez-González, CCS 2017; docs/proofs/closed-forms.md.
@@ -273,16 +261,13 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
 
     The half pays for the normalisation: the numerators of two secrets differ by at most exp(epsilon d / 2), and so
     do their sums. The true epsilon is usually smaller than the stated one (`sfumato.proofs.prove_metric_privacy`
-    finds it).
+    finds it). Raises `InputError` if the metric is not on the space, or epsilon is not positive. Raises
+    `UnitError` if the unit of epsilon does not fit.
 
     Args:
         space: The n secrets, which are also the observables.
         metric: The metric on them; where the triangle inequality fails, its closure.
         epsilon: Stated per unit of the metric; a number or text such as ``"0.6/km"``.
-
-    Raises:
-        InputError: If the metric is not on the space, or epsilon is not positive.
-        UnitError: If the unit of epsilon does not fit.
 
     Source:
         McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, with the utility -d(s, o).

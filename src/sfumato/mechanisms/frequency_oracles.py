@@ -221,14 +221,14 @@ class Bits(Recipe):
 
     def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
         """Return k bits for each row, array (count, k)."""
-        own = (rows[:, None] == np.arange(self.count)).astype(np.intp)
-        return self._tables.draw(own.ravel(), words).reshape(own.shape).astype(np.int64)
+        same = (rows[:, None] == np.arange(self.count)).astype(np.intp)
+        return self._tables.draw(same.ravel(), words).reshape(same.shape).astype(np.int64)
 
 
 def _products(bit: Floats, patterns: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Floats:
     other = bit[0][patterns]
-    own = bit[1][patterns]
-    rows = [np.vstack([other[:s], own[s : s + 1], other[s + 1 :]]).prod(axis=0) for s in range(len(patterns))]
+    same = bit[1][patterns]
+    rows = [np.vstack([other[:s], same[s : s + 1], other[s + 1 :]]).prod(axis=0) for s in range(len(patterns))]
     return np.array(rows)
 
 
@@ -260,7 +260,7 @@ class SubsetSelection(FrequencyOracle):
         value, k = categorical(space, epsilon), len(space)
         assign(self, space=space, _epsilon=value)
         if size is not None and not 1 <= size < k:
-            raise InputError(f"subsets of {size} out of {k} categories were asked for.", f"use 1 to {k - 1}.")
+            raise InputError(f"subsets of {size} out of {k} categories were requested.", f"use 1 to {k - 1}.")
         object.__setattr__(self, "size", _best_size(k, value) if size is None else size)
 
     @property
@@ -426,7 +426,7 @@ class RandomisedResponse(FrequencyOracle):
 
     @property
     def stated_guarantees(self) -> tuple[MetricPrivacy, ...]:
-        """The promises of the matrix."""
+        """The guarantees of the matrix."""
         return self.mechanism().guarantees
 
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:

@@ -58,14 +58,12 @@ class LocalHashing(FrequencyOracle):
         value, k = categorical(space, epsilon), len(space)
         if k > _MOST_CATEGORIES:
             raise InputError(f"there are {k:,} categories.", f"use at most {_MOST_CATEGORIES:,}.")
-        g = (
-            max(2, k if value > math.log(k) else min(k, round(math.exp(value)) + 1))
-            if buckets is None
-            else buckets
-        )
-        if not 2 <= g <= _MOST_CATEGORIES:
-            raise InputError(f"{g} buckets were given.", f"use 2 to {_MOST_CATEGORIES:,}; e^epsilon + 1 is best.")
-        assign(self, space=space, buckets=g, prime=_prime_from(max(k, g)), _epsilon=value)
+        if buckets is None:
+            buckets = max(2, k if value > math.log(k) else min(k, round(math.exp(value)) + 1))
+        if not 2 <= buckets <= _MOST_CATEGORIES:
+            most = f"{_MOST_CATEGORIES:,}"
+            raise InputError(f"{buckets} buckets were given.", f"use 2 to {most}; e^epsilon + 1 is best.")
+        assign(self, space=space, buckets=buckets, prime=_prime_from(max(k, buckets)), _epsilon=value)
 
     @property
     def collision(self) -> Fraction:
@@ -82,9 +80,9 @@ class LocalHashing(FrequencyOracle):
     @property
     def support(self) -> tuple[float, float]:
         """(p, q) with q = c p + (1 - c) p exp(-epsilon) for the collision probability c."""
-        own, other = self._response
+        same, other = self._response
         c = float(self.collision)
-        return own, c * own + (1 - c) * other
+        return same, c * same + (1 - c) * other
 
     @property
     def hamming_loss(self) -> float:
@@ -94,9 +92,9 @@ class LocalHashing(FrequencyOracle):
         decoder does better. Raises `InputError` if buckets may be empty and there are more than about four
         thousand categories.
         """
-        own, other = self._response
+        same, other = self._response
         full = self.buckets - float(self._empty())
-        return 1 - (full * own + (self.buckets - full) * other) / len(self.space)
+        return 1 - (full * same + (self.buckets - full) * other) / len(self.space)
 
     def mechanism(self) -> Mechanism:
         """Return the mechanism on all reports (a, b, bucket); `InputError` if there are too many to list."""
@@ -133,8 +131,8 @@ class LocalHashing(FrequencyOracle):
 
     @property
     def _response(self) -> tuple[float, float]:
-        own = 1 / (1 + (self.buckets - 1) * math.exp(-self._epsilon))
-        return own, own * math.exp(-self._epsilon)
+        same = 1 / (1 + (self.buckets - 1) * math.exp(-self._epsilon))
+        return same, same * math.exp(-self._epsilon)
 
     def _empty(self) -> Fraction:
         """Return the mean number of buckets without a category.

@@ -18,9 +18,8 @@ from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..intervals import Interval, negative, rational_interval
 from ..rounding import about, at_least, at_most, float_below
-from .discrete_laplace import DiscreteLaplace
+from .discrete_laplace import DiscreteLaplace, Staircase
 from .noise import Noise
-from .staircase import Staircase
 
 _FARTHEST: Final = 1 << 40
 _OUTWARD: Final = 1 + 1e-10  # more than the rounding of a tail that is summed in floating point
@@ -135,31 +134,30 @@ def noise_accuracy(
 
 
 def _off_by(noise: Noise, failure: Fraction) -> int:
-    def held(reach: int) -> bool:
+    def enough(reach: int) -> bool:
         return _beyond(noise, reach, failure)
 
-    if held(0):
+    if enough(0):
         return 0
     guess = int(-ndtri(min(0.5, float(failure) / 2)) * math.sqrt(noise.variance))
     low, high = max(0, guess - 2), guess + 2
-    if low == 0 or held(low) or not held(high):  # not nearly normal
-        low, high = double(held, fails=0, holds=1)
-    return bisect(held, low, high).holds
+    if low == 0 or enough(low) or not enough(high):  # not nearly normal
+        low, high = double(enough, fails=0, holds=1)
+    return bisect(enough, low, high).holds
 
 
 def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
     """Return the least float that is enough, or raise if the noise's scale would be too large."""
 
-    def held(epsilon: float) -> bool:
+    def enough(epsilon: float) -> bool:
         return _beyond(DiscreteLaplace(epsilon, sensitivity), off_by, failure)
 
     least = math.nextafter(sensitivity / _FARTHEST, math.inf)
-    if held(least):
+    if enough(least):
         raise InputError(
-            f"noise that may be off by {off_by:,} has a scale of more than 2**40.",
-            "use a coarser unit.",
+            f"noise that may be off by {off_by:,} has a scale of more than 2**40.", "use a coarser unit."
         )
-    return bisect(held, *double(held, fails=least, holds=2 * least)).holds
+    return bisect(enough, *double(enough, fails=least, holds=2 * least)).holds
 
 
 def _beyond(noise: Noise, reach: int, failure: Fraction) -> bool:

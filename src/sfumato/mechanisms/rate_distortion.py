@@ -95,7 +95,9 @@ def rate_distortion(
 
     It is 2 b-private for the loss, if the loss is a metric: q(o) cancels, exp(-b l) differs by at most exp(b d),
     and so does its sum. The integers satisfy this. Reports that reduce no loss have probability zero, unless
-    another is below 2**-80: then each gets a very small one.
+    another is below 2**-80: then each gets a very small one. Raises `InputError` if sizes differ, or a number is
+    not positive. Raises `InfeasibleError` if a secret has no observable within the largest loss. Raises
+    `SolverError` if the tolerance is below the precision of floats. Raises `UnitError` if a unit does not fit.
 
     Args:
         prior: The prior on the n secrets. The mechanism also has rows for secrets of prior zero.
@@ -104,12 +106,6 @@ def rate_distortion(
         observables: The m observables; by default the secrets.
         largest_loss: The largest loss of any report; with it there is no metric privacy.
         tolerance_bits: The most by which the information may exceed the least for the loss reached.
-
-    Raises:
-        InputError: If sizes differ, or a number is not positive.
-        InfeasibleError: If a secret has no observable within the largest loss.
-        SolverError: If the tolerance is below the precision of floats.
-        UnitError: If a unit does not fit.
 
     Source:
         Blahut, "Computation of channel capacity and rate-distortion functions", 1972; Oya, Troncoso and
@@ -152,16 +148,8 @@ def rate_distortion(
     slack = _ROUNDING * (len(p) * float(np.abs(terms).sum()) + b * abs(expected) + 1)
     lower = float(terms.sum()) - marginal.excess - b * expected - slack
     bits = mutual_information_bits(mechanism, prior)
-    return RateDistortion(
-        mechanism,
-        prior,
-        b,
-        losses.unit,
-        expected,
-        Bracket(max(0.0, lower / math.log(2)), bits, bits),
-        most,
-        marginal.steps,
-    )
+    information = Bracket(max(0.0, lower / math.log(2)), bits, bits)
+    return RateDistortion(mechanism, prior, b, losses.unit, expected, information, most, marginal.steps)
 
 
 def rate_distortion_of_loss(
@@ -176,13 +164,10 @@ def rate_distortion_of_loss(
     """Return the rate-distortion optimum whose expected loss is just below a target.
 
     The target is in the unit of the loss, a number or text such as ``"500 m"``. The loss is below it by at most
-    the tolerance, as a part of the target. See `rate_distortion` for the other arguments.
-
-    Raises:
-        InputError: If sizes differ, or a number is not positive.
-        InfeasibleError: If a report that reveals nothing reaches the target, or no mechanism does, or only a
-            mixture of two of neighbouring slopes.
-        UnitError: If a unit does not fit.
+    the tolerance, as a part of the target. See `rate_distortion` for the other arguments. Raises `InputError` if
+    sizes differ, or a number is not positive. Raises `InfeasibleError` if a report that reveals nothing reaches
+    the target, or no mechanism does, or only a mixture of two of neighbouring slopes. Raises `UnitError` if a unit
+    does not fit.
     """
     reports = prior.space if observables is None else observables
     losses = as_loss(loss, len(prior), len(reports))
@@ -195,7 +180,7 @@ def rate_distortion_of_loss(
     silent = float((prior.probabilities[likely] @ open_costs[likely]).min())
     if not least < wanted < silent:
         raise InfeasibleError(
-            f"an expected loss of {units.show(wanted, losses.unit)} was asked for, but the best report loses "
+            f"an expected loss of {units.show(wanted, losses.unit)} was requested, but the best report costs "
             f"{units.show(least, losses.unit)} and one fixed report {units.show(silent, losses.unit)}.",
             "ask for a loss between the two; a fixed report is constant().",
         )
@@ -273,11 +258,11 @@ def _tilt(shares: Floats, slope: float, loss: Floats, allowed: NDArray[np.bool_]
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def _metric_of(loss: AnyLoss, found: Loss) -> Floats:
+def _metric_of(loss: AnyLoss, losses: Loss) -> Floats:
     """Return max over o of |l(s, o) - l(s', o)|, array (n, n), which is the loss if that is a metric."""
     if isinstance(loss, Metric) and loss.triangle:
         return loss.array
-    return np.array([np.abs(found.array - row).max(axis=1) for row in found.array])
+    return np.array([np.abs(losses.array - row).max(axis=1) for row in losses.array])
 
 
 class Marginal(NamedTuple):
@@ -304,16 +289,16 @@ def best_marginal(prior: Floats, decay: Floats, tolerance: float) -> Marginal:
         best = min(_step(prior, decay, point.x, point.step), best, key=lambda marginal: marginal.excess)
         sparse = np.where(point.x > point.prices / m, point.x, 0.0)
         if (decay @ sparse > _COVERED).all():
-            found = _step(prior, decay, sparse, point.step)
-            if found.excess <= tolerance:
-                return found
+            marginal = _step(prior, decay, sparse, point.step)
+            if marginal.excess <= tolerance:
+                return marginal
         if best.excess <= _FINISHED * tolerance:
             break
     if best.excess <= tolerance:
         return best
     raise SolverError(
-        f"the least information is known only to {best.excess:.2g} nats, but {tolerance:.2g} was asked for.",
-        "ask for a larger tolerance.",
+        f"the least information is known only to {best.excess:.2g} nats, but {tolerance:.2g} was requested.",
+        "use a larger tolerance.",
     )
 
 

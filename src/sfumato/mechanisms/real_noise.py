@@ -213,15 +213,12 @@ class PlanarLaplace(RealNoise):
     """Density epsilon**2 / (2 pi) exp(-epsilon r) at distance r: epsilon-private per unit, in real numbers.
 
     For studies only: in doubles the last bits of a report reveal the secret. To release places use
-    `PlanarGeometric`, which is exact.
+    `PlanarGeometric`, which is exact. Raises `InputError` if epsilon is not positive. Raises `UnitError` if its
+    unit does not fit.
 
     Args:
         epsilon: Per unit; a number or text such as ``"0.6/km"``.
         unit: The unit of the coordinates.
-
-    Raises:
-        InputError: If epsilon is not positive.
-        UnitError: If its unit does not fit.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, section 4.
@@ -313,17 +310,14 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
     epsilon + ln((q + 2 e^(epsilon u)) / (q - 2 e^(epsilon u))) / u with q = u / (r precision). It bounds the cost
     of rounding angles and radii to multiples of the precision, within the radius r. It does not cover generators
     whose functions round otherwise, nor doubles that are not rounded to the grid, so it is for studies;
-    `PlanarGeometric` needs no such correction.
+    `PlanarGeometric` needs no such correction. Raises `InputError` if an argument is not positive. Raises
+    `InfeasibleError` if the grid is too fine for the precision, so that no bound is known.
 
     Args:
         epsilon: Of the noise, per unit.
         step: u, the side of a cell of the grid, in the unit.
         widest: r, the largest distance of report and secret, in the unit.
         precision: Of the angle.
-
-    Raises:
-        InputError: If an argument is not positive.
-        InfeasibleError: If the grid is too fine for the precision, so that no bound is known.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, CCS 2013, theorem 4.1.
@@ -333,12 +327,8 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
         >>> round(rounded_epsilon(0.006931471806, 0.001, 1e5), 5)  # a grid of millimetres
         0.00702
     """
-    for value, what in (
-        (epsilon, "epsilon"),
-        (step, "the step"),
-        (widest, "the radius"),
-        (precision, "precision"),
-    ):
+    numbers_by_name = {"epsilon": epsilon, "the step": step, "the radius": widest, "precision": precision}
+    for what, value in numbers_by_name.items():
         positive(value, what)
     fineness = step / (widest * precision)
     growth = 2 * math.exp(min(epsilon * step, 700.0))
@@ -353,9 +343,7 @@ def rounded_epsilon(epsilon: float, step: float, widest: float, precision: float
 def epsilon_before_rounding(target: float, step: float, widest: float, precision: float = 2.0**-52) -> float:
     """Return the largest epsilon of the noise whose `rounded_epsilon` is at most a target; arguments as there.
 
-    Raises:
-        InputError: If an argument is not positive.
-        InfeasibleError: If no epsilon reaches the target.
+    Raises `InputError` if an argument is not positive. Raises `InfeasibleError` if no epsilon reaches the target.
     """
     most = positive(target, "epsilon")
     epsilon_of_noise = bisect(

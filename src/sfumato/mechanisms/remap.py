@@ -36,10 +36,10 @@ def remapped(mechanism: Mechanism, prior: Prior, loss: AnyLoss, observables: Spa
     space = reports if observables is None else observables
     costs = mechanism.joint(prior).T @ as_loss(loss, mechanism.shape[0], len(space)).array
     best = np.argmin(costs, axis=1)
-    own = {label: position for position, label in enumerate(space.labels)}
+    positions = {label: position for position, label in enumerate(space.labels)}
     mapping = {}
     for z, label in enumerate(reports.labels):
-        stays = label in own and costs[z, own[label]] <= costs[z, best[z]]
+        stays = label in positions and costs[z, positions[label]] <= costs[z, best[z]]
         mapping[label] = label if stays else space.labels[best[z]]
     return mechanism.then(Mechanism.deterministic(mapping, reports, space))
 
@@ -55,17 +55,14 @@ def remapped_in_plane(
     For the Euclidean distance it is the geometric median of the posterior, for the squared distance its mean.
     Reports keep their labels and integers and get the points as coordinates, so all guarantees still hold,
     exactly. `sfumato.loss` between secrets and observables gives the new loss. A report that no possible secret
-    produces gets the best point of the prior.
+    produces gets the best point of the prior. Raises `InputError` if the secrets have no such coordinates, the
+    loss is unknown, or sizes differ. Raises `SolverError` if the tolerance is below the precision of floats.
 
     Args:
         mechanism: A mechanism whose n secrets have coordinates, not in degrees.
         prior: The prior on its secrets.
         loss: ``euclidean`` or ``squared``.
         tolerance: The relative excess of each median's expected distance over the least one, at most.
-
-    Raises:
-        InputError: If the secrets have no such coordinates, the loss is unknown, or sizes differ.
-        SolverError: If the tolerance is below the precision of floats.
 
     Source:
         Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017, section 3; Oya, Troncoso and Pérez-González, CCS

@@ -19,7 +19,7 @@ from .strict_privacy import lower_exponents
 
 Convention = Literal["mcsherry-talwar", "introductory"]
 CONVENTIONS: Final[dict[str, tuple[float, float]]] = {"mcsherry-talwar": (0.5, 1.0), "introductory": (1.0, 2.0)}
-"""For each convention: the exponent and the promise, in units of epsilon and epsilon u / Delta."""
+"""For each convention: the exponent, in units of epsilon u / Delta, and the guarantee, in units of epsilon."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.arrays import Floats, integer, numbers
-from ..core.immutable import CompactRepr
+from ..core.immutable import CompactRepr, assign
 from ..errors import InputError
 from ..rounding import sum_above
 from .family import positive
@@ -23,11 +23,12 @@ Dataset = tuple[Any, ...]
 _MOST = 1 << 20
 
 Rule = Literal["equal-noise", "equal-epsilon", "least-variance", "least-error"]
-_POWERS: dict[str, float] = {
-    "equal-noise": 1.0,
-    "equal-epsilon": 0.0,
-    "least-variance": 2 / 3,
-    "least-error": 1 / 2,
+# Of the sensitivity and of the weight, in each query's share of epsilon.
+_POWERS = {
+    "equal-noise": (1, 0),
+    "equal-epsilon": (0, 0),
+    "least-variance": (2 / 3, 1 / 3),
+    "least-error": (0.5, 0.5),
 }
 
 
@@ -250,8 +251,8 @@ class JointQueries(CompactRepr):
                 f"there are {len(sensitivities)} sensitivities and {len(epsilons)} epsilons.",
                 "pass one of each per query.",
             )
-        object.__setattr__(self, "sensitivities", tuple(positive(d, "a sensitivity") for d in sensitivities))
-        object.__setattr__(self, "epsilons", tuple(positive(e, "an epsilon") for e in epsilons))
+        assign(self, sensitivities=tuple(positive(each, "a sensitivity") for each in sensitivities))
+        assign(self, epsilons=tuple(positive(each, "an epsilon") for each in epsilons))
 
     @classmethod
     def allocated(
@@ -272,15 +273,14 @@ class JointQueries(CompactRepr):
         """
         if rule not in get_args(Rule):
             raise InputError(f"the rule {rule!r} is unknown.", f"use one of {', '.join(get_args(Rule))}.")
-        optimal = rule in ("least-variance", "least-error")
-        if weights is not None and (not optimal or len(weights) != len(sensitivities)):
+        of_sensitivity, of_weight = _POWERS[rule]
+        if weights is not None and (not of_weight or len(weights) != len(sensitivities)):
             raise InputError(
                 "weights were given that this rule cannot use.", "pass one per query, for a least-... rule."
             )
         total, importance = positive(epsilon, "epsilon"), weights or [1.0] * len(sensitivities)
-        power = {"least-variance": 1 / 3, "least-error": 1 / 2}.get(rule, 0.0)
         parts = [
-            positive(d, "a sensitivity") ** _POWERS[rule] * positive(w, "a weight") ** power
+            positive(d, "a sensitivity") ** of_sensitivity * positive(w, "a weight") ** of_weight
             for d, w in zip(sensitivities, importance, strict=True)
         ]
         whole = math.fsum(parts)

@@ -49,7 +49,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     With a projection |x - x'| is the distance on the ground, of places within the reach; the noise is wider by the
     largest stretch of the plane there. `draw` moves places beyond the reach straight to it, so the guarantee holds
     for them, too; a sampler's `blur` refuses them. Without a projection it is the distance in the plane, of any
-    two points.
+    two points. Raises `InputError` if epsilon or the step is not positive, the step longer than half around the
+    Earth, or the reach not within the limits of projections. Raises `UnitError` if a unit does not fit.
 
     Args:
         epsilon: A number per kilometre, or text such as ``"1/km"``.
@@ -62,11 +63,6 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         step_m: The step of the lattice, exactly.
         reach_m: The distance from the centre up to which the guarantee holds; infinite without a projection.
         noise: The noise in whole steps.
-
-    Raises:
-        InputError: If epsilon or the step is not positive, the step longer than half around the Earth, or the
-            reach not within the limits of projections.
-        UnitError: If a unit does not fit.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, with discrete
@@ -290,8 +286,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         from scipy.sparse import csr_array
 
         x, w = weighted(self._inside(points_m), weights)
-        found = TruePoints(x, csr_array(w[:, None])).guesses(np.ones((1, 1)))
-        return self._on_ground(Bracket(found.lower, found.value, up(found.value * (1 + _ROUNDING))))
+        bracket = TruePoints(x, csr_array(w[:, None])).guesses(np.ones((1, 1)))
+        return self._on_ground(Bracket(bracket.lower, bracket.value, up(bracket.value * (1 + _ROUNDING))))
 
     def describe(self) -> tuple[str, ...]:
         """Return sentences about the noise and its guarantee."""
@@ -310,11 +306,11 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
             f"{amount_at_most(self.promise.slack_m, 'm')}, noise of {units.show(mean_m, 'm')} on average{table})"
         )
 
-    def _on_ground(self, found: Bracket) -> Bracket:
+    def _on_ground(self, bracket: Bracket) -> Bracket:
         if self.projection is None:
-            return found
-        lower = down(found.lower / stretch(self.reach_m)) if found.lower > 0 else 0.0
-        return Bracket(lower, found.value, found.upper)
+            return bracket
+        lower = down(bracket.lower / stretch(self.reach_m)) if bracket.lower > 0 else 0.0
+        return Bracket(lower, bracket.value, bracket.upper)
 
     @property
     def _plane(self) -> Projection:

@@ -8,8 +8,6 @@ from .dummies import mixture_dummies as mixture_dummies
 from .dummies import optimised_dummies as optimised_dummies
 from .dummies import uniform_dummies as uniform_dummies
 from .family import FamilyAccountant as FamilyAccountant
-from .family import TuplePrivacy as TuplePrivacy
-from .family import TupleProof as TupleProof
 from .family import Worst as Worst
 from .mechanism import Tupling as Tupling
 from .planner import DummyPlan as DummyPlan
@@ -17,3 +15,5 @@ from .planner import attack_success as attack_success
 from .planner import plan_dummies as plan_dummies
 from .planner import quality_loss as quality_loss
 from .planner import quality_loss_of_secrets as quality_loss_of_secrets
+from .promise import TuplePrivacy as TuplePrivacy
+from .promise import TupleProof as TupleProof

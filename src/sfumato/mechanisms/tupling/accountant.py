@@ -122,7 +122,7 @@ class PairAccountant:
         """
         check_epsilon(epsilon)
         _check_tolerance(tolerance)
-        return self._refined(epsilon, lambda found: tolerance * found.upper)
+        return self._refined(epsilon, lambda bounds: tolerance * bounds.upper)
 
     def exceeds(self, epsilon: float, delta: float) -> bool:
         """Return whether delta(epsilon) cannot be proved to be at most a given delta.
@@ -168,12 +168,12 @@ class PairAccountant:
         """
         while 1.01 * tolerance < upper - lower < math.inf:
             middle = lower + (upper - lower) / 2
-            found = self._against(middle, delta)
+            bounds = self._against(middle, delta)
             if not lower < middle < upper:
                 break
-            if found.upper <= delta:
+            if bounds.upper <= delta:
                 upper = middle
-            elif found.lower > delta:
+            elif bounds.lower > delta:
                 lower = middle
             else:
                 break
@@ -192,14 +192,14 @@ class PairAccountant:
             return guess, step
         slope /= guess - aside
         for _ in range(2):
-            found = self.delta(guess, max(1e-12, slope * tolerance / 8))
-            guess = min(end, max(0.0, guess + math.log(max(found.value, LEAST) / delta) / slope))
-            step = max(tolerance / 2, 0.7 * (found.width) / (slope * delta))
+            bounds = self.delta(guess, max(1e-12, slope * tolerance / 8))
+            guess = min(end, max(0.0, guess + math.log(max(bounds.value, LEAST) / delta) / slope))
+            step = max(tolerance / 2, 0.7 * (bounds.width) / (slope * delta))
         return guess, step
 
     def _against(self, epsilon: float, delta: float) -> Bracket:
         """Return bounds of delta(epsilon) that exclude a given delta, where the largest lattice can decide."""
-        return self._refined(epsilon, lambda found: 2 * abs(found.value - delta))
+        return self._refined(epsilon, lambda bounds: 2 * abs(bounds.value - delta))
 
     def _coarse(self, epsilon: float) -> Bracket:
         return self._refined(epsilon, lambda _: math.inf)
@@ -218,19 +218,19 @@ class PairAccountant:
             return Bracket.between(max(0.0, single_report * (1 - (len(excess) + 4) * UNIT) - self.slack), most)
         values = excess / self.distribution
         others, added = rare(values, self.distribution, copies)
-        kept = atoms(values[others], self.distribution[others], copies)
-        if kept is None:
+        draw = atoms(values[others], self.distribution[others], copies)
+        if draw is None:
             return Bracket.between(max(0.0, added.lower - self.slack), min(most, added.upper + self.slack))
-        largest = float(np.abs(kept.values).max())
+        largest = float(np.abs(draw.values).max())
         # Chernoff: E[S_+] / n is at most the n-th power of the scale times the largest value.
-        if copies * kept.log_scale < _FARTHEST_DOWN:
+        if copies * draw.log_scale < _FARTHEST_DOWN:
             return Bracket.between(
                 max(0.0, added.lower - self.slack), min(most, added.upper + LEAST * largest + self.slack)
             )
         best = Bracket.between(0.0, most)
-        spacing = first_spacing(kept, copies, _COARSE)
+        spacing = first_spacing(draw, copies, _COARSE)
         while True:
-            part = positive_part(split(kept, spacing), copies)
+            part = positive_part(split(draw, spacing), copies)
             if part is None:
                 return best
             noise = part.error + self.slack + 4 * UNIT * spacing

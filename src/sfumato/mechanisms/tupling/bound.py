@@ -117,11 +117,8 @@ def published_for_delta(
         return None
     logarithm = max(0.0, math.log(2 * (1 - kappa) / left))
     alpha = max(beta * math.sqrt(dummies * logarithm / 2) * (1 + 2.0**-44), 2.0**-40 * beta)
-    return (
-        PublishedBound(dummies, observables, beta, alpha, kappa)
-        if alpha < dummies * (1 - kappa) / observables
-        else None
-    )
+    enough = alpha < dummies * (1 - kappa) / observables
+    return PublishedBound(dummies, observables, beta, alpha, kappa) if enough else None
 
 
 def published_for_epsilon(

@@ -109,21 +109,20 @@ def optimised_dummies(
             return account.delta(epsilon).bounds
         return account.epsilon(delta if delta is not None else 0.0).bounds
 
-    even = uniform_dummies(inner)
     used = np.unique(family.pairs)
     mixture = _floored(inner, family.lifted[used].mean(axis=0), floor)
     start = value(mixture)
-    best, found = mixture, start
+    best, least = mixture, start
     for _ in range(1 if epsilon is not None else 3):
-        at = epsilon if epsilon is not None else found.value
-        if k == 0 or not 0 < found.upper < math.inf:
+        at = epsilon if epsilon is not None else least.value
+        if k == 0 or not 0 < least.upper < math.inf:
             break
         candidate = _searched(family.with_dummies(k, best), at, floor)
         reached = value(candidate)
-        if reached.upper >= found.upper:
+        if reached.upper >= least.upper:
             break
-        best, found = candidate, reached
-    return DummyChoice(best, found, start, value(even))
+        best, least = candidate, reached
+    return DummyChoice(best, least, start, value(uniform_dummies(inner)))
 
 
 def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
@@ -140,14 +139,14 @@ def _searched(family: FamilyAccountant, epsilon: float, floor: float) -> Prior:
 
     def objective(logits: Floats) -> tuple[float, Floats]:
         share, nu = mixed(logits)
-        found = [
+        profiles = [
             delta_and_gradient(family.lifted[a], family.lifted[b], nu, tupling.dummies, epsilon) for a, b in worst
         ]
-        deltas = np.array([max(delta, 1e-290) for delta, _ in found])
+        deltas = np.array([max(delta, 1e-290) for delta, _ in profiles])
         top = float(deltas.max())
         powers = (deltas / top) ** _POWER
         mean = float(powers.mean())
-        slopes = (powers / (mean * len(worst)) / deltas) @ np.array([gradient for _, gradient in found])
+        slopes = (powers / (mean * len(worst)) / deltas) @ np.array([gradient for _, gradient in profiles])
         slopes *= (1 - floor) * share
         return math.log(top) + math.log(mean) / _POWER, slopes - share * slopes.sum()
 
@@ -168,21 +167,21 @@ def delta_and_gradient(
     because the best test may be held fixed (docs/proofs/tupling.md).
     """
     values = (first - math.exp(epsilon) * second) / nu
-    kept = atoms(values, nu, dummies + 1)
-    if kept is None:
+    terms = atoms(values, nu, dummies + 1)
+    if terms is None:
         return 0.0, np.zeros_like(nu)
-    law = split(kept, first_spacing(kept, dummies + 1, _POINTS))
+    law = split(terms, first_spacing(terms, dummies + 1, _POINTS))
     part = positive_part(law, dummies + 1)
     if part is None:  # values too far apart for any lattice: as bad as no privacy; nothing shows a better one
         return 1.0, np.zeros_like(nu)
-    return max(0.0, part.value - part.moved / 2), dummies * _pivots(law, kept, values, dummies)
+    return max(0.0, part.value - part.moved / 2), dummies * _pivots(law, terms, values, dummies)
 
 
-def _pivots(law: Law, kept: Atoms, values: Floats, copies: int) -> Floats:
+def _pivots(law: Law, draw: Atoms, values: Floats, copies: int) -> Floats:
     """Return E[X_1; value + X_1 + ... + X_copies > 0] for each value, array (m,)."""
     h = law.spacing
     low, high = window(law.values, law.masses, copies)
-    first = math.floor(min(low, -float(kept.values.max())) / h) - 1
+    first = math.floor(min(low, -float(draw.values.max())) / h) - 1
     last = max(1, math.ceil(high / h))
     length = 2 ** math.ceil(math.log2(last - first + 1))
     places = law.points % length

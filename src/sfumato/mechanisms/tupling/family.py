@@ -1,9 +1,9 @@
-"""Accountants of families of distributions, and the guarantee of a tupled mechanism with its proof."""
+"""Accountants of families of distributions: the privacy of a tuple for the worst pair."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,9 +14,9 @@ from ...core import Bracket, Prior
 from ...core.arrays import Floats, floats, readonly
 from ...core.immutable import CompactRepr, assign
 from ...errors import InputError
-from ...rounding import UNIT, at_most, exactly
+from ...rounding import UNIT
 from .accountant import PairAccountant, check_delta, check_epsilon
-from .mechanism import FARTHEST, Tupling
+from .mechanism import Tupling
 
 Pairs = NDArray[np.intp]
 
@@ -95,7 +95,7 @@ class FamilyAccountant:
     @property
     def pure_epsilon(self) -> float:
         """The least epsilon at delta 0, for every number of dummies, rounded up; ``inf`` without bound."""
-        return max(self._accountant(first, second).pure_epsilon for first, second in self._listed())
+        return max(self._accountant(first, second).pure_epsilon for first, second in self.pairs.tolist())
 
     def with_dummies(self, dummies: int, distribution: Prior | None = None) -> FamilyAccountant:
         """Return the accountant of the same pairs for other dummies, by default with the same distribution.
@@ -157,10 +157,10 @@ class FamilyAccountant:
             # Compared with the upper bound, pairs that mirror the worst one are soon decided.
             if upper > 0 and harmless(pair, upper):
                 continue
-            found = measure(pair)
-            lower = max(lower, found.lower)
-            if found.upper > upper:
-                upper, worst = found.upper, tuple(self.pairs[i].tolist())
+            bounds = measure(pair)
+            lower = max(lower, bounds.lower)
+            if bounds.upper > upper:
+                upper, worst = bounds.upper, tuple(self.pairs[i].tolist())
         return Worst(Bracket.between(lower, upper), (int(worst[0]), int(worst[1])))
 
     def cheap_delta(self, epsilon: float) -> Floats:
@@ -183,9 +183,6 @@ class FamilyAccountant:
         slack = self._accountant(*self.pairs[0]).slack
         return bounds + 2 * slack
 
-    def _listed(self) -> Iterator[tuple[int, int]]:
-        return ((int(first), int(second)) for first, second in self.pairs)
-
     def _accountant(self, first: int, second: int) -> PairAccountant:
         tupling = self.tupling
         return PairAccountant(
@@ -195,70 +192,3 @@ class FamilyAccountant:
             tupling.dummies,
             rounding=(tupling.inner.shape[0] + 4) * UNIT,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class TuplePrivacy:
-    """Every two secrets are (epsilon, delta)-indistinguishable from a tuple.
-
-    P(tuple in R | s) <= exp(epsilon) P(tuple in R | s') + delta for all s, s' and sets R of tuples
-
-    Raises `InputError` if a parameter is out of range.
-
-    Args:
-        epsilon: From 0 to 700.
-        delta: From 0 to 1.
-
-    Source:
-        Kawamoto and Murakami, ESORICS 2019; docs/proofs/tupling.md.
-    """
-
-    epsilon: float
-    delta: float
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.epsilon <= FARTHEST and 0 <= self.delta <= 1):
-            raise InputError(
-                f"a promise of epsilon {self.epsilon} with delta {self.delta} was given.",
-                f"use an epsilon from 0 to {FARTHEST:g} and a delta from 0 to 1, such as 1e-3.",
-            )
-
-    def __str__(self) -> str:
-        numbers = f"epsilon {exactly(self.epsilon)} with delta {exactly(self.delta)}"
-        return f"{numbers} between every two secrets, from a tuple"
-
-    def prove(self, tupling: Tupling) -> TupleProof:
-        """Return the proof or refutation of this guarantee for a mechanism, from its integers."""
-        if tupling.inner.shape[0] < 2:
-            raise InputError(
-                "there is only one secret, so there is no pair to protect.", "use two secrets or more."
-            )
-        return TupleProof(self, FamilyAccountant.of_points(tupling).delta(self.epsilon))
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TupleProof(CompactRepr):
-    """The accountant's proof of a guarantee.
-
-    Attributes:
-        found: Bounds of the least delta at the guaranteed epsilon, and the pair of secrets whose upper bound is
-            largest.
-    """
-
-    promise: TuplePrivacy
-    found: Worst
-
-    @property
-    def holds(self) -> bool:
-        """Whether the guarantee is proved: the upper bound of delta is at most the guaranteed one."""
-        return self.found.bounds.upper <= self.promise.delta
-
-    @property
-    def sentence(self) -> str:
-        """The proved statement as a sentence."""
-        upper = at_most(self.found.bounds.upper)
-        if self.holds:
-            return f"Proved: {self.promise} (the least delta is at most {upper})."
-        if self.found.bounds.lower > self.promise.delta:
-            return f"False: {self.promise}. The least delta there is more than that, at most {upper}."
-        return f"Not proved: {self.promise}. The least delta there is at most {upper}."

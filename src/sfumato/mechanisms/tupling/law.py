@@ -78,8 +78,8 @@ def atoms(values: Floats, masses: Floats, copies: int) -> Atoms | None:
     top = float(values.max())
     if top <= 0:
         return None
-    kept = values > -(copies - 1) * top * (1 + 1e-9)
-    v, mass = values[kept], masses[kept]
+    relevant = values > -(copies - 1) * top * (1 + 1e-9)
+    v, mass = values[relevant], masses[relevant]
     tilt = _saddle(v, mass)
     return Atoms(v, mass, tilt, tilt * top + math.log(float((mass * np.exp(tilt * (v - top))).sum())))
 
@@ -181,10 +181,10 @@ def _added(values: Floats, masses: Floats, others: NDArray[np.bool_], n: int) ->
     outweighed = value + (n - 1) * min(0.0, float(values[others].min())) < 0
     # Where others can outweigh it, (a + b)_+ <= a_+ + b_+.
     most = np.where(outweighed, value + (n - 1) * positive, alone)
-    own = float((mass * value).sum())
-    rounding = (64 + 32 * n) * UNIT * (own + float(mass.sum()) * (n - 1) * (abs(mean) + positive))
+    gain = float((mass * value).sum())
+    rounding = (64 + 32 * n) * UNIT * (gain + float(mass.sum()) * (n - 1) * (abs(mean) + positive))
     lower = float((mass * np.maximum(alone, 0.0)).sum())
-    upper = float((mass * most).sum()) + own * missed + positive * (n * float(mass.sum())) ** 2
+    upper = float((mass * most).sum()) + gain * missed + positive * (n * float(mass.sum())) ** 2
     return Bracket.between(max(0.0, lower - rounding), upper + rounding)
 
 

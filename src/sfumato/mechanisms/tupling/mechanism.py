@@ -70,10 +70,10 @@ class Tupling(Immutable, Randomizer):
                     f"the dummies are drawn from {distribution.space!r}, but reports are {inner.observables!r}.",
                     "use a distribution on the inner mechanism's observables.",
                 )
-            given = distribution.probabilities
+            nu = distribution.probabilities
         else:
-            given = floats(distribution, "the dummy distribution", shape=(inner.shape[1],))
-        self._set(inner, dummies, Mechanism(given[None, :], _DUMMY, inner.observables))
+            nu = floats(distribution, "the dummy distribution", shape=(inner.shape[1],))
+        self._set(inner, dummies, Mechanism(nu[None, :], _DUMMY, inner.observables))
 
     @classmethod
     def of_source(cls, inner: Mechanism, dummies: int, source: Mechanism) -> Tupling:
@@ -229,16 +229,16 @@ class AmongDummies(Recipe):
 
     def draw(self, rows: Integers, words: Words) -> NDArray[np.intp]:
         """Return one tuple for each row, array (count, k + 1)."""
-        own, count = self.report.draw(rows, words), len(rows)
+        reports, count = self.report.draw(rows, words), len(rows)
         # A dummy is drawn for every place, so that the true report's place is chosen by one index alone.
         dummies = self.dummy.draw(np.zeros(count * self.places, dtype=np.intp), words)
         tuples = dummies.reshape(count, self.places)
-        tuples[np.arange(count), below(self.places, count, words)] = own
+        tuples[np.arange(count), below(self.places, count, words)] = reports
         return tuples
 
 
 def check_dummies(dummies: object) -> None:
     """Refuse a number of dummies that is not an integer from 0 to 2**31 (`InputError`)."""
-    found = integer(dummies)
-    if found is None or not 0 <= found <= 1 << 31:
+    number = integer(dummies)
+    if number is None or not 0 <= number <= 1 << 31:
         raise InputError(f"the number of dummies is {dummies!r}.", "use an integer from 0, such as 10.")

@@ -80,7 +80,9 @@ def plan_dummies(
     """Return the fewest dummies for which all pairs of a family are (epsilon, delta)-indistinguishable.
 
     One more dummy never raises delta(epsilon), as it can be added afterwards. So the search doubles the number and
-    then halves the interval, on proved upper bounds throughout.
+    then halves the interval, on proved upper bounds throughout. Raises `InputError` if a parameter is out of
+    range, or only one of prior and loss is given. Raises `InfeasibleError` if no number of dummies is enough
+    (delta 0 below the pure epsilon, which dummies never lower), or none up to ``most``.
 
     Args:
         family: The pairs, and the mechanism; its own number of dummies does not matter.
@@ -91,11 +93,6 @@ def plan_dummies(
         loss: l(s, o), for the quality loss.
         optimise: Whether to search, with `optimised_dummies`, for a distribution of which fewer dummies are
             enough; otherwise, and where none is better, it is that of the family's mechanism.
-
-    Raises:
-        InputError: If a parameter is out of range, or only one of prior and loss is given.
-        InfeasibleError: If no number of dummies is enough (delta 0 below the pure epsilon, which dummies never
-            lower), or none up to ``most``.
 
     Example:
         >>> from sfumato.core import Mechanism
@@ -137,13 +134,13 @@ def _fewest_optimised(family: FamilyAccountant, epsilon: float, delta: float, mo
             raise
         best = _fewest(_with_optimised(family.with_dummies(most), epsilon), epsilon, delta, most, looked=True)
     for _ in range(_SEARCHES):
-        found = _with_optimised(best, epsilon)
-        if not best.tupling.dummies or found.exceeds(epsilon, delta):
+        candidate = _with_optimised(best, epsilon)
+        if not best.tupling.dummies or candidate.exceeds(epsilon, delta):
             break
-        found = _fewest(found, epsilon, delta, most)
-        if found.tupling.dummies >= best.tupling.dummies:
+        candidate = _fewest(candidate, epsilon, delta, most)
+        if candidate.tupling.dummies >= best.tupling.dummies:
             break
-        best = found
+        best = candidate
     return best
 
 
@@ -161,7 +158,7 @@ def _fewest(
     if delta == 0:
         least = "infinite" if math.isinf(pure) else f"{pure:.6g}"
         raise InfeasibleError(
-            f"epsilon {epsilon:g} was asked for with delta 0, but a single report's pure epsilon is {least}.",
+            f"epsilon {epsilon:g} was requested with delta 0, but a single report's pure epsilon is {least}.",
             "dummies never lower a pure epsilon: allow a delta such as 1e-3, or strengthen the inner mechanism.",
         )
     short, enough = 0, 1
@@ -198,9 +195,9 @@ def quality_loss_of_secrets(tupling: Tupling, loss: AnyLoss) -> Floats:
     array = as_loss(loss, *tupling.inner.shape).array
     order = np.argsort(array, axis=1, kind="stable")
     values = np.take_along_axis(array, order, axis=1)
-    own = np.take_along_axis(tupling.inner.matrix, order, axis=1)
+    report = np.take_along_axis(tupling.inner.matrix, order, axis=1)
     others = tupling.distribution[order]
-    survivals = _beyond(own) * _beyond(others) ** tupling.dummies
+    survivals = _beyond(report) * _beyond(others) ** tupling.dummies
     return np.asarray(values[:, 0] + (np.diff(values, axis=1) * survivals).sum(axis=1))
 
 
@@ -253,10 +250,10 @@ def attack_success(
     epsilon = math.log((1 - prior) / prior) if prior > 0 else math.inf
     if epsilon > FARTHEST:
         return Bracket.between(1 - prior, 1.0)
-    found = accountant.delta(epsilon, tolerance)
+    bounds = accountant.delta(epsilon, tolerance)
     # The logarithm's rounding moves delta by as much, and the last sums round once each.
     rounding = (8 + 4 * epsilon) * 2.0**-52
-    lower, upper = (1 - prior) + prior * found.lower - rounding, (1 - prior) + prior * found.upper + rounding
+    lower, upper = (1 - prior) + prior * bounds.lower - rounding, (1 - prior) + prior * bounds.upper + rounding
     return Bracket.between(max(1 - prior, lower), min(1.0, upper))
 
 
