@@ -98,7 +98,7 @@ def test_noise_without_places_is_audited_by_its_promise_alone():
     found = sf.audit(raw)
     assert len(found) == 1
     assert found.find("coordinate-privacy").bracket.lower == 0.0
-    assert "Nothing says where people are" in found.notes[1]
+    assert "The distribution of people is unknown" in found.notes[1]
     with_prior = sf.audit(raw, prior=sf.Prior.uniform(CELLS))
     assert with_prior.find("coordinate-privacy").bracket.lower > 0.6
     with pytest.raises(InputError, match="not cells on the ground"):

@@ -51,7 +51,7 @@ from .samples import SHOWN, audit_sample
 
 _REPLACED: Final = ("metric-privacy", COORDINATE_PRIVACY)  # which a promise covers better than any coarsening
 _ONE_REPORT: Final = (
-    "The promise is for one report. Over k reports of one person, its epsilon is at most k times as large, with "
+    "The guarantee is for one report. Over k reports of one person, its epsilon is at most k times as large, with "
     "the same slack."
 )
 _ROUNDING: Final = 1e-9  # of probabilities, distances and logarithms
@@ -159,7 +159,7 @@ def _levels_of_sample(inputs: AuditInputs, requests: Iterable[Request]) -> tuple
     deltas, delta_at = list(inputs.deltas), list(inputs.delta_at[:1])
     for request in requests:
         if request.name not in SHOWN:
-            raise InputError(f"samples cannot show {request}.", f"what they can show is {', '.join(SHOWN)}.")
+            raise InputError(f"samples cannot show {request}.", f"they can show {', '.join(SHOWN)}.")
         deltas += [float(value) for name, value in request.given.items() if name == "delta"]
         delta_at += [float(value) for name, value in request.given.items() if name == "epsilon"]
     return list(dict.fromkeys(deltas)), list(dict.fromkeys(delta_at))
@@ -180,7 +180,7 @@ def _audit_noise(
         raise InputError(f"the prior is on {cells!r}, which are not cells on the ground.", "use one on a Grid.")
     proof = prove_planar_noise(noise.promise, noise.noise.rate, noise.step_m, noise.reach_m)
     if cells is None and noise.remap is None:
-        note = "Nothing says where people are: give a prior on cells to measure what leaks, too."
+        note = "The distribution of people is unknown: give a prior on cells to measure leakage, too."
         return Audit(repr(noise), (_promise(proof, None),), (_ONE_REPORT, note))
     coarse = coarsened(noise, cells)
     promise = _promise(proof, coarse)
@@ -267,7 +267,7 @@ class AuditPlan(CompactRepr):
             entries.append(entry)
         notes = [
             "The values are for one report. Over k reports of one person, the epsilon of differential, metric and "
-            "coordinate privacy is at most k times as large; what is promised under a prior may grow by more."
+            "coordinate privacy is at most k times as large; values under a prior may grow by more."
         ]
         if note := secret_words(self.mechanism.secrets).note:
             notes.append(note)

@@ -107,8 +107,8 @@ def _value(name: str, value: str, text: str) -> float | str:
             )
         return EVERY
     raise InputError(
-        f"{name!r} in {text.strip()!r} cannot be held fixed.",
-        f"what can be is {', '.join((*NUMBERS, f'{OF} (a divergence)', f'{PRIOR}={EVERY}'))}.",
+        f"{name!r} in {text.strip()!r} is not an option.",
+        f"the options are {', '.join((*NUMBERS, f'{OF} (a divergence)', f'{PRIOR}={EVERY}'))}.",
     )
 
 

@@ -35,9 +35,9 @@ SHOWN: Final = (
     *("differential-privacy", "metric-privacy", "bayes-vulnerability", "mutual-information"),
     *("epsilon", "delta", "probability", "bits"),
 )
-"""What requests about samples may name."""
+"""The names in requests about samples."""
 
-_LIMITED: Final = "Samples prove no promise: every epsilon and delta here is a lower bound of the true one."
+_LIMITED: Final = "Samples prove no guarantee: every epsilon and delta here is a lower bound of the true one."
 _SERIES: Final = 2000  # calls in a row whose dependence is tested
 _LEAST: Final = 64  # a shorter series shows nothing
 

@@ -124,7 +124,7 @@ def restored_limits(text: str) -> tuple[Limit, ...]:
         raise ValueError(f"{text!r} are not limits")
     limits = tuple(Limit(restored(str(value)), window) for window, value in content.items())
     if stored_limits(limits) != text:
-        raise ValueError(f"{text!r} are limits that were written otherwise")
+        raise ValueError(f"{text!r} are limits in another form")
     return limits
 
 

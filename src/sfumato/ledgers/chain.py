@@ -81,7 +81,7 @@ class MarkovChain:
             np.add.at(visits, at, 1)
         if not smoothing >= 0 or not steps.sum(axis=1).all():
             raise InputError(
-                "from some secret no step was seen, and the smoothing adds none.",
+                "a secret has no step in the traces, and the smoothing adds none.",
                 f"use {argument('smoothing', 1)}, or a smaller space.",
             )
         matrix = steps / steps.sum(axis=1, keepdims=True)
