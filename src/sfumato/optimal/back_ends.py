@@ -155,12 +155,8 @@ class Clarabel(LinearSolver):
         tolerance: The relative gap and infeasibility at which it stops.
     """
 
+    name = "Clarabel"
     tolerance: float = 1e-10
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The name in reports."""
-        return "Clarabel"
 
     def solve(self, program: LinearProgram, *, time_limit: float, stop: Stop) -> Solution:
         """Solve a program; a stop is noticed when the back-end returns.

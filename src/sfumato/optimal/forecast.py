@@ -18,9 +18,9 @@ from .column_generation.solver import GENERATED, OF_PAIRS
 from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage, shortage_of_generated
 from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem, least_loss
 from .solver import check_gap, check_pairs
-from .structured import cores
+from .structured import Structured, cores
 
-STRUCTURED: Final = "structured interior point"
+STRUCTURED: Final = Structured.name
 
 _LEAST: Final = 150  # secrets: with fewer, the structured method is quicker
 _SHARE: Final = 0.45  # of the observables, expected to be used: with more, so is it

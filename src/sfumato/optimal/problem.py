@@ -124,7 +124,7 @@ class Problem(CompactRepr):
 def least_loss(
     prior: Prior,
     loss: AnyLoss,
-    given: Guarantees,
+    requested: Guarantees,
     objective: str,
     observables: Space | None,
     constraints: Constraints = (),
@@ -137,7 +137,7 @@ def least_loss(
     """
     if objective not in (EXPECTED, WORST_CASE):
         raise InputError(f"the objective {objective!r} is unknown.", f"use {EXPECTED!r} or {WORST_CASE!r}.")
-    guarantees = guarantees_for(prior.space, given)
+    guarantees = guarantees_for(prior.space, requested)
     limits = as_constraints(constraints)
     if not guarantees and not limits:
         raise InputError(
@@ -162,7 +162,12 @@ def least_loss(
 
 
 def most_distortion(
-    prior: Prior, loss: AnyLoss, distance: AnyLoss, max_loss: float, given: Guarantees, observables: Space | None
+    prior: Prior,
+    loss: AnyLoss,
+    distance: AnyLoss,
+    max_loss: float,
+    requested: Guarantees,
+    observables: Space | None,
 ) -> Problem:
     """Return the dual problem: most distortion privacy under a limit on the expected loss.
 
@@ -173,7 +178,7 @@ def most_distortion(
     Source:
         Shokri et al., "Protecting Location Privacy: Optimal Strategy against Localization Attacks", CCS 2012.
     """
-    guarantees = guarantees_for(prior.space, given)
+    guarantees = guarantees_for(prior.space, requested)
     space = observables if observables is not None else prior.space
     losses = as_loss(loss, len(prior), len(space))
     if attackers_of(prior, guarantees):

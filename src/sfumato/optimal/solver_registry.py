@@ -40,13 +40,9 @@ class Auto(Solver):
         folder: Where the state between iterations is stored, to resume from; see `Structured` and `Generating`.
     """
 
+    name = "automatic choice"
     threads: int = field(default_factory=cores)
     folder: str | os.PathLike[str] | None = None
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The name in reports."""
-        return "automatic choice"
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""

@@ -41,15 +41,11 @@ class Structured(Solver):
             design with the same folder resumes; by default nowhere. Remove it when the design is done.
     """
 
+    name = "structured interior point"
     threads: int = field(default_factory=cores)
     symmetry: bool = True
     iteration_limit: int = 500
     folder: str | os.PathLike[str] | None = None
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The name in reports."""
-        return "structured interior point"
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""

@@ -137,7 +137,7 @@ def _first(master: Program, control: Control, workers: Workers, most: int, folde
     if coarse is None:
         return every
     smaller, net, places = coarse
-    tell = _told(control.progress, len(net))
+    tell = _without_values(control.progress, len(net))
     aim = replace(control, gap=max(_COARSE, _FINER * control.gap), progress=tell)
     most = min(most, _MOST_SCOUTED)
     first = _first(smaller, aim, workers, most, folder)
@@ -149,7 +149,7 @@ def _rough(control: Control) -> bool:
     return control.gap >= _ROUGH
 
 
-def _told(progress: OnProgress | None, size: int) -> OnProgress | None:
+def _without_values(progress: OnProgress | None, size: int) -> OnProgress | None:
     """Return a callback for a coarser problem of ``size`` secrets, without value and bound."""
     if progress is None:
         return None
@@ -316,9 +316,9 @@ class _Rounds:
             started=self._started,
             most=self._most,
             file=file,
-            told=False,
+            all_bounds=False,
         )
-        # Also the lines that a state on disk holds: they were told before, and steps are counted on from them.
+        # Also the lines that a state on disk holds: they were reported before, and steps are counted on from them.
         self._log += [self._line(line, before + line.step) for line in course.log]
         return course
 

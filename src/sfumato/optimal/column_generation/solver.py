@@ -41,14 +41,10 @@ class Generating(Solver):
             folder resumes; by default nowhere. Remove it when the design is done.
     """
 
+    name = GENERATED
     threads: int = field(default_factory=cores)
     iteration_limit: int = 500
     folder: str | os.PathLike[str] | None = None
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The name in reports."""
-        return GENERATED
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""

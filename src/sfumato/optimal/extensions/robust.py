@@ -30,6 +30,7 @@ from ..row_generation import LinearProgram
 from ..session import SolveSession
 from ..solver import (
     Answer,
+    Control,
     OnProgress,
     Progress,
     Solver,
@@ -205,7 +206,8 @@ def design_robust(
     """
     check_gap(gap)
     deadline = time.monotonic() + checked_time_limit(time_limit)
-    return _Game(tuple(priors), loss, guarantees, observables, solver, gap, deadline, stop, progress).play()
+    control = Control(gap, deadline, stop or (lambda: False), progress)
+    return _Game(tuple(priors), loss, guarantees, observables, solver, control).play()
 
 
 class _Game:
@@ -218,16 +220,11 @@ class _Game:
         guarantees: Guarantees,
         observables: Space | None,
         solver: Solver | str | None,
-        gap: float,
-        deadline: float,
-        stop: Stop | None,
-        progress: OnProgress | None,
+        control: Control,
     ) -> None:
         _check_priors(priors)
         self.begun = time.monotonic()
-        self.priors, self.solver, self.gap, self.deadline = priors, solver, gap, deadline
-        self.stop: Stop = stop or (lambda: False)
-        self.progress = progress
+        self.priors, self.solver, self.control = priors, solver, control
         self.masses = np.array([prior.probabilities for prior in priors])
         self.loss, self.guarantees, self.observables = loss, guarantees, observables
         self.even = self._problem(np.full(len(priors), 1.0 / len(priors)))
@@ -251,20 +248,22 @@ class _Game:
                 if not self.matrices:
                     raise
                 # A problem of this size was accepted before: it is refused where the time left is too short.
-                late = math.isfinite(self.deadline) and (isinstance(error, InputError) or self._late(begun))
-                status = self._ended or (Status.TIME_LIMIT if late else status)
+                limit = self.control.deadline
+                late = isinstance(error, InputError) or time.monotonic() - begun >= _LATE * (limit - begun)
+                status = self.control.stopped or (Status.TIME_LIMIT if late and math.isfinite(limit) else status)
                 break
             mixture = best_mixture(np.array(self.losses))
             self._mix(mixture)
             weights = mixture.priors
             idle = idle + 1 if before == (self.value, self.bound) else 0
-            if self._gap <= (1 - _SHARE) * self.gap:
+            if self._gap <= (1 - _SHARE) * self.control.gap:
                 status = Status.OPTIMAL
                 break
             if idle >= _PATIENCE:
                 break
-            if self._ended is not None:
-                status = self._ended
+            ended = self.control.stopped
+            if ended is not None:
+                status = ended
                 break
         return self._result(status)
 
@@ -274,16 +273,6 @@ class _Game:
             return math.inf
         return relative_gap(self.value, self.bound, self.even.negligible)
 
-    def _late(self, begun: float) -> bool:
-        """Return whether a design ended for want of time, part of which is reserved for its proof."""
-        return time.monotonic() - begun >= _LATE * (self.deadline - begun)
-
-    @property
-    def _ended(self) -> Status | None:
-        if self.stop():
-            return Status.INTERRUPTED
-        return Status.TIME_LIMIT if time.monotonic() >= self.deadline else None
-
     def _problem(self, weights: Floats) -> Problem:
         prior = Prior(self.priors[0].space, weights @ self.masses)
         return least_loss(prior, self.loss, self.guarantees, EXPECTED, self.observables)
@@ -291,9 +280,9 @@ class _Game:
     def _add_design(self, weights: Floats) -> None:
         """Add the design of least loss for a mixture of the priors, and its bound."""
         problem = self._problem(weights)
-        nearness = max(_SHARE * self.gap, min(_FIRST, _OF_GAP * self._gap))
-        left = max(self.deadline - time.monotonic(), 1e-3)
-        session = SolveSession(nearness, solver=self.solver, time_limit=left, stop=self.stop)
+        nearness = max(_SHARE * self.control.gap, min(_FIRST, _OF_GAP * self._gap))
+        left = max(self.control.remaining, 1e-3)
+        session = SolveSession(nearness, solver=self.solver, time_limit=left, stop=self.control.stop)
         answer = session.solve(problem, self.last)
         self.last = answer
         matrix = answer.matrix if answer.mechanism is None else answer.mechanism.matrix
@@ -317,8 +306,8 @@ class _Game:
         self.matrices, self.losses = [self.matrices[k] for k in needed], [self.losses[k] for k in needed]
         seconds = time.monotonic() - self.begun
         self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, self._gap, seconds))
-        if self.progress is not None:
-            self.progress(self.log[-1])
+        if self.control.progress is not None:
+            self.control.progress(self.log[-1])
 
     def _result(self, status: Status) -> RobustDesign:
         """Quantise the best mixture and prove it for every prior."""
@@ -335,7 +324,7 @@ class _Game:
         losses = tuple(expected_loss_above(mechanism, prior, problem.loss) for prior in self.priors)
         value = max(losses)
         if status in (Status.OPTIMAL, Status.INACCURATE):
-            reached = relative_gap(value, self.bound, problem.negligible) <= self.gap
+            reached = relative_gap(value, self.bound, problem.negligible) <= self.control.gap
             status = Status.OPTIMAL if reached else Status.INACCURATE
         return RobustDesign(
             with_promises(mechanism, problem.guarantees),

@@ -279,11 +279,9 @@ class _Search:
                 break
             if idle >= _PATIENCE:
                 break
-            if self.control.remaining <= 0:
-                status = Status.TIME_LIMIT
-                break
-            if self.control.stop():
-                status = Status.INTERRUPTED
+            ended = self.control.stopped
+            if ended is not None:
+                status = ended
                 break
             try:
                 with np.errstate(over="raise", invalid="raise", divide="raise"):

@@ -56,7 +56,7 @@ class StateFile:
     """The state of one program that is solved to a gap; for ``below`` see `loop.follow`."""
 
     def __init__(self, folder: Path, form: Form, gap: float, below: float | None) -> None:
-        self._form, self._told = form, None if below is not None else (form.columns.sign, form.columns.sign)
+        self._form, self._signs = form, None if below is not None else (form.columns.sign, form.columns.sign)
         self._problem = _hash(form, gap, below)
         self._path = folder / f"{self._problem.hex()[:32]}.npz"
         self._due, self._written = time.monotonic() + EVERY_S, 0
@@ -65,7 +65,7 @@ class StateFile:
     def read(self, patience: int, workers: Workers) -> State | None:
         """Return the stored state; None where there is none to resume from."""
         try:
-            state = check_state(_state(self._arrays()), self._form, patience, self._told, workers)
+            state = check_state(_state(self._arrays()), self._form, patience, self._signs, workers)
         except _UNREADABLE:  # the program starts again
             return None
         self.used, self._written = True, len(state.log)
@@ -262,12 +262,12 @@ class State:
 
 
 def check_state(
-    state: State, form: Form, patience: int, told: tuple[float, float] | None, workers: Workers
+    state: State, form: Form, patience: int, signs: tuple[float, float] | None, workers: Workers
 ) -> State:
     """Return a state that was read, or raise a `ValueError` where it cannot be one of this problem.
 
     All arrays must have the right type and number of axes. It must have fewer short steps than ``patience``.
-    ``told`` are the signs of value and bound in the last line; None where it has neither.
+    ``signs`` are the signs of value and bound in the last line; None where it has neither.
     """
     _check_keys(state.keys, form)
     rows, point, proof = state.rows(form), state.point, state.proof
@@ -297,8 +297,8 @@ def check_state(
     near = _ROUNDING * max(abs(value), abs(proof.bound), 1e-300)
     _demand(again.bound >= proof.bound - near)
     _check_log(state.log, rows.pairs.count)
-    if told is not None:
-        last, signs = state.log[-1], told
+    if signs is not None:
+        last = state.log[-1]
         _demand(abs(signs[0] * last.value - value) <= near and abs(signs[1] * last.bound - proof.bound) <= near)
     return replace(state, proof=replace(proof, mu=again.mu))
 

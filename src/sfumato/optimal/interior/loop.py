@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Final
@@ -129,14 +130,14 @@ def follow(
     most: int,
     below: float | None = None,
     file: StateFile | None = None,
-    told: bool = True,
+    all_bounds: bool = True,
 ) -> Course:
     """Follow the central path from an iterate strictly inside all pair rows and demands.
 
     ``threshold`` (n, n) is as in `limits`, or None where all rows that count are present. ``started`` is on the
     clock of `time.monotonic`, ``most`` limits the iterations. The loop ends once what is minimised is below
-    ``below``, or cannot be. It resumes from a state in ``file``. ``told`` says whether the bound of every iterate
-    counts, or only the last.
+    ``below``, or cannot be. It resumes from a state in ``file``. Unless ``all_bounds`` is set, only the last
+    iterate's bound counts.
     """
     form = rows.form
     n = form.secrets
@@ -179,7 +180,7 @@ def follow(
             best = max([best, *(prove(rows, end(point, step, share)) for share in ENDS)], key=attrgetter("bound"))
             product = float(point.lam @ z)
             lags = value - best.bound > LAG * product
-            if not told:
+            if not all_bounds:
                 # A better bound is looked for only where it may end the course.
                 lags &= product <= NEARLY * control.gap * abs(value)
             tails = Tails(rows, point, z) if lags or step.primal < SHORT else None
@@ -325,22 +326,19 @@ def solve(
     aim = replace(control, gap=INNER * control.gap)
     helpers = threads if len(seen.prior) > SMALL else 1
     with Workers(helpers, lambda: control.stopped is not None) as workers:
-        interior, before = _interior(seen, aim, workers, started, iteration_limit, folder)
+        trace = partial(_follow_from_state, workers=workers, started=started, most=iteration_limit, folder=folder)
+        interior, before = _interior(seen, aim, trace)
         n, m = len(seen.prior), len(seen.expected)
         group = detect_symmetry(seen) if with_symmetry else trivial_symmetry(n, m)
         form = build_form(seen, group)
         if memory is not None:
             memory(form.blocks, form.size)
-        pairs, threshold = first_rows(form, workers, None if warm is None else warm.keys)
-        point = interior[group.representatives]
-        course = _follow_from_state(
-            form, point, pairs, threshold, aim, workers, started=started, most=iteration_limit, folder=folder
-        )
+        course = trace(form, interior[group.representatives], aim, warm=None if warm is None else warm.keys)
     return _result(reduced, before, course, interior, control.gap)
 
 
 def _interior(
-    seen: Columns, control: Control, workers: Workers, started: float, most: int, folder: Path | None
+    seen: Columns, control: Control, trace: Callable[..., Course]
 ) -> tuple[Floats, tuple[Progress, ...]]:
     """Return a strictly interior mechanism (m, n), for the game within its limit of the loss, and the progress."""
     point = first_mechanism(seen)
@@ -352,20 +350,8 @@ def _interior(
         return point, ()
     plain = replace(seen, weighted=None, minimum=None, max_loss=None)
     form = build_form(plain, trivial_symmetry(len(plain.prior), len(plain.expected)))
-    pairs, threshold = first_rows(form, workers, None)
     lowering = replace(control, gap=min(control.gap, LEAST_LOSS_GAP))
-    course = _follow_from_state(
-        form,
-        point,
-        pairs,
-        threshold,
-        lowering,
-        workers,
-        started=started,
-        most=most,
-        folder=folder,
-        below=limit - room,
-    )
+    course = trace(form, point, lowering, below=limit - room)
     x = course.point.u[:, : form.secrets]
     if seen.loss(x) >= limit - room:
         if course.proof.bound < limit:
@@ -384,30 +370,22 @@ def _interior(
 def _follow_from_state(
     form: Form,
     point: Floats,
-    pairs: PairRows,
-    threshold: Floats,
     control: Control,
-    workers: Workers,
     *,
+    workers: Workers,
     started: float,
     most: int,
     folder: Path | None,
+    warm: Ints | None = None,
     below: float | None = None,
 ) -> Course:
     """Follow the central path from the state in a folder, or from the start where that state fails."""
+    pairs, threshold = first_rows(form, workers, warm)
     file = None if folder is None else StateFile(folder, form, control.gap, below)
 
     def course() -> Course:
-        return follow(
-            *complete_iterate(form, pairs, point),
-            threshold,
-            control,
-            workers,
-            started=started,
-            most=most,
-            below=below,
-            file=file,
-        )
+        start = complete_iterate(form, pairs, point)
+        return follow(*start, threshold, control, workers, started=started, most=most, below=below, file=file)
 
     first = course()
     if file is None or not file.used or first.status is not Status.INACCURATE:
@@ -452,16 +430,9 @@ def _prices(reduced: Reduced, course: Course) -> Multipliers:
         parts = []
         for k, image in enumerate(group.images):
             place = image[group.representatives][block]
-            first_seen = first[place] == k
+            once = first[place] == k
             # Several representatives never share an image, so `place` and k together pick each observable once.
-            parts.append(
-                (
-                    place[first_seen],
-                    group.secrets[k][upper[first_seen]],
-                    group.secrets[k][lower[first_seen]],
-                    weight[first_seen],
-                )
-            )
+            parts.append((place[once], group.secrets[k][upper[once]], group.secrets[k][lower[once]], weight[once]))
         block, upper, lower, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     # What is left of a single secret's imaginary companion, or of rows at the cap, has no weight.
     used = weight > 0
