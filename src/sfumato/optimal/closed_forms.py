@@ -81,7 +81,7 @@ def _coin(problem: Problem, gap: float) -> ClosedForm | None:
         return None
     mechanism = coin_of_distortion(problem.prior, distance, problem.minimum)
     none = np.empty(0, dtype=np.intp)
-    # To guess the report itself is a strategy: it errs by the loss.
+    # Guessing the report itself is a strategy, whose error is the loss.
     prices = Multipliers(none, none, none, np.empty(0), np.empty(0), guesses=np.eye(len(problem.observables)))
     return _proved(
         problem,

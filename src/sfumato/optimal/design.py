@@ -365,7 +365,7 @@ def move_to_medians(
 
     medians = _medians(made, points)
     if made.mechanism.observables is not problem.observables:
-        # The solver kept only the reports that it uses; near them are others that are better once they are moved.
+        # The solver returned only the used reports; others near them may be better once they are moved.
         wider = at(np.vstack([medians, _around(medians, np.asarray(places.coordinates))]))
         if not wider.finished:
             return wider

@@ -29,7 +29,10 @@ _SHARE = 0.9  # of the free memory that may be taken
 _PASSES, _PER_PRICE_S = 4.0, 3e-6  # over all likelihood ratios, and for each probability, to end and to prove
 _OVERHEAD_S = 0.1
 _NO_TIME = 2.0  # seconds of a proof that are not worth a refusal
-_MOST_KEPT, _UNDERSTATED = 0.6, 2.0  # of the time that is left: kept for the proof at most, and refused beyond
+_MOST_KEPT, _UNDERSTATED = (
+    0.6,
+    2.0,
+)  # of the remaining time: the most reserved for the proof, and the refusal limit
 _MOST_SYMMETRIC = 8  # images of a square
 _SAMPLE = 2_000_000  # likelihood ratios that are looked at to time all of them
 _SMALL = 1_000_000  # likelihood ratios that take no time worth measuring

@@ -163,11 +163,11 @@ class EpsilonSearch:
     kind: str  # `program` or `noise`
     attempt: Attempt  # from an epsilon and seconds to what was found; None where the time was over before
     goal: DesignGoal
-    limit: float  # what is measured is to be at most this
-    extremes: tuple[float, float]  # about what is measured where reports say nothing, and where they say all
+    limit: float  # the upper limit of the measure
+    extremes: tuple[float, float]  # about the measure of blind and of fully revealing reports
     steps: Steps  # the choice of the next epsilon
     deadline: float  # when the time is over
-    ended: Stop  # asked whether to stop, or the time is over
+    ended: Stop  # whether to stop, or the time is over
     progress: OnTrial | None  # called with each trial
     trials: list[EpsilonTrial] = field(default_factory=list)  # all trials, in order
 
@@ -263,7 +263,7 @@ class ProgramTrials:
     # the visits of the loss, where reports are moved to the best places for what they reveal
     medians: Visits | None
     options: dict[str, Any]  # more of the design
-    stop: Stop  # asked whether to stop
+    stop: Stop  # whether to stop
     designs: dict[float, Design] = field(default_factory=dict)  # what was found for each epsilon
 
     def __call__(self, epsilon: float, seconds: float) -> Tried | None:

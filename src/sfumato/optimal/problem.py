@@ -216,7 +216,7 @@ def exponents_of(space: Space, guarantees: Sequence[Guarantee]) -> Floats | None
         if not isinstance(guarantee, MetricPrivacy):
             continue
         guarantee.check_secrets(space)
-        with np.errstate(over="ignore"):  # what is too large for a float constrains nothing
+        with np.errstate(over="ignore"):  # an overflow constrains nothing
             product = guarantee.epsilon * guarantee.metric.array
         if exponents is not None or not guarantee.metric.triangle:
             product = shortest_paths(product if exponents is None else np.minimum(exponents, product))

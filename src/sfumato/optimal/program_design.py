@@ -43,7 +43,7 @@ from .result import Design
 from .session import SolveOptions, SolveSession
 from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, objective_of, repair_answer, spread
 
-_ENOUGH: Final = 2e-3  # the gap that counts as reached for points, where none was asked for: several programs
+_ENOUGH: Final = 2e-3  # default gap that counts as reached for points, which need several programs
 _TIES: Final = 15_000  # probabilities up to which ties are broken unasked
 _USELESS: Final = 0.5  # a tie that is broken no better than this is not called broken
 _TIE_GAP: Final = 1e-3  # of the distortion

@@ -37,7 +37,7 @@ class Reduced(CompactRepr):
     prior: Floats  # array (n,), the mass of each distinct secret
     costs: Floats  # array (n, m), the prior-weighted loss of reporting o
     losses: Floats | None  # array (N, m), the loss of every secret, where the worst secret's counts; else None
-    exponents: Floats  # array (n, n), what a solver has to keep, `inf` where nothing is asked
+    exponents: Floats  # array (n, n), the solver's exponents, `inf` for unconstrained pairs
     weighted: Floats | None  # array (g, n), prior-weighted distances of the guesses; None without distortion
     minimum: float | None  # the distortion to keep; None where there is none, or where it is maximised
     max_loss: float | None  # the largest expected loss, where the distortion is maximised; else None
@@ -93,7 +93,7 @@ class Reduced(CompactRepr):
         heads = self.heads
         s, t = heads[prices.secrets[used]], heads[prices.others[used]]
         allowed = self._allowed(s, t)
-        # What p(o|t) earns stays as the solver left it, and what p(o|s) pays shrinks slightly: kept as it was, the
+        # What p(o|t) earns stays as the solver left it, and what p(o|s) pays shrinks slightly: unchanged, the
         # price would multiply what its exponent gained by exp(e), and a large epsilon would ruin the bound.
         local = prices.local[used] * np.exp(prices.exponents[used] - allowed)
         guesses, distance = None, self.problem.distance

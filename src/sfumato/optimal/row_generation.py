@@ -325,7 +325,7 @@ class _Rounds:
     """The rounds of one problem."""
 
     solver: LinearSolver  # the back-end
-    narrowed: Problem  # what the back-end is asked, which is a little more than the problem
+    narrowed: Problem  # the back-end's problem, slightly tighter than the original
     reduced: Reduced  # the same reduced; its prices are lifted to the problem
     control: Control  # how far and how long to go
 

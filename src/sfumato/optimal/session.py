@@ -43,8 +43,8 @@ from .solver import (
 from .solver_registry import solver_of
 
 _MODERATE = 100  # binary exponents of units in which nothing that matters underflows
-_NO_MASS = 2.0**-900  # of a prior: what is smaller underflows beside losses and probabilities
-_AIM, _ENOUGH = 1e-6, 1e-4  # the gap aimed at, and the largest that counts as reached, where none was asked for
+_NO_MASS = 2.0**-900  # of a prior: smaller masses underflow in products with losses and probabilities
+_AIM, _ENOUGH = 1e-6, 1e-4  # defaults: the gap aimed at, and the largest that counts as reached
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -52,7 +52,7 @@ class ScaledProblem(CompactRepr):
     """A problem in units of powers of two."""
 
     problem: Problem  # the scaled problem, for a solver
-    original: Problem  # the problem as it was asked
+    original: Problem  # the problem in its own units
     loss: int  # binary exponent of the unit of losses
     distance: int  # binary exponent of the unit of the adversary's distances
 

@@ -21,7 +21,7 @@ from .solver import Answer, Control, Solver, Status, gap_of, objective_of
 from .structured import Structured, cores
 
 SMALL_PROBLEM = 2_500  # probabilities that a general back-end takes in seconds
-_MORE = 600  # secrets up to which the structured method is asked where generating stops short
+_MORE = 600  # secrets up to which the structured method is tried where generation stops short
 _PATIENCE_S, _PATIENCE_PER_PROBABILITY_S = 2.0, 0.01
 
 

@@ -27,7 +27,7 @@ DETOUR: Final = 0.25
 
 _LITTLE: Final = 0.06  # times the square root of the gap: a probability that nothing depends on
 _VANISHING: Final = (0.7, 0.05)  # most of what was there before, and most probability, of what leaves
-_PACE: Final = 0.1  # quantile of what is left of observables: those that vanish
+_PACE: Final = 0.1  # quantile of the remaining shares of observables: the pace at which they vanish
 _NEIGHBOURS: Final = 3  # present observables whose rows are looked at for one that is absent
 _WORTHWHILE: Final = 0.9  # of the observables: where more would stay, all do
 

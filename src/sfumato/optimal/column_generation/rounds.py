@@ -52,9 +52,9 @@ _PRICED: Final = 0.003  # gap at which absent ones are priced before the end
 _NEAR: Final = 0.007  # times that gap and the value: absent ones that cost no more may be needed in the end
 _USED: Final = 1e-3  # probability of an observable that is used
 _USUAL: Final = 1e-4  # gap from which on a second round costs more than observables that are not needed
-_CAREFUL: Final = 0.4  # power of how much finer the gap is: so many times more is taken to be needed
-_CARE_OF_PAIRS: Final = 4.0  # at least, where all pairs count, for what is priced by some of the rows only
-_SCOUTS: Final = 4  # rounds of a coarser problem of which nothing is proved
+_CAREFUL: Final = 0.4  # power of the ratio of gaps: the factor by which more observables count as needed
+_CARE_OF_PAIRS: Final = 4.0  # at least, where all pairs count, because pricing uses only some of the rows
+_SCOUTS: Final = 4  # rounds of a coarser problem, without proofs
 _SCOUTS_OF_PAIRS: Final = 2  # of the edges' rows, where all pairs count
 _MOST_SCOUTED: Final = 60  # iterations of each of its programs
 _WIDE: Final = 0.01  # gap at which its observables leave last
@@ -62,8 +62,8 @@ _SCOUTED: Final = 0.02  # probability of an observable that is used, where the g
 _SHARE: Final = 0.5  # of the gap, for the restricted program; the rest is for absent observables
 _PAID: Final = 5e-4  # gap from which on the few that are harmful in the end may be paid for
 _PAID_SHARE: Final = 0.25  # of the gap, for the restricted program, from there to the rough ones
-_FEW: Final = 0.5  # of the observables that are present: as many may join without beginning anew
-_LEAST: Final = 8  # observables that join at a time, if so many would help
+_FEW: Final = 0.5  # of the present observables: as many may join without a new start
+_LEAST: Final = 8  # observables that join at a time, if that many would help
 _MOST: Final = 30  # rounds
 _ENOUGH_SECRETS: Final = 150  # secrets that are solved with all observables
 _APART: Final = 1.99  # times the step, the least exponent between secrets of the net
@@ -78,12 +78,12 @@ class ProvedRound(CompactRepr):
 
     chosen: Positions  # array (k,), the observables that were present
     course: Course  # the end of the interior-point method
-    absent: dict[int, Price]  # the others' prices, by observable; without multipliers where these are not kept
+    absent: dict[int, Price]  # the others' prices, by observable; without multipliers where these are not stored
     # array (n,), the least reduced costs of all observables, as `Seen` found them; None without it
     least: Floats | None
     x: Floats  # array (k, n), a mechanism strictly inside all rows
     value: float  # the loss of the mechanism
-    bound: float  # what is proved for all observables, up to float rounding
+    bound: float  # the bound proved for all observables, up to float rounding
     hoped: float  # what would be proved if no observable that was left out costs anything
 
     @property

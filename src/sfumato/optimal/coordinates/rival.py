@@ -28,7 +28,7 @@ _STEP: Final = 1e-3  # of 1 / epsilon: the step of the noise
 _SAME: Final = 1e-9  # relative, between a prior and the masses of the points
 _REACH_M: Final = 100_000.0
 _COARSEST_M: Final = 10.0
-_COARSEST: Final = 0.7  # times 1 / epsilon: wider cells of a table are of no use
+_COARSEST: Final = 0.7  # times 1 / epsilon: wider cells of a table are useless
 _SECONDS: Final = 5e-7  # for a cell of the table and a point: to make it, and to certify it
 _LONGEST: Final = 30.0  # seconds of a look
 _FEWEST: Final = 200  # points that are never put together
@@ -39,7 +39,7 @@ class Rival(CompactRepr):
     """Planar noise with a remap, and its loss."""
 
     noise: CoordinateNoise
-    certificate: NoiseCertificate  # what is proved of it, in metres
+    certificate: NoiseCertificate  # its proof, in metres
     loss: Bracket  # its loss in the unit of the program's
 
 

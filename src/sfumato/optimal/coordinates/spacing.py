@@ -19,7 +19,7 @@ MOST_VERTICES: Final = 250
 """Vertices that are designed for in about a minute on two cores, with reports at medians."""
 
 _FINE: Final = 0.75  # times 1 / epsilon: with reports at medians a finer one gains about 1 %
-_PLACES: Final = 10  # steps along the longer side of what is covered, at least
+_PLACES: Final = 10  # steps along the longer side of the area, at least
 _GROWTH: Final = 1.03  # of the spacing from one try to the next
 _DIGITS: Final = 2  # of a spacing
 _WIDEST: Final = 0.7 * MOST_CELLS  # vertices of the rectangle that is covered
@@ -148,7 +148,7 @@ def check_lattice(lattice: Lattice, time_limit: float, *, errors: bool = False) 
         short = shortage_of_generated(size, size)
     if short is not None:
         problem, fits = short
-        ring = 3.0  # vertices beyond what is served, and halves of steps, along each side
+        ring = 3.0  # vertices beyond the served ones, and halves of steps, along each side
         by = (math.sqrt(size) - 2) / max(1.0, math.sqrt(fits) - ring)
         wider = units.show(_rounded(lattice.spacing_m * max(by, _GROWTH)), "m")
         why = " with the attacker's error in the problem" if errors else ""

@@ -51,12 +51,12 @@ _MARGINS: Final = (1e-9, 1e-8, 1e-7)  # the same, until a proof succeeds
 class Demands(CompactRepr):
     """A loss to minimise, and the constraints on the mechanism."""
 
-    masses: Floats  # array (k, n): the largest of the k expected losses, by these masses, is to be least
+    masses: Floats  # array (k, n): the objective is the largest of the expected losses for these k masses
     loss: Floats  # array (n, m)
-    exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal where nothing is asked
+    exponents: Floats  # array (n, n) as in `Problem`, `inf` off the diagonal for unconstrained pairs
     prior: Prior  # what the attackers know
-    attackers: tuple[DistortionPrivacy, ...]  # the distortion to be kept
-    constraints: tuple[LinearConstraint, ...]  # the linear constraints to be kept
+    attackers: tuple[DistortionPrivacy, ...]  # the required distortions
+    constraints: tuple[LinearConstraint, ...]  # the linear constraints
 
     @classmethod
     def of(cls, problem: Problem) -> Demands:
@@ -142,8 +142,8 @@ class GeneralProgram:
 
     demands: Demands
     triples: Triples  # the rows of metric privacy in it
-    kept_back: float = 0.0  # by how much of its scale each constraint is asked for more strictly
-    of_room: bool = False  # whether the room of the constraints is asked for, and not the least loss
+    kept_back: float = 0.0  # by which share of its scale each constraint is tightened
+    of_room: bool = False  # whether it maximises the room of the constraints, instead of minimising the loss
 
     @property
     def program(self) -> LinearProgram:
@@ -372,7 +372,7 @@ class _Search:
         if roomy is None:
             return
         if self.infeasible and self.control.stopped is None:
-            self.ask(back_ends[0], 0.0)  # what was kept back is more than the room
+            self.ask(back_ends[0], 0.0)  # the tightening exceeds the room
         best = self.last
         self._offer(roomy, back_ends[0].name)
         if best is None:

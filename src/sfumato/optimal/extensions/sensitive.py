@@ -63,7 +63,7 @@ class Found:
     price: float  # the price of the loss, in its own unit
     status: Status  # how the work ended
     log: tuple[Progress, ...]  # the progress
-    rows: Multipliers | None = None  # the prices of the rows of metric privacy; None where none is asked for
+    rows: Multipliers | None = None  # the prices of the rows of metric privacy; None without guarantees
 
 
 def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanism, Found]:

@@ -22,11 +22,11 @@ from ..structured import cores
 
 _ROUNDS: Final = 16
 _FIRST_GAP: Final = 1e-2  # of the first program, whose guesses are not the best
-_CLOSER: Final = 0.1  # of the gap between the mechanism kept and the bound: that of the next program
+_CLOSER: Final = 0.1  # of the gap between the best mechanism and the bound: that of the next program
 _LAST: Final = 0.2  # of the gap that is enough: that of the last programs
 _MARGIN: Final = 1e-8  # of the error: another machine, whose sums differ in their last digits, proves it as well
 _SHARES: Final = (1e-9, 1e-7, 1e-5, 1e-3, 1.0)  # of the constant, added for rounding until the error is proved
-_SHARE: Final = 0.98  # of what guesses are missing: what is left is not worth more of them
+_SHARE: Final = 0.98  # of the missing error: the rest is not worth more guesses
 _RINGS: Final = 2  # of guesses around the best one
 _STEP: Final = 1 / 3  # of the distance to the nearest known guess, between the new ones
 _ALIKE: Final = 0.6  # of that step: guesses nearer than this are one
@@ -89,7 +89,7 @@ def _patch() -> list[Floats]:
 Solve = Callable[[PlaceDistortion, float, float], Design]
 """From the distortion with the guesses to use, the gap and seconds to a design for these guesses."""
 
-_SECONDS, _MEASURED, _CORES = 70.0, 196, 4  # of processor time, measured for so many places; cores that help
+_SECONDS, _MEASURED, _CORES = 70.0, 196, 4  # CPU seconds, measured for this number of places; cores that help
 
 
 def seconds_for_points(places: int) -> float:

@@ -348,7 +348,7 @@ def complete_iterate(form: Form, pairs: PairRows, x: Floats) -> tuple[Rows, Iter
     if columns.weighted is not None:
         attained = (x @ columns.weighted.T).min(axis=1)
         if columns.minimum is None:
-            # Below what is attained, also where a prior on one secret attains nothing.
+            # Below the attained distortion, also where a prior on one secret attains none.
             demanded = 0.5 * float(attained.sum()) - 1e-3 * (float(columns.weighted.max()) or 1.0)
         else:
             demanded = columns.minimum
