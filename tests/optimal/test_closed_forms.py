@@ -8,9 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.core import DistortionPrivacy, MetricPrivacy, Prior, Space, ThresholdPrivacy, hamming
+from sfumato.core.naming import EXPECTED, WORST_CASE
 from sfumato.optimal import design
 from sfumato.optimal.closed_forms import closed_form
-from sfumato.optimal.problem import EXPECTED, WORST_CASE, least_loss
+from sfumato.optimal.problem import least_loss
 
 from ..reference import requests, solved
 

@@ -8,8 +8,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from sfumato.core import DistortionPrivacy, Guarantee, MetricPrivacy, Prior, Space, ThresholdPrivacy, hamming
+from sfumato.core.naming import EXPECTED, WORST_CASE
 from sfumato.errors import MetricWarning
-from sfumato.optimal.problem import EXPECTED, WORST_CASE, Problem, least_loss, most_distortion
+from sfumato.optimal.problem import Problem, least_loss, most_distortion
 from sfumato.optimal.reduction import Reduced, reduce
 from sfumato.optimal.row_generation import LinearProgram, Relaxation, Solution, Triples
 from sfumato.optimal.solver import Status, objective_of, proved_bound

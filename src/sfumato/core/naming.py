@@ -9,6 +9,9 @@ from ..errors import InputError
 from ..escaping import plain
 from .distances import KINDS
 
+EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
+"""Objectives of designs."""
+
 TRUE_POINT: Final = " distance of the true point"
 """Ending of the name of a loss from true points."""
 

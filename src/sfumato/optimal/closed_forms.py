@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from ..core import Mechanism, Metric
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError
 from ..mechanisms import coin_of_distortion, merge_close_secrets, remapped, repair_to_private, tight_constraints
 from ..proofs import Certificate, Multipliers, exponents_above, loss_bound
 from ..rounding import UNIT
-from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem
+from .problem import Problem
 from .solver import Answer, Status, certify_mechanism, gap_of, objective_of, proved_bound
 
 _LARGEST = 500.0  # exponents whose exponentials and their products stay finite

@@ -15,13 +15,15 @@ from scipy.spatial import cKDTree
 from ..core import WGS84, AnyLoss, Bracket, CoordinatePrivacy, Guarantees, Prior, Space, as_guarantees
 from ..core.arguments import checked
 from ..core.arrays import Floats
+from ..core.naming import EXPECTED
 from ..errors import InputError, SolverError, argument, python
 from ..geo import TRUE_POINT, Places, Region, TruePoints, Visits, read_visits
 from ..proofs import as_constraints
 from ..tables import ArrowStream
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
-from .coordinates.spacing import check_lattice, place_problem
-from .problem import EXPECTED, Constraints
+from .coordinates.spacing import check_lattice
+from .coordinates.spacing import place_problem
+from .problem import Constraints
 from .program_design import solve_program
 from .result import BETTER, NOISE, PROGRAM, Choice, Design
 from .session import SolveOptions

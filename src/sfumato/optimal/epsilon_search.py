@@ -29,6 +29,7 @@ from ..core import (
 )
 from ..core.arguments import checked
 from ..core.bracket import bisect
+from ..core.naming import EXPECTED
 from ..errors import InfeasibleError, InputError, SolverError, argument, python
 from ..geo import Visits
 from ..proofs import VertexPrivacy, bound_to
@@ -36,7 +37,6 @@ from ..rounding import exactly
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival, rivalry
 from .design import GAIN, check_keep, choose, move_to_medians
 from .epsilon_goals import DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
-from .problem import EXPECTED
 from .program_design import solve_program
 from .result import BETTER, NOISE, PROGRAM, Design
 from .solver import Solver, Stop, checked_time_limit

@@ -11,12 +11,13 @@ import numpy as np
 from ..core import AnyLoss, Guarantees, Prior, Space
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InputError, argument
 from ..rounding import about
 from .column_generation.program import graph_of, nearest_of
 from .column_generation.solver import GENERATED, OF_PAIRS
 from .effort import gigabytes, needed_bytes, needed_bytes_of_generated, shortage, shortage_of_generated
-from .problem import DISTORTION, EXPECTED, WORST_CASE, Problem, least_loss
+from .problem import Problem, least_loss
 from .solver import check_gap, check_pairs
 from .structured import Structured, cores
 

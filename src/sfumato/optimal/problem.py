@@ -25,12 +25,10 @@ from ..core import (
 )
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, python, typed
 from ..geo import Lattice
 from ..proofs import LinearConstraint, PlaceDistortion, as_constraints, bound_to
-from ..proofs.optimality import DISTORTION as DISTORTION
-from ..proofs.optimality import EXPECTED as EXPECTED
-from ..proofs.optimality import WORST_CASE as WORST_CASE
 from ..rounding import amount, amount_at_least, amount_at_most, exactly
 
 Constraints = LinearConstraint | Iterable[LinearConstraint]

@@ -23,22 +23,13 @@ from ..core import (
 from ..core.arguments import checked
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, SolverError, python
 from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, covered, distortion_below, distortion_bound
 from ..rounding import amount_at_least, amount_at_most
 from .closed_forms import closed_form_answer
 from .extensions.true_point import design_for_points, design_private_for_points
-from .problem import (
-    DISTORTION,
-    EXPECTED,
-    WORST_CASE,
-    Constraints,
-    Problem,
-    attackers_of,
-    least_loss,
-    limit_amount,
-    most_distortion,
-)
+from .problem import Constraints, Problem, attackers_of, least_loss, limit_amount, most_distortion
 from .result import Design
 from .session import SolveOptions, SolveSession
 from .solver import Answer, OnProgress, Solver, Status, Stop, gap_of, objective_of, repair_answer, spread

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION, WORST_CASE
 from ..errors import InputError, python
 from ..proofs import Multipliers
-from .problem import DISTORTION, WORST_CASE, Problem
+from .problem import Problem
 
 Positions = NDArray[np.intp]
 

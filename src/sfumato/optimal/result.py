@@ -8,11 +8,12 @@ from typing import Any, Final, Self
 from ..core import Asked, Bracket, CoordinatePrivacy, Loss, Mechanism
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr, NotebookRepr
+from ..core.naming import DISTORTION
 from ..errors import InputError, argument
 from ..mechanisms.planar import CoordinateNoise
 from ..proofs import Certificate, NoiseCertificate, Optimality, VertexPrivacy
 from ..rounding import amount_at_least, amount_at_most, at_most
-from .problem import DISTORTION, Problem
+from .problem import Problem
 from .solver import Answer, Progress, Status, spread
 
 BETTER: Final = "better"

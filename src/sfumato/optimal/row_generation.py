@@ -22,9 +22,10 @@ from scipy import sparse
 from ..core import Metric, direct_pairs, greedy_spanner, shortest_paths
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION
 from ..errors import InfeasibleError, SolverError
 from ..proofs import Multipliers
-from .problem import DISTORTION, Problem
+from .problem import Problem
 from .reduction import Reduced, reduce
 from .solver import (
     Answer,

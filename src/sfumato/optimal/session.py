@@ -16,12 +16,13 @@ import numpy as np
 from ..core import Loss, Mechanism, Prior
 from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION
 from ..errors import InputError, SolverError, argument
 from ..proofs import Candidates, Certificate, Multipliers, Optimality
 from .closed_forms import fallback
 from .effort import check_time
 from .extensions.constrained import general_answer
-from .problem import DISTORTION, Problem
+from .problem import Problem
 from .result import Design, SolvedProgram
 from .solver import (
     Answer,

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from ..core import Loss, Mechanism, MetricPrivacy
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
+from ..core.naming import DISTORTION, WORST_CASE
 from ..errors import InputError, argument
 from ..geo import among
 from ..mechanisms import repair_to_private
 from ..proofs import Certificate, ManyMultipliers, Multipliers, certify, distortion_bound, loss_bound, relative_gap
-from .problem import DISTORTION, WORST_CASE, Problem
+from .problem import Problem
 
 Stop = Callable[[], bool]
 _PAIRS: Final = ("generated", "all", "spanner")

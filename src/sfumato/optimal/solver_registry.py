@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Final
 
+from ..core.naming import DISTORTION
 from ..errors import InfeasibleError, InputError, SolverError, argument
 from .back_ends import Clarabel, Highs
 from .closed_forms import closed_form, fallback
 from .column_generation.solver import OF_PAIRS, Generating
 from .effort import check_generated
 from .forecast import NO_EDGES, NOT_QUICKER, STRUCTURED, MethodChoice, select_method
-from .problem import DISTORTION, Problem
+from .problem import Problem
 from .row_generation import LinearSolver
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of
 from .structured import Structured, cores

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 
+from ..core.naming import DISTORTION
 from ..errors import SolverError
 from ..mechanisms import merge_close_secrets
 from . import interior
 from .effort import check_memory
-from .problem import DISTORTION, Problem
+from .problem import Problem
 from .reduction import reduce
 from .row_generation import spanner_pairs
 from .solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer

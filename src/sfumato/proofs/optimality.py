@@ -21,12 +21,12 @@ from ..core import (
 )
 from ..core.arrays import Floats, freeze
 from ..core.immutable import CompactRepr, Immutable
+from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InputError
 from .bounds import ManyMultipliers, Multipliers, distortion_bound, loss_bound, many_loss_bound
 from .constraints import LinearConstraint, expected_loss_above
 from .place_distortion import PlaceDistortion
 
-EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 _DAMAGED = "the prices are damaged or belong to another design: leave them out."
 
 

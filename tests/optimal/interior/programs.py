@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from sfumato.core import Loss, Prior, Space
 from sfumato.core.arrays import Floats
+from sfumato.core.naming import DISTORTION, EXPECTED, WORST_CASE
 from sfumato.optimal import Control, Problem, Progress, interior
-from sfumato.optimal.problem import DISTORTION, EXPECTED, WORST_CASE
 from sfumato.optimal.reduction import Reduced, reduce
 
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))

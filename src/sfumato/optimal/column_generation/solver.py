@@ -9,11 +9,12 @@ from typing import Final
 import numpy as np
 
 from ...core.arrays import Floats
+from ...core.naming import EXPECTED
 from ...proofs import LeastCosts, Multipliers
 from ..effort import MOST_PRICES, shortage_of_generated
 from ..interior.checkpoints import state_folder
 from ..interior.workers import StoppedError, Workers
-from ..problem import EXPECTED, Problem
+from ..problem import Problem
 from ..reduction import Positions, Reduced, reduce
 from ..solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer
 from ..structured import ALMOST, REPAIR_LIMIT, Structured, cores, narrow_problem

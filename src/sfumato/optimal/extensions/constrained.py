@@ -18,11 +18,12 @@ from scipy import sparse
 from ...core import DistortionPrivacy, Mechanism, Prior
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
+from ...core.naming import WORST_CASE
 from ...errors import InfeasibleError, InputError, SolverError, argument
 from ...mechanisms import repair_to_private
 from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound, relative_gap
 from ...rounding import amount_at_least
-from ..problem import WORST_CASE, Problem
+from ..problem import Problem
 from ..row_generation import (
     ALL_AT_ONCE,
     LinearProgram,

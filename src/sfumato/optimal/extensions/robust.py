@@ -21,11 +21,12 @@ from scipy import sparse
 from ...core import AnyLoss, Guarantee, Guarantees, Loss, Mechanism, Prior, Space
 from ...core.arguments import checked
 from ...core.arrays import Floats, readonly
+from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
 from ...proofs import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
 from ...rounding import UNIT, amount_at_most, at_most, below, underflow
 from ..back_ends import Highs
-from ..problem import EXPECTED, Problem, least_loss
+from ..problem import Problem, least_loss
 from ..row_generation import LinearProgram
 from ..session import SolveSession
 from ..solver import (

@@ -11,11 +11,12 @@ import numpy as np
 
 from ...core import DistortionPrivacy, Mechanism
 from ...core.arrays import Floats
+from ...core.naming import WORST_CASE
 from ...errors import SolverError
 from ...geo import Guesses
 from ...proofs import Certificate, PlaceDistortion
 from ..closed_forms import constant_report
-from ..problem import WORST_CASE, Problem
+from ..problem import Problem
 from ..result import Design
 from ..solver import Status, certify_mechanism, gap_of, prove_answer, with_promises
 from ..structured import cores
