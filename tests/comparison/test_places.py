@@ -187,7 +187,7 @@ def test_the_figure_of_one_epsilon_has_bars(at_epsilon):
     alone = replace(at_epsilon, rows=rows, values=(0.7,))
     (ax,) = alone.figure().axes
     texts = [text.get_text() for text in ax.texts]
-    assert "proved: no mechanism with this promise loses less" in texts
+    assert "proved: no mechanism with this guarantee loses less" in texts
     assert "always the same report" in texts
     widths = sorted(bar.get_width() for bar in ax.patches[:5] if isinstance(bar, Rectangle))
     assert widths == sorted(row.loss.upper for row in rows if row.name != ANY)  # as the table has them

@@ -63,7 +63,7 @@ def test_the_figure_says_both_ratios(found):
     assert "cells: up to" in texts
     assert "points: up to 1.00" in texts
     assert "(m)" in walk.get_xlabel()
-    assert walk.get_legend_handles_labels()[1] == ["what the promise allows", "cells", "points"]
+    assert walk.get_legend_handles_labels()[1] == ["what the guarantee allows", "cells", "points"]
 
 
 def test_what_cannot_be_walked_is_refused():

@@ -219,7 +219,7 @@ COMMANDS: Final[Mapping[str, str]] = {
         ("version", "'sfumato --version' shows the version."),
         ("optimize optimise solve build make create new", "to design a mechanism: sfumato design."),
         ("pareto frontier tradeoff trade-off epsilons", "to design for many epsilons: sfumato sweep."),
-        ("prove verify check evaluate test measure validate", "to prove what a file promises: sfumato audit."),
+        ("prove verify check evaluate test measure validate", "to prove what a file guarantees: sfumato audit."),
         ("plot draw show report figure", "'sfumato design' draws maps, and 'sfumato audit --figures' figures."),
         ("sample apply run obfuscate perturb privatize privatise noise", "to draw reports: sfumato release."),
         ("dummies tupling", "to hide reports among dummies: sfumato tuple."),

@@ -24,7 +24,7 @@ OF_FILES: Final = (
 )
 
 POINTS_GAP: Final = 1e-4
-"""The gap aimed at for lattices: the spacing costs more."""
+"""The gap for lattices, whose spacing costs more."""
 
 SEARCHED: Final = 200
 """Vertices of a lattice on which a search takes about a minute on two cores."""
@@ -229,7 +229,7 @@ def _piped(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The places of a design, their costs and promises."""
+    """The places of a design, their costs and guarantees."""
 
     places: Places
     costs: Loss | Metric

@@ -47,7 +47,9 @@ CELLS: Final = "cells"
 NAMES: Final = (SPLINE, HAT, REMAPPED, RAW, CELLS, ANY)
 """The order of rows."""
 
-_ABOVE: Final = "Above the bound: by what share the loss exceeds what no mechanism with that promise goes below."
+_ABOVE: Final = (
+    "Above the bound: the share by which the loss exceeds the lower bound for every mechanism with that guarantee."
+)
 _APART: Final = (
     "The last column is for two people a metre apart: how many times as probable a report may be from one of "
     "them as from the other."
@@ -58,7 +60,7 @@ _STYLES: Final = {
     HAT: (LIGHT.series[3], "^", "-", "program on triangles (hat)"),
     REMAPPED: (LIGHT.series[2], "s", "-", "planar Laplace noise, each report moved to the best place"),
     SPLINE: (LIGHT.series[1], "o", "-", "program on squares (spline)"),
-    CELLS: (LIGHT.muted, "x", "--", "program on cells: no promise between two points"),
+    CELLS: (LIGHT.muted, "x", "--", "program on cells: no guarantee between two points"),
 }
 _WIDE: Final = 1.22  # of the longest bar, with its number
 _LONGEST: Final = 2.5  # times all the other lengths: a bar beyond is cut off
@@ -273,7 +275,7 @@ def _lines(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> F
             lines[name] = LossLine(label, colour, mark, line, losses)
     bounds = {row.epsilon: _proved(row) for row in rows if row.name == ANY and math.isfinite(row.loss.lower)}
     labels = (
-        "proved at the marks: no mechanism with this promise loses less",
+        "proved at the marks: no mechanism with this guarantee loses less",
         "mean distance from the true point to the report",
     )
     figure = loss_figure(
@@ -324,11 +326,11 @@ def _bars(rows: list[PlaceRow], comparison: PlaceComparison, width: float) -> Fi
         _mark(ax, blind, ":", "always the same report", len(names) - 0.25, end, narrow=narrow)
     if ANY in lengths:
         ax.axvspan(0, lengths[ANY], color=_BLACK, alpha=0.07, linewidth=0, zorder=0)
-        said = "too small for any mechanism" if at_loss else "no mechanism with this promise loses less"
+        said = "too small for any mechanism" if at_loss else "no mechanism with this guarantee loses less"
         _mark(ax, lengths[ANY], "-", f"proved: {said}", len(names) + 0.05 + 0.2 * narrow, end, narrow=narrow)
     if at_loss:
         loss = amount(comparison.values[0], unit)
-        said = f"epsilon (per {unit}) with a mean distance of {loss} to the true point; less promises more"
+        said = f"epsilon (per {unit}) with a mean distance of {loss} to the true point; smaller guarantees more"
     else:
         at_epsilon = f"{about(comparison.values[0], 4)}/{unit}"
         said = f"mean distance from the true point to the report ({unit}) at epsilon {at_epsilon}"

@@ -1,4 +1,4 @@
-"""Comparison of mechanisms for places, at equal promise or at equal loss of the true point, with their bound."""
+"""Comparison of mechanisms for places, at equal epsilon or at equal loss of the true point, with a lower bound."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def compare_places(
     progress: Callable[[str], None] | None = None,
     found: Callable[[PlaceRow], None] | None = None,
 ) -> PlaceComparison:
-    """Compare mechanisms for places at equal promise per kilometre, or at equal loss of the true point.
+    """Compare mechanisms for places at equal epsilon per kilometre, or at equal loss of the true point.
 
     The rows are programs on lattices with spline and with hat weights, planar Laplace noise with and without the
     best remap for these visits, a program on cells of the same size, and a lower bound for every mechanism with

@@ -178,7 +178,7 @@ class _Task:
     equal: str
 
     def contestants(self, families: Sequence[ParametricFamily]) -> list[Contestant[PriorRow]]:
-        """Return the optimum and the families; at equal epsilon those that promise one."""
+        """Return the optimum and the families; at equal epsilon those that guarantee one."""
         makers: list[tuple[str, _Maker]]
         if self.equal == "epsilon":
             makers = [(each.name, partial(self._calibrated, each)) for each in families if each.promises]

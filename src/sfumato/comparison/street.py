@@ -166,7 +166,7 @@ def _walk(ax: Axes, found: Street) -> None:
         color=_GREY,
         alpha=0.18,
         linewidth=0,
-        label="what the promise allows",
+        label="what the guarantee allows",
     )
     for each, colour, label in _walks(found):
         relative = each.likelihoods[:, each.report] / each.pair[1, each.report]
@@ -222,7 +222,7 @@ def _ratios(ax: Axes, found: Street) -> None:
     ax.set_ylim(1.5, -0.55)
     ax.set_yticks([])
     ax.set_xlabel("times as probable from one as from the other")
-    ax.set_title(f"All reports; the promise allows {at_most(allowed, 5)}", fontsize=10, loc="left")
+    ax.set_title(f"All reports; the guarantee allows {at_most(allowed, 5)}", fontsize=10, loc="left")
 
 
 def _factors(walk: Walk) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
