@@ -228,7 +228,11 @@ class PlaceComparison(Comparison[PlaceRow]):
     def _slacks(self) -> list[str]:
         slacks = {
             who: max((row.slack_m for row in self.rows if not row.problem and row.name in names), default=0.0)
-            for names, who in (((REMAPPED, RAW), "planar Laplace"), ((SPLINE, HAT), "programs"))
+            for names, who in (
+                ((REMAPPED, RAW), "planar Laplace"),
+                ((SPLINE, HAT), "programs"),
+                *(((name,), name) for name in self.files),
+            )
         }
         parts = [f"{amount_at_most(slack, 'm')} for {who}" for who, slack in slacks.items() if slack]
         if not parts:
