@@ -71,7 +71,7 @@ def test_a_mechanism_and_its_prior(design):
     assert "5: 0 to 4" in text
     text = read(design.problem.prior._repr_html_())
     assert "Possible 4" in text
-    assert "Likeliest: 0 40 %" in text
+    assert "Most probable: 0 40 %" in text
     assert design.problem.prior._repr_html_().count("<svg") == 1
     many = sf.Prior.uniform(sf.Space(range(1000)))
     assert many._repr_html_().count("<rect") == 60

@@ -464,13 +464,13 @@ def test_words_name_the_constraints_that_a_bound_is_about():
     half = LinearConstraint([[0, 0], [0, 1]], 0.25, name="b told as b")
     found = sf.design(prior, loss=sf.hamming(space), guarantees=(), constraints=half)
     text = " ".join(sf.reports.summarise(found).markdown().split())
-    assert "The linear constraint called 'b told as b' is kept: its sum is at most 0.25 (proved: 0.2" in text
-    assert "No mechanism with this linear constraint and these reports has an average loss below 0.37" in text
+    assert "The linear constraint called 'b told as b' holds: its sum is at most 0.25 (proved: at most 0.2" in text
+    assert "No mechanism with this linear constraint and these reports names another value in less than 37" in text
     promised = sf.design(
         prior, loss=sf.hamming(space), guarantees=sf.MetricPrivacy(3, sf.hamming(space)), constraints=[half, half]
     )
     text = " ".join(sf.reports.summarise(promised).markdown().split())
-    assert "No mechanism with this promise, these linear constraints and these reports has" in text
+    assert "No mechanism with this guarantee, these linear constraints and these reports names" in text
 
 
 def test_a_product_below_all_floats_is_rounded_up():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.proofs import covered, prove_guarantees
-from sfumato.reports.summary import audited
+from sfumato.proofs import covered
+from sfumato.reports import audited
 
 from ..cli.conftest import runner
 from ..files.honest import honest
@@ -36,9 +36,7 @@ def test_a_bound_on_a_lattice_names_its_vertices():
 def test_each_sentence_of_a_report_says_which_mechanisms(name):
     held = honest(name)
     assert held.prior is not None
-    summary = " ".join(
-        audited(held, *prove_guarantees(held.report_channel, held.prior, held.guarantees)).markdown().split()
-    )
+    summary = " ".join(audited(held).markdown().split())
     page = told(without_others(held))
     for text in (summary, page):
         claims = [each for each in text.split(". ") if "no mechanism" in each.lower()]
@@ -66,11 +64,9 @@ def test_the_case_file(shared_data, tmp_path, monkeypatch):
     done = runner(monkeypatch, tmp_path)(
         "design", file, "--max-loss", "400 m", "--no-picture", "--output", tmp_path / "three.sfm"
     )
-    assert (
-        "No mechanism on these vertices, with these reports and this loss, makes the best attacker err"
-        in done.text
-    )
+    assert "No mechanism on these lattice points, with these reports and this loss, gives the best" in done.text
     done = runner(monkeypatch, tmp_path)("audit", tmp_path / "three.sfm", "--promises")
     assert (
-        "no mechanism on these vertices, with these reports and a loss of at most 400 m on average," in done.text
+        "No mechanism on these lattice points, with these reports and a loss of at most 400 m on average,"
+        in done.text
     )

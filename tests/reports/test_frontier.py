@@ -27,7 +27,7 @@ def test_the_attackers_error_is_left_out_where_it_is_the_loss():
     assert cost.get_xlabel() == "epsilon (per km)"
     least = min(point.distortion / point.loss for point in points)
     assert least > 0.9
-    assert f"errs by {sf.rounding.percent_at_least(least)} of what is lost, or by more" in figure.get_suptitle()
+    assert f"average error: at least {sf.rounding.percent_at_least(least)} of the loss." in figure.get_suptitle()
     for point in points:
         assert point.design.has_program
         assert point.hit_rate == sf.leakage.bayes_vulnerability(point.design.mechanism, PRIOR)

@@ -31,14 +31,14 @@ def test_every_section():
         "e^(1/km x (distance + 2.83 m)) times as likely from one point as from another, for any two points",
         "2.726 times for points 1 km apart",
         "made of '20 places of nobody'; anyone who sees reports or the file can see where these places are",
-        "On average over 20 places of nobody, you appear at least",
-        "the writer's own words, from which nothing is proved: 'loss'.",
+        "over 20 places of nobody.",
+        "the writer's own, from which nothing is proved: 'loss'.",
     ):
         assert part in text
-    cost = next(line for line in text.splitlines() if line.startswith("On average"))
+    cost = next(line for line in text.splitlines() if line.startswith("Average distance"))
     low, high = metres(cost)
     assert low <= certificate.loss.lower <= certificate.loss.upper <= high
-    attack = next(line for line in text.splitlines() if line.startswith("Wherever they guess"))
+    attack = next(line for line in text.splitlines() if line.startswith("Best attacker"))
     low, high, blind = metres(attack)
     assert low <= certificate.attacker.lower <= certificate.attacker.upper <= high
     assert blind == pytest.approx(certificate.blind.value, rel=0.01)
@@ -46,7 +46,7 @@ def test_every_section():
 
 def test_the_factor_covers_the_slack():
     text = summarise_noise(MechanismFile(NOISE)).markdown()
-    factor = re.search(r"That is ([0-9.]+) times", text)
+    factor = re.search(r": ([0-9.]+) times for points", text)
     assert factor is not None
     assert float(factor[1]) >= np.exp(1 + 2.83e-3) - 1e-3
     assert "## Cost" not in text
@@ -57,8 +57,8 @@ def test_what_the_recipe_does_not_decide_is_listed_with_its_reason():
     text = summarise_noise(HELD).markdown()
     assert "Proved from the recipe of the noise" in text
     unchecked = text.split("## Not checked")[1]
-    assert "depend on where people truly are, which the recipe does not say" in unchecked
-    assert "The promise holds with any table." in unchecked
+    assert "depend on the true points, which the recipe does not contain" in unchecked
+    assert "Any table has the guarantee." in unchecked
     bare = summarise_noise(MechanismFile(CoordinateNoise("1/km", "2 m", NOISE.projection))).markdown()
     assert "table" not in bare
 

@@ -45,8 +45,8 @@ def test_promises_on_a_circle_say_so():
             gap=0.05,
         )
         sections = {section.title: section.sentences for section in summarise(design, metric).sections}
-        said[period] = " ".join([*sections["Promise"], *sections["Cost"]])
+        said[period] = " ".join([*sections["Guarantee"], *sections["Cost"]])
     assert "counted on a circle of 24 h, the shorter way around." in said[24]
-    assert "at least 0.5 h on average, counted on a circle of 24 h" in said[24]
+    assert "average error at least 0.5 h, counted on a circle of 24 h" in said[24]
     assert "for the worst value), the shorter way around the circle." in said[24]
     assert "circle" not in said[None]

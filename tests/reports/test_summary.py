@@ -20,11 +20,14 @@ from sfumato.core import (
     Space,
     hamming,
 )
+from sfumato.files import MechanismFile
 from sfumato.geo import Grid, Lattice, synthetic_city
 from sfumato.leakage import mutual_information_bits
 from sfumato.optimal import Highs, design, design_private
 from sfumato.proofs import distortion_below
-from sfumato.reports import attack_sentences, attack_summary, summarise
+from sfumato.reports import summarise
+from sfumato.reports.facts import information_of, overview, risk_within, single_attacks, subject_of
+from sfumato.reports.sentences import attack_words, information_words, risk_words
 
 NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)"
 METRES = {"mm": Fraction(1, 10**6), "m": Fraction(1, 1000), "km": Fraction(1), "": Fraction(1)}
@@ -115,9 +118,7 @@ def check_promise(text, found, metric):
     assert pairs == np.isfinite(metric.array).sum() - len(metric)
     assert ("at a finite distance" in text) == bool(np.isinf(metric.array).any())
     if len(found.problem.guarantees) > 1:
-        claim, lower = numbers(
-            r"errs by at least AMOUNT on average \(proved(?: for these distances)?: AMOUNT\)", text
-        )
+        claim, lower = numbers(r"average error at least AMOUNT(?:,[a-z ]*)? \(proved: at least AMOUNT\)", text)
         true = exact_error(found.mechanism, found.problem.prior, found.problem.guarantees[1].distance.array)
         assert claim <= true * (1 + ROUNDING)
         assert lower <= true
@@ -146,7 +147,7 @@ def mean(prior, values):
 
 def check_cost(text, found, ground):
     prior, mechanism = found.problem.prior, found.mechanism
-    average, worst = numbers(r"off by at most AMOUNT \(at most AMOUNT for the worst value\)", text)
+    average, worst = numbers(r"Average [^:]*: at most AMOUNT \(at most AMOUNT for the worst value\)", text)
     each = exact_losses(mechanism, ground.array)
     assert mean(prior, each) <= average
     assert max(each) <= worst
@@ -157,29 +158,34 @@ def check_cost(text, found, ground):
 
 def check_attack(text, found, ground):
     prior, mechanism = found.problem.prior, found.mechanism
-    sure = re.search("finds yours (perhaps )?every time", text)
-    (hits,) = (100,) if sure else numbers(r"finds yours at most NUMBER % of the time", text)
+    sure = re.search("finds the true value (perhaps )?every time", text)
+    (hits,) = (100,) if sure else numbers(r"finds the true value at most NUMBER % of the time", text)
     wrong = exact_error(mechanism, prior, 1.0 - np.eye(len(prior)))
     assert 1 - wrong <= hits / 100 + ROUNDING * 1000  # masses of the prior sum to one up to rounding
-    (error,) = numbers(r"guess errs by at least AMOUNT on average", text)
+    (error,) = (
+        numbers(r"average error (?:between|at least) AMOUNT", text) if "no error is proved" not in text else (0,)
+    )
     assert error <= exact_error(mechanism, prior, ground.array)
-    if "may tell all that there is to know" not in text:
-        (bits,) = numbers(r"One report tells at most NUMBER bits", text)
+    if "may reveal everything" not in text:
+        (bits,) = numbers(r"One report reveals at most NUMBER bits", text)
         assert mutual_information_bits(mechanism, prior) <= float(bits) + float(ROUNDING)
 
 
 def check_optimality(text, found):
     c = found.certificate
     if c.objective == "distortion":
-        (bound,) = numbers(r"err by more than AMOUNT; this", text)
+        (bound,) = numbers(r"an average error above AMOUNT\. With", text)
         assert bound >= Fraction(c.bound)
         value, apart = distortion_below(found.mechanism, found.problem.prior, found.problem.distance), -1
     else:
-        (bound,) = numbers(r"loss below AMOUNT; this", text)
+        if "in less than" in text:
+            bound = numbers(r"in less than NUMBER %", text)[0] / 100
+        else:
+            (bound,) = numbers(r"loss below AMOUNT\. This", text)
         assert bound <= Fraction(c.bound)
         assert bound >= 0
         value, apart = c.value, 1
-    if "this one reaches it" in text:
+    if "it is the best of them" in text:
         assert apart * (value - c.bound) <= 0
         return
     words = re.search(rf"within {NUMBER} (%|m|km|)", text)
@@ -195,7 +201,7 @@ def check_optimality(text, found):
 def test_the_attacker_is_they_and_no_sentence_is_quaint():
     found, _, ground = designed(0)
     text = summarise(found, ground).markdown()
-    assert "without seeing a report" in text
+    assert "without the report" in text
     assert not re.search(r"\b(he|his|him|had he)\b", text, re.IGNORECASE)
     assert not math.isnan(found.certificate.gap)
 
@@ -211,13 +217,15 @@ def test_the_attacker_is_they_and_no_sentence_is_quaint():
 )
 def test_what_is_exact_is_told_without_slack(matrix, told):
     mechanism = Mechanism(matrix)
-    text = " ".join(attack_sentences(mechanism, Prior.uniform(mechanism.secrets), None))
-    assert f"finds yours {told[0]}: about" in text
-    assert text.startswith("If all values are equally likely, the best attacker finds yours")
-    assert f"at most {told[1]} of the value" in text
-    mass = np.arange(1.0, len(mechanism.secrets) + 1)
-    known = attack_sentences(mechanism, Prior(mechanism.secrets, mass / mass.sum()), None)[0]
-    assert known.startswith("The best attacker, who knows how likely each value is, finds yours")
+    prior = Prior.uniform(mechanism.secrets)
+    subject, attacks = subject_of(MechanismFile(mechanism, prior)), single_attacks(mechanism, prior, None)
+    (found,) = attack_words(attacks, subject, even=True)
+    assert found.startswith(
+        f"Best attacker, if all values are equally likely: finds the true value {told[0]} (about"
+    )
+    bits = information_words(information_of(mechanism, prior), subject)
+    assert f"at most {told[1]} of the value" in bits
+    assert attack_words(attacks, subject)[0].startswith("Best attacker, knowing how common each value is: finds")
 
 
 @pytest.mark.parametrize("kind", ["square", "triangular"])
@@ -235,8 +243,8 @@ def test_points_are_told_what_holds_for_points(kind):
     text = " ".join(summarise(found, lattice.metric("euclidean", "km")).markdown().split())
     promised, times, slack = numbers(
         r"e\^\(NUMBER x distance in km\) times as likely from one point as from another, for any two points that "
-        r"the lattice serves: NUMBER times for points 1 km apart\. Positions are snapped "
-        r"first, which adds at most NUMBER mm",
+        r"the lattice serves: NUMBER times for points 1 km apart\. Positions are snapped first, which adds at "
+        r"most NUMBER mm",
         text,
     )
     assert promised >= Fraction(0.7)
@@ -244,19 +252,21 @@ def test_points_are_told_what_holds_for_points(kind):
     assert slack >= Fraction(1000 * lattice.slack_m)
     (upper,) = numbers(r"epsilon is at most NUMBER/km", text)
     assert upper >= Fraction(found.certificate.epsilon_upper)
-    (loss,) = numbers(r"On average over the visits, you appear at most AMOUNT from where you truly are", text)
+    (loss,) = numbers(r"Average distance from true point to report: at most AMOUNT, over the visits", text)
     assert loss >= Fraction(found.certificate.loss)
-    assert f"A mechanism for {len(lattice)} vertices" in text
-    assert "finds the one that you are rounded to at most" in text
-    assert "Vertices are 1.5 km apart, and a guess of the next one counts as wrong." in text
-    assert "No mechanism on these vertices, with these reports and the rows that prove the promise, has" in text
+    assert f"A mechanism for {len(lattice)} lattice points" in text
+    assert "finds the lattice point that a position is rounded to at most" in text
+    assert "A neighbouring lattice point counts as wrong." in text
+    assert (
+        "No mechanism on these lattice points, with these reports and the rows that prove the guarantee, has"
+        in text
+    )
     for wrong in (
         "worst",
-        "mechanism with this promise",
-        "finds yours",
-        "errs by",
+        "mechanism with this guarantee",
+        "finds the true",
         "100 %",
-        "vertexs",
+        "pointss",
     ):
         assert wrong not in text
 
@@ -273,13 +283,15 @@ def test_of_places_the_attack_begins_with_a_radius(cells):
     prior = Prior.from_visits(places, visits)
     row = np.exp(-1.0 * places.metric("euclidean", "km").array)
     mechanism = Mechanism(row / row.sum(axis=1, keepdims=True), places, places)
-    sentences = attack_sentences(mechanism, prior, None, visits)
-    assert sentences[0].startswith(
-        "The best attacker's guess is within 1850 ft (563.88 m) of where you truly are at most"
+    subject = subject_of(MechanismFile(mechanism, prior))
+    (near,) = risk_words(risk_within(mechanism, visits, "1850 ft"), subject)
+    assert ": within 1850 ft (563.88 m) of the true point at most" in near
+    error, hits = attack_words(single_attacks(mechanism, prior, None, visits), subject)
+    assert error.startswith("Best attacker, knowing where the visits were: average error between")
+    assert "finds" in hits
+    most, blind = numbers(
+        r"at most NUMBER % of the time[^(]*\(at most NUMBER % of the time without the report", near
     )
-    assert sentences[1].startswith("Wherever they guess, the best attacker errs")
-    assert "finds" in sentences[2]
-    (most, blind) = numbers(r"at most NUMBER % of the time: about NUMBER % without seeing a report", sentences[0])
     taken = places.true_points(visits)
     steps = [
         np.arange(low, high, 60.0) for low, high in zip(taken.xy.min(axis=0), taken.xy.max(axis=0), strict=True)
@@ -295,9 +307,10 @@ def test_of_places_the_attack_begins_with_a_radius(cells):
 
 
 def test_for_very_many_visits_the_radius_is_left_to_the_command(monkeypatch):
-    monkeypatch.setattr(attack_summary, "_MOST", 10)
+    monkeypatch.setattr(overview, "_MOST", 10)
     visits = synthetic_city(users=5, days=2)
     lattice = Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
-    mechanism = Mechanism(np.eye(len(lattice)), lattice, lattice)
-    text = " ".join(attack_sentences(mechanism, Prior.from_visits(lattice, visits), None, visits))
-    assert "was not computed for so many visits: sfumato attack --within '1850 ft' does." in text
+    prior, promise = Prior.from_visits(lattice, visits), CoordinatePrivacy("1/km")
+    found = design(prior, loss=lattice.loss(visits), guarantees=promise, keep="program")
+    text = " ".join(summarise(found, visits=visits).markdown().split())
+    assert "Not computed for so many visits: how often an attacker's guess is within 1850 ft" in text

@@ -237,7 +237,7 @@ def test_a_design_is_made_live_downloaded_and_made_again_by_its_script(anyone, t
     found = anyone.get(f"/designs/{design}")
     assert found["finished"]
     assert found["bound"]["lower"] <= found["loss"]["upper"]
-    assert "Promise" in [section["title"] for section in found["sections"]]
+    assert "Guarantee" in [section["title"] for section in found["sections"]]
     client, base = anyone.studio.client, f"{anyone.base}/designs/{design}"
     (tmp_path / "got.sfm").write_bytes(client.get(f"{base}/mechanism.sfm").content)
     held = read_mechanism_file(tmp_path / "got.sfm")

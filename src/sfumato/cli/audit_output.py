@@ -1,4 +1,4 @@
-"""Findings of an audit: printed, drawn, written as JSON or as a page, and turned into an exit code."""
+"""Output of an audit: table, words, figures, JSON, page and exit code."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..reports.document import ProvedPromises
 
 _KINDS: Final = ("png", "svg", "pdf")
+_KEYS: Final = {"Guarantee": "Promise"}  # titles of sections whose key in JSON is another
 _SEVERITY: Final = (0, PARTIAL, 1)  # exit codes: a failure is worse than what is left undecided
 
 
@@ -32,16 +33,10 @@ def finish(
     violated: bool = False,
     stated: bool = False,
 ) -> NoReturn:
-    """Print and write the findings, and exit as the promises and the requirements say.
+    """Print and write an audit, and exit with the code of its guarantees and requirements.
 
-    Args:
-        audit: What was measured.
-        output: Where it is written (.json or .html); None for nowhere.
-        asked: The requirements.
-        file: The file that was audited.
-        proved: The outcome of the file's promises.
-        violated: Whether a claim about a function is refuted, or dummies do not give what the file promises.
-        stated: Whether distances are only the file's own.
+    ``violated``: a claim about a function is refuted, or a guarantee of tuples is not proved.
+    ``stated``: distances are only the file's own.
     """
     _print(audit)
     verdicts = [requirement.hold_against(audit, stated=stated) for requirement in asked]
@@ -56,13 +51,13 @@ def _print(audit: Audit) -> None:
     from .screen import Screen, print_table
 
     console = Screen()
-    rows = [(entry.title, f"{entry.parameter} {entry.amount()}", entry.standing, entry.witness) for entry in audit]
-    headings = ("notion or measure", "value", "side", "attained by")
-    print_table(console, "What was measured", headings, rows, text=(0, 2, 3))
+    rows = [(entry.title, f"{entry.parameter} {entry.amount()}", entry.standing) for entry in audit]
+    print_table(console, "What was measured", ("notion or measure", "value", "side"), rows, text=(0, 2))
     console.print("In words", style="bold cyan")
     for entry in audit:
+        attained = f" Attained by {entry.witness}." if entry.witness else ""
         if entry.sentence:
-            console.print(f"- {entry.title}: {entry.sentence}")
+            console.print(f"- {entry.title}: {entry.sentence}{attained}")
     for note in audit.notes:
         console.print(note)
 
@@ -91,7 +86,7 @@ def _write(
         content["promises"] = {
             "outcome": None if proved.outcome is None else proved.outcome.value,
             "constraints": None if proved.limits is None else proved.limits.value,
-            "said": {each.title: list(each.sentences) for each in proved.summary.sections},
+            "said": {_KEYS.get(each.title, each.title): list(each.sentences) for each in proved.summary.sections},
         }
     content["requirements"] = [
         {"requirement": each.requirement.text, "outcome": each.outcome.value, "reason": each.reason}
@@ -111,7 +106,7 @@ class FigureOutput:
     dark: bool
 
     def write(self, plan: AuditPlan) -> None:
-        """Write the figures of what was measured, and say which there is not, and why."""
+        """Write the figures of what was measured, and print which are left out, and why."""
         from ..reports import audit_figures
 
         inputs = plan.inputs

@@ -1,7 +1,8 @@
-"""The output of ``sfumato design``: the mechanism file, the report, the figures, and the best conceivable."""
+"""Output of ``sfumato design``: mechanism file, report, figures, and the bound for all mechanisms."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,17 +30,17 @@ if TYPE_CHECKING:
     from .reporting import Reporting
 
 _MEASURING = "Measuring loss and attackers"
-_UNDECIDED: Final = "NOT FINISHED: the program was stopped before it was decided which loses less."
+_UNDECIDED: Final = "NOT FINISHED: the program was stopped before it was known which loses less."
 _LARGEST: Final = 1_000_000  # entries of a mechanism: what reports settle is then known in about a second
 _EXPECTED: Final = 100_000  # reports for which the size of districts is stated
 _REPORTS: Final = 1_000_000  # more than most surveys collect
 
 
 class PriorData(NamedTuple):
-    """The visits of a design's prior, or points in their place."""
+    """The visits of a design's prior, or points instead of visits."""
 
     visits: Visits
-    source: str  # where they come from, in words
+    source: str  # in words
     held_out: Visits | None = None
     of: str = "visits"  # or "points"
     remark: str = ""  # what the design depends on, where they are no visits
@@ -47,12 +48,12 @@ class PriorData(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DesignOutput:
-    """The files of a design for places, and what its report says beside the design."""
+    """The files of a design for places, and the data that its report is about."""
 
     options: DesignOptions
     site: Site
     data: PriorData
-    target: Path  # the mechanism file; the report is next to it
+    target: Path  # the mechanism file; the Markdown report has its name
     picture: Path | None
     outline: Outline | None  # that maps are drawn on
     reporting: Reporting
@@ -64,7 +65,7 @@ def check_bound_time(seconds: float, *, promised: bool) -> None:
         raise InputError(f"--bound-time {seconds:g} is not a number of seconds.", "write 60, or 0 for no bound.")
     if seconds and not promised:
         raise InputError(
-            "--bound-time was given, but no epsilon is promised, which the bound is about.",
+            "--bound-time was given, but no epsilon is guaranteed, which the bound is about.",
             "add --epsilon, or leave --bound-time out.",
         )
 
@@ -92,15 +93,13 @@ def _write_program(design: Design, output: DesignOutput) -> None:
     remarks = [each for each in (data.remark, site.said, *site.search) if each]
     reports = mechanism.observables
     if isinstance(site.places, Lattice) and not (reports == site.places or isinstance(reports, ChosenPlaces)):
-        chosen = f"Reports are made at {counted(len(reports), 'place')}, the best for what they reveal"
+        chosen = f"Reports are made at {counted(len(reports), 'place')}, chosen for these {data.of}."
         if data.of == "visits":
-            remarks.append(
-                f"{chosen} of these visits. Some may be exactly where somebody was, and whoever sees reports or "
-                "the file sees them. If the visits are the protected person's own, that is a second release, "
-                "which the promise does not cover."
+            chosen += (
+                " Some may be exactly at a visit, and everyone with reports or the file sees them. If the visits "
+                "are the protected person's own, that is a second release, which the guarantee does not cover."
             )
-        else:
-            remarks.append(f"{chosen}.")
+        remarks.append(chosen)
     file = MechanismFile.of_design(design)
     save(file, output.target)
     remarks += _estimates(mechanism, prior)
@@ -131,8 +130,10 @@ def _write_program(design: Design, output: DesignOutput) -> None:
 
 def _write_noise(design: Design, output: DesignOutput) -> None:
     """Write and print planar noise that loses less than a program."""
+    from dataclasses import replace
+
     from ..files import MechanismFile, save
-    from ..reports import Section, Summary, noise_maps, summarise_noise
+    from ..reports import Section, noise_maps, summarise_noise
     from .mechanism_files import coarse_of
 
     site, data, choice = output.site, output.data, design.choice
@@ -158,7 +159,9 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
         sections += [Section("Estimates", tuple(estimates))] if estimates else []
     code = _publish_places(
         file,
-        _with_bound(Summary(summary.title, tuple(sections)), design, output),
+        _with_bound(
+            replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *reasons)), design, output
+        ),
         output,
         None if file.prior is None else lambda: noise_maps(file, outline=output.outline, visits=data.visits),
         [*doubts, *remarks, *site.search, *reasons],
@@ -176,17 +179,16 @@ def write_column(
     reporting: Reporting,
     options: ColumnOptions,
 ) -> bool:
-    """Write and print a design for categories or numbers; return whether its optimum was reached.
+    """Write and print a design for categories or numbers; return whether its optimum was reached."""
+    from dataclasses import replace
 
-    The source says where its prior comes from, and the remarks what reports can tell.
-    """
     from ..files import MechanismFile, save
     from ..reports import summarise, values_picture
 
     summary = summarise(design, source=source, remarks=remarks)
     file = MechanismFile.of_design(design)
     save(file, target)
-    _print_report(summary, target)
+    _print_report(replace(summary, brief=(*summary.brief, f"Prior: {source}.", *remarks)), target, verbose=False)
     prior = design.problem.prior
     figures = draw(lambda: values_picture(design.mechanism, prior), options.figure, "bars were", dark=options.dark)
     _print_files(target, figures, reporting)
@@ -205,7 +207,7 @@ def _publish_places(
 ) -> int:
     """Write and print the report, the maps and the report to sign of a file; return the exit code."""
     data, target = output.data, output.target
-    _print_report(summary, target)
+    _print_report(summary, target, verbose=output.options.verbose)
     figures = [] if maps is None else draw(maps, output.picture, "maps were", dark=output.options.dark)
     _print_files(target, figures, output.reporting)
     return output.reporting.write(
@@ -213,31 +215,39 @@ def _publish_places(
     )
 
 
-def _print_report(summary: Summary, target: Path) -> None:
-    """Write the report next to the mechanism file, and print it."""
+def _print_report(summary: Summary, target: Path, *, verbose: bool) -> None:
+    """Write the Markdown report, and print its most important sentences, or all of it."""
     from .._system import atomically
-    from .screen import print_summary
+    from .screen import Screen, print_summary
 
     with atomically(target.with_suffix(".md")) as temporary:
         temporary.write_text(summary.markdown(), encoding="utf-8")
-    print_summary(summary)
+    if verbose:
+        print_summary(summary)
+    else:
+        console = Screen()
+        for sentence in summary.brief:
+            console.print(sentence)
 
 
 def _print_files(target: Path, figures: Sequence[Path], reporting: Reporting) -> None:
     say(f"Written: {', '.join(map(str, [target, target.with_suffix('.md'), *figures]))}")
-    if reporting.path is None:
-        say(f"For the page to read and sign, add --report {target.with_suffix('.html')}.")
+    page = (
+        ""
+        if reporting.path is not None
+        else f" For a page to sign, add --report {target.with_suffix('.html').name}."
+    )
+    say(f"Next: sfumato audit {shlex.quote(str(target))}.{page}")
 
 
 def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summary:
-    """Return a summary with the section on the best that any mechanism with the promise could do.
+    """Return a summary with the bound for all mechanisms with the guarantee, if ``--bound-time`` asks for it."""
+    from dataclasses import replace
 
-    The section is left out without ``--bound-time``, or where nothing is promised of any two points.
-    """
     from ..core import Prior, units
     from ..optimal import coordinate_bound
     from ..proofs import expected_loss_above
-    from ..reports import Summary, best_section
+    from ..reports import best_section
 
     promise, visits, seconds = _promise_of_points(design), output.data.visits, output.options.bound_time
     if not seconds or promise is None:
@@ -249,14 +259,15 @@ def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summa
     else:
         loss = units.factor(design.loss_unit, "km") * design.value
     epsilon = promise.epsilon * units.factor("km", promise.unit)
-    with working("Proving what no mechanism with this promise can go below"):
+    with working("Proving what no mechanism with this guarantee can go below"):
         bound = coordinate_bound(visits, epsilon, unit="km", time_limit=seconds)
     upper = loss * (1 + 1e-12)  # of the mean distance from visits to reports, in kilometres
-    return Summary(summary.title, (*summary.sections, best_section(bound, upper)))
+    section = best_section(bound, upper)
+    return replace(summary, sections=(*summary.sections, section), brief=(*summary.brief, section.sentences[-1]))
 
 
 def _promise_of_points(design: Design) -> CoordinatePrivacy | None:
-    """Return what a design promises of any two points; None where it promises nothing of them."""
+    """Return the guarantee of a design for any two points; None where it has none."""
     from ..core import CoordinatePrivacy
     from ..proofs import VertexPrivacy
 
@@ -269,7 +280,7 @@ def _promise_of_points(design: Design) -> CoordinatePrivacy | None:
 
 
 def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
-    """Return that shares of single places cannot be estimated from reports, and of which districts they can."""
+    """Return which shares cannot be estimated from reports, and of which districts they can."""
     from math import prod
 
     from ..estimation import MOST_PLACES, expected_districts, identifiability
@@ -283,8 +294,8 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     sentence = str(known)
     begin = f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}"
     if len(mechanism.secrets) > MOST_PLACES:
-        return [begin, f"Districts of more than {MOST_PLACES:,} places are not looked for."]
-    with working("Looking for the districts that reports settle"):
+        return [begin, f"For more than {MOST_PLACES:,} places no districts are computed."]
+    with working("Finding the districts that reports settle"):
         districts = expected_districts(mechanism, prior, _EXPECTED)
     what = "not even those of districts" if districts is None else f"the shares of {districts!r}"
     return [
@@ -294,23 +305,21 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
 
 
 def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:
-    """Return what the noise loses on visits that its remap was not made of."""
+    """Return the loss of the noise on visits that its remap was not made of."""
     import numpy as np
 
     from ..geo import Projection
-    from ..rounding import amount, counted
+    from ..reports.facts import Quantity
+    from ..reports.sentences import held_out_words
 
     plane = noise.projection or Projection(*visits.region().centre)
     points = plane.forward(visits.lat, visits.lon)
     lost = noise.error(points, np.ones(len(points))).loss
-    return (
-        f"On {counted(len(visits), 'visit')} held out, which the remap has not seen, you appear about "
-        f"{amount(lost.value, 'm')} from where you truly are on average. That is an estimate, not a bound."
-    )
+    return held_out_words(Quantity.about(lost.value, "m"), len(visits), "the remap")
 
 
 def _advice(result: Design, solver: str) -> str:
-    """Say what to do about a gap that a solver did not reach."""
+    """Return what to do about a gap that a solver did not reach."""
     from math import prod
 
     from ..optimal import SMALL_PROBLEM

@@ -74,29 +74,13 @@ def coarse_of(held: MechanismFile, visits: Visits | None = None, *, spread: bool
 
 
 def print_promises(held: MechanismFile) -> ProvedPromises:
-    """Prove what the file promises, print it, and return what became of it."""
-    from ..audits import Outcome
-    from ..core import MetricPrivacy, Prior
-    from ..files import DistanceSource, promised_pairs, source_of
-    from ..proofs import prove_constraint, prove_guarantees
-    from ..reports import audited
+    """Prove what the file guarantees, print it, and return the outcomes."""
     from ..reports.document import ProvedPromises
     from .screen import print_summary
 
-    prior = held.prior or Prior.uniform(held.report_channel.secrets)  # metric privacy needs none
-    epsilons, distortions = prove_guarantees(held.report_channel, prior, held.guarantees)
-    summary = audited(held, epsilons, distortions)
-    print_summary(summary)
-    proved = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
-    kept = all(prove_constraint(held.report_channel, each).holds for each in held.constraints)
-    limits = (Outcome.HOLDS if kept else Outcome.FAILS) if held.constraints else None
-    metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
-    if not held.guarantees:
-        return ProvedPromises(summary, None, limits)
-    if not proved or not all(map(promised_pairs, metrics)):
-        return ProvedPromises(summary, Outcome.FAILS, limits)
-    unconfirmed = (source_of(held.report_channel, each) is DistanceSource.UNCONFIRMED for each in held.guarantees)
-    return ProvedPromises(summary, Outcome.UNDECIDED if any(unconfirmed) else Outcome.HOLDS, limits)
+    proved = ProvedPromises.of(held)
+    print_summary(proved.summary)
+    return proved
 
 
 def exit_code(outcome: Outcome | None) -> int:

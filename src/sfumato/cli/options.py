@@ -179,6 +179,7 @@ class DesignOptions(PlaceOptions, SolverOptions):
     held_out: Annotated[float | None, Option(help="State the loss on this share of users left out: 0.2.")] = None
     method: Annotated[str, Option(help="best (lower loss), table or noise.")] = "best"
     bound_time: Annotated[float, Option(help="Seconds for a lower bound on any loss.")] = 0.0
+    verbose: Annotated[bool, Option("--verbose", help="Print the whole report.")] = False
     outline: Outline = None
     output: Annotated[
         Path | None, Option("--output", "-o", help="Write the mechanism file (.sfm), and a report (.md).")

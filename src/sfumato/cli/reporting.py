@@ -1,4 +1,4 @@
-"""Reports to sign, on the command line: their names, their requirements, and the exit code that they lead to."""
+"""Reports to sign on the command line: names, requirements and exit codes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """The report at the end of a design, and the limits on risks that it must keep."""
+    """The report at the end of a design, and its requirements."""
 
     path: Path | None
     required: Required | None
@@ -86,7 +86,7 @@ def check_report(path: Path | None) -> None:
     if path is None:
         return
     if path.suffix.lower() not in (".html", ".json"):
-        words = ["the report in words (.md) is always written, beside the mechanism file"]
+        words = ["the report in words (.md) is always written next to the mechanism file"]
         raise InputError(
             f"the report {str(path)!r} ends in neither .html nor .json.",
             f"write it as {path.stem}.html",
@@ -115,8 +115,8 @@ def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
 
         def report(number: int, total: int) -> None:
             update(
-                f"Designing for other epsilons, {number} of {total}, for at most about {seconds:g} s in all "
-                "(Ctrl-C goes on without the rest)"
+                f"Designing for other epsilons, {number} of {total}, at most about {seconds:g} s in all "
+                "(Ctrl-C skips the rest)"
             )
 
         yield OtherDesigns(seconds, stop, report)

@@ -21,8 +21,7 @@ from ..geo import TRUE_POINT, Places, Region, TruePoints, Visits, read_visits
 from ..proofs import as_constraints
 from ..tables import ArrowStream
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
-from .coordinates.spacing import check_lattice
-from .coordinates.spacing import place_problem
+from .coordinates.spacing import check_lattice, place_problem
 from .problem import Constraints
 from .program_design import solve_program
 from .result import BETTER, NOISE, PROGRAM, Choice, Design

@@ -65,11 +65,6 @@ class AuditFigures(CompactRepr):
     def save(self, folder: str | os.PathLike[str], *, ending: str = ".png", theme: Theme = LIGHT) -> list[Path]:
         """Write each figure as a file with its name and return the paths.
 
-        Args:
-            folder: Where to write; it is made if it is not there.
-            ending: ``.png``, ``.svg`` or ``.pdf``.
-            theme: `LIGHT` or `DARK`.
-
         Raises:
             InputError: If there is no such ending.
             FileError: If a file cannot be written.
@@ -147,11 +142,6 @@ BLUE, ORANGE, GREEN, GREY = LIGHT.series[0], LIGHT.series[1], LIGHT.series[2], L
 def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metric: Metric | None = None) -> Figure:
     """Return the privacy profile: the least delta at each epsilon, over all related pairs.
 
-    Args:
-        mechanism: A mechanism.
-        relation: The pairs that must look alike; all if None.
-        metric: A distance on the secrets; then pairs near each other have curves of their own.
-
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
@@ -205,7 +195,7 @@ def trade_off_figure(
 ) -> Figure:
     """Return the trade-off function: the least missed detections of any test at each rate of false alarms.
 
-    Beside it are the line of a mechanism that reveals nothing and, for a single curve, the Gaussian
+    Next to it are the line of a mechanism that reveals nothing and, for a single curve, the Gaussian
     curve of its mu.
 
     Args:
@@ -226,7 +216,7 @@ def trade_off_figure(
     rates = np.linspace(0.001, 1, _POINTS)
     missed = [np.interp(rates, *np.asarray(line.get_xydata(), dtype=float).T) for line in ax.lines[1:]]
     if all(betas.max() < 1e-9 for betas in missed):
-        say_instead(ax, "As far as a figure shows,\na test tells some two secrets apart for certain.")
+        say_instead(ax, "As far as a figure shows,\na test distinguishes some two secrets for certain.")
     elif all(np.allclose(betas, 1 - rates, atol=1e-6) for betas in missed):
         say_instead(ax, "As far as a figure shows,\nno test is better than guessing.")
     if len(shown) == 1:
@@ -240,7 +230,7 @@ def trade_off_figure(
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_aspect("equal")
-    ax.set_title("Trade-off: how well the best test tells two secrets apart", fontsize=11)
+    ax.set_title("Trade-off: how well the best test distinguishes two secrets", fontsize=11)
     _legend_below(figure, ax, 1)
     return figure
 
@@ -249,7 +239,7 @@ def two_secrets_bands(mechanism: Mechanism, metric: Metric) -> list[Band]:
     """Return, for two secrets near each other, to which belief in one of them a report can lead.
 
     The belief before it is that it is one of the two. There is a band for each of a few
-    distances, none where a report can tell two such secrets apart for certain.
+    distances, none where a report can distinguish two such secrets for certain.
     """
     bands = []
     for label, pairs in _by_distance(mechanism, None, metric)[:-1]:
@@ -332,7 +322,7 @@ def _limits(metric: Metric) -> list[float]:
 
 
 def _styles(number: int) -> list[dict[str, Any]]:
-    """Return how curves are told apart: by colour and by line, the last one being of all pairs."""
+    """Return the styles of curves: colour and line, the last one being of all pairs."""
     looks = [(BLUE, "-"), (GREEN, "--"), (ORANGE, "-."), (LIGHT.ink, (0, (1, 1)))]
     chosen = looks[:1] if number == 1 else [*looks[: number - 1], looks[-1]]
     return [{"color": colour, "linestyle": line, "linewidth": 2} for colour, line in chosen]
@@ -343,11 +333,7 @@ def _legend_below(figure: Figure, ax: Axes, columns: int) -> None:
 
 
 def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
-    """Return a dot or a square for pairs: their distance, and by how much a report can tell them apart.
-
-    Args:
-        mechanism: A mechanism of n secrets.
-        metric: The distance on them; the line of its least epsilon is drawn.
+    """Return a dot or a square for pairs: their distance, and how well a report can distinguish them.
 
     Raises:
         InputError: If sizes do not fit, or no two secrets are at a finite positive distance.
@@ -372,12 +358,12 @@ def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
         slope = float((values / d).max())
     unit = outside(metric.unit)
     per = f"/{unit}" if unit else ""
-    ax.set_title("How well a report tells two secrets apart", fontsize=11)
+    ax.set_title("How well a report distinguishes two secrets", fontsize=11)
     if not (_DRAWN[0] < reach < _DRAWN[1] and slope < _DRAWN[1]):
         say_instead(ax, "The distances are too small or too large for a figure.")
         return figure
     if top < _LEAST:
-        say_instead(ax, "As far as a figure shows,\na report tells no two secrets apart.")
+        say_instead(ax, "As far as a figure shows,\na report distinguishes no two secrets.")
     if len(d) <= _DOTS:
         ax.plot(d, values, label="a pair of secrets", **_DOT)
     else:

@@ -76,9 +76,8 @@ def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
 def frontier(points: Sequence[Point], unit: str) -> Figure:
     """Return panels: loss against epsilon, and what an attacker achieves against loss.
 
-    Where the attacker errs by nearly as much as is lost, or finds the secret just where it is reported,
-    the panel that would show that is left out; the first is told in words. How often secrets are found is shown
-    where it is known of most points.
+    Panels that would repeat the loss are left out: errors near the loss (a sentence states them), and hits where
+    the secret is reported. Hits are shown where most points have them.
 
     Args:
         points: The points of a sweep.
@@ -153,7 +152,7 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     if errors is not None:
         true = " from the true point" if any(point.true_point for point in done) else ""
         errors.set_ylabel(f"error of the best attacker{true}" + (f" ({unit})" if unit else ""))
-        errors.set_title("How far the attacker errs", fontsize=11)
+        errors.set_title("The attacker's error", fontsize=11)
     for ax in others:
         ax.set_xlabel(label)
     for ax in (left, *others):
@@ -175,8 +174,8 @@ def _erring_as_much(points: Sequence[Point]) -> str:
     """Say by how much attackers err, as a share of what is lost."""
     shares = [point.distortion / point.loss for point in points if point.loss > 0]
     if not shares:
-        return "Nothing is lost, and the best attacker does not err."
-    return f"The best attacker errs by {percent_at_least(min(shares))} of what is lost, or by more."
+        return "No loss, and no error of the best attacker."
+    return f"Best attacker's average error: at least {percent_at_least(min(shares))} of the loss."
 
 
 def _differ(point: Point, unit: str) -> bool:

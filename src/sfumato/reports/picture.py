@@ -15,8 +15,10 @@ from ..attacks import optimal
 from ..core import Mechanism, Metric, Prior
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr
-from ..errors import InputError
-from ..geo import Places, Visits
+from ..errors import InputError, python
+from ..files import MechanismFile
+from ..geo import Cells, Places, Visits
+from ..mechanisms.planar import coarsened
 from .maps import (
     Name,
     Outline,
@@ -61,7 +63,7 @@ def picture(
     Args:
         mechanism: A mechanism from places to places.
         prior: The prior on them.
-        ground: The distance in which the attacker errs.
+        ground: The distance of the attacker's error.
         place: The label of the true place. By default place and report are those that add
             most to the attacker's error, so that the report and the best guess are not
             the true place.
@@ -124,33 +126,19 @@ def _legend(figure: Figure, ax: Axes, clear: float, columns: int) -> None:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Scene(CompactRepr):
-    """All that the three maps show: one true place, one report from it, and the best guess.
-
-    Attributes:
-        mechanism: A mechanism from places to places.
-        prior: The prior on them.
-        space: The places.
-        corners: The corners of their cells, km, array (n, 4, 2) or of hexagons (n, 6, 2).
-        centres: Their middles, km, array (n, 2).
-        reports: Where reports are, km, array (m, 2).
-        true: The position of the true place.
-        report: That of the report.
-        guess: That of the best guess.
-        outline: Land, water and names to draw on.
-        names: Names of places, the most important first.
-    """
+    """All that the three maps show: one true place, one report from it, and the best guess."""
 
     mechanism: Mechanism
     prior: Prior
     space: Places
-    corners: Floats
-    centres: Floats
-    reports: Floats
-    true: int
+    corners: Floats  # of cells, km, array (n, 4, 2) or of hexagons (n, 6, 2)
+    centres: Floats  # km, array (n, 2)
+    reports: Floats  # km, array (m, 2)
+    true: int  # positions
     report: int
     guess: int
     outline: Outline | None
-    names: tuple[Name, ...]
+    names: tuple[Name, ...]  # the most important first
 
     @classmethod
     def of(
@@ -299,7 +287,7 @@ def _instructive(
 
     Cases in which place, report and guess all differ come first, then those in which the
     report and the guess are not the place, then those in which the report is not. Reports
-    that are hardly ever made are left out: they are not good examples.
+    that are very rare are left out: they are not good examples.
     """
     joint = mechanism.joint(prior)
     rows = np.arange(len(joint)) if place is None else np.array([place])
@@ -381,3 +369,36 @@ def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str) -> None:
         path_effects=[withStroke(linewidth=4, foreground=ON_MAP[1])],  # seen on dark and bright cells alike
         label=label,
     )
+
+
+def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
+    """Return three maps of noise for coordinates: prior, reports from one place, posterior after one report.
+
+    They are of the noise seen on the cells of the file's prior.
+
+    Raises:
+        InputError: If there is no prior.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    return picture(*_on_cells(held), outline=outline, visits=visits)
+
+
+def noise_panels(
+    held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None
+) -> tuple[Figure, ...]:
+    """Return the maps of `noise_maps` as three figures, which a page may stack.
+
+    Raises:
+        InputError: If there is no prior.
+        MissingExtraError: If matplotlib is not installed.
+    """
+    return panels(*_on_cells(held), outline=outline, visits=visits)
+
+
+def _on_cells(held: MechanismFile) -> tuple[Mechanism, Prior, Metric]:
+    if held.prior is None or not isinstance(held.prior.space, Cells):
+        raise InputError(
+            "there is no prior on cells to draw.", python("give one: Prior.from_visits(grid, visits).")
+        )
+    seen = coarsened(held.noise, held.prior.space).mechanism
+    return seen, held.prior, held.prior.space.metric("euclidean", unit="km")

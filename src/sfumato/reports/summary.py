@@ -1,48 +1,47 @@
-"""A design or a mechanism file in words: promise, cost, and what an attacker achieves."""
+"""Summaries of designs, files and noise in words, for the terminal and for Markdown."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ..core import Loss, Mechanism, Metric, MetricPrivacy, Prior
+from ..core import CoordinatePrivacy, Guarantee, Metric, MetricPrivacy, units
 from ..core.immutable import CompactRepr
-from ..core.naming import name_phrase, quote
+from ..core.naming import quote
+from ..core.units import per_unit
 from ..escaping import markdown, plain
-from ..files import MechanismFile, promised_pairs
-from ..geo import DISTANCES, TRUE_POINT, Cells, Lattice, Places, Visits
-from ..optimal import CoordinateBound, Design, Status
-from ..proofs import (
-    DistortionProof,
-    EpsilonProof,
-    Optimality,
-    covered,
-    distortion_below,
-    expected_loss_above,
-    prove_constraint,
-    prove_optimality,
-    worst_loss_above,
+from ..files import MechanismFile
+from ..geo import TRUE_POINT, Lattice, Visits
+from ..optimal import CoordinateBound, Design
+from ..proofs import NoiseCertificate, VertexPrivacy
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, gap_at_most
+from .facts import Making, Overview, all_hold, making_of, of_design, of_file, of_noise
+from .sentences import (
+    REPETITION,
+    attack_words,
+    constraint_item,
+    cost_words,
+    covered_words,
+    formal_words,
+    held_out_words,
+    information_words,
+    nothing_words,
+    optimum_words,
+    risk_words,
+    secret_nouns,
+    short_words,
+    smoothed_words,
+    title_words,
+    witness_words,
 )
-from ..rounding import (
-    about,
-    amount,
-    amount_at_least,
-    amount_at_most,
-    at_most,
-    counted,
-    gap_at_most,
-    percent_at_most,
-    sum_above,
-    up,
-)
-from .attack_summary import attack_sentences
-from .promises import constraint_sentences, nouns, promises, witness
 
-_NOTHING: Final = "It promises nothing, so nothing was proved."
-_SAME: Final = 1e-9  # relative, between a prior and that of the visits
+_REVEALS_ALL: Final = 10.0  # e^10 is 22,026: the report all but reveals the secret
+_REVEALS_NOTHING: Final = 0.01  # no report is more than 1.01 times as likely from one secret as from another
+_NEAR_M: Final = 100.0  # metres: a block of houses
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,13 +62,15 @@ class Summary(CompactRepr):
     Attributes:
         title: One line.
         sections: The sections in reading order.
+        brief: The most important sentences.
     """
 
     title: str
     sections: tuple[Section, ...]
+    brief: tuple[str, ...] = ()
 
     def markdown(self) -> str:
-        """Return the summary as Markdown."""
+        """Return title and sections as Markdown."""
         parts = [f"# {markdown(self.title)}"]
         for section in self.sections:
             parts.append(f"## {markdown(section.title)}")
@@ -93,291 +94,195 @@ def summarise(
         design: The design.
         ground: The metric in which cost and errors are stated, where it is not the loss.
         source: Where the prior comes from, in a few words.
-        visits: The visits of the prior, on places: cost and errors are then also stated from the true point.
+        visits: The visits of the prior, on places: cost and errors are then also from the true point.
         held_out: Visits that the design has not seen, on which its loss is stated, too.
         remarks: Sentences on how it was made.
         of: The word for the visits, where points stand for them.
     """
-    problem, mechanism, certificate = design.problem, design.mechanism, design.certificate
-    if isinstance(mechanism.secrets, Lattice):
-        ground = None  # distances between vertices are not those of the points that are rounded to them
-    promise = promises(mechanism, problem.guarantees, certificate.metric_privacy, certificate.distortion)
-    promise += constraint_sentences(problem.constraints, certificate.constraints)
+    facts = of_design(design, ground, visits, held_out)
+    subject, making = facts.subject, making_of(design)
+    guarantees = (*_guarantees(facts), *map(constraint_item, facts.constraints))
+    costs = _costs(facts, of)
+    if facts.smoothed is not None:
+        costs.append(smoothed_words(facts.smoothed, subject, f"the {of}"))
+    if held_out is not None and facts.held_out_visits:
+        costs.append(held_out_words(facts.held_out, facts.held_out_visits, "the design"))
+    attacks = _attacks(facts, of)
+    optimum = _optimum(facts, by=" (proved by duality)")
     sections = [
-        Section("Promise", tuple(promise)) if promise else None,
-        Section("Cost", tuple(cost_sentences(design, ground, visits, held_out, of))),
-        Section("Optimality", (*_optimality(design), *([design.choice.sentence] if design.choice else ()))),
-        Section("Attack", tuple(attack_sentences(mechanism, problem.prior, ground, visits, of))),
-        Section("How it was made", (*remarks, *_making(design, source))),
+        Section("Guarantee", guarantees),
+        Section("Cost", tuple(costs)),
+        Section("Optimality", (*_status(making), optimum, *_remarks(making))),
+        Section("Attack", attacks),
+        Section("How it was made", (*remarks, *_made(facts, making, source, len(design.problem.prior)))),
     ]
-    secrets = mechanism.secrets
-    title = f"A mechanism for {len(secrets):,} {nouns(secrets)[1]} {secrets.circle}".strip()
-    return Summary(title, tuple(section for section in sections if section is not None))
+    title = title_words(subject, design.mechanism.secrets.circle)
+    short = (short_words(each, subject) for each in facts.promises)
+    brief = (title, *_status(making), *short, *costs[:1], *_attacks(facts, of, brief=True), optimum)
+    return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
 
-def audited(
-    held: MechanismFile, epsilons: Sequence[EpsilonProof], distortions: Sequence[DistortionProof]
-) -> Summary:
-    """Return in words what an audit of a mechanism file proved.
+def audited(held: MechanismFile) -> Summary:
+    """Return in words what is proved of a mechanism file, and what it costs and reveals.
 
     Args:
-        held: The file.
-        epsilons: One proof per metric guarantee.
-        distortions: One proof per distortion guarantee.
+        held: A file with a matrix.
     """
-    mechanism, prior, loss = held.report_channel, held.prior, held.loss
-    promised = promises(mechanism, held.guarantees, epsilons, distortions)
-    limits = [prove_constraint(mechanism, each) for each in held.constraints]
-    nothing = "Of one report alone nothing is promised." if held.tupling is not None else _NOTHING
-    nothing = "It promises no privacy." if limits and not held.tupling else nothing
-    sections = [Section("Promise", tuple(promised) or (nothing,))]
-    if limits:
-        sections.append(Section("What it keeps besides", tuple(constraint_sentences(held.constraints, limits))))
-    metrics = [guarantee.metric for guarantee in held.guarantees if isinstance(guarantee, MetricPrivacy)]
-    witnesses = [
-        witness(mechanism, proof)
-        for metric, proof in zip(metrics, epsilons, strict=True)
-        if promised_pairs(metric)
-    ]
-    if witnesses:
-        sections.append(Section("Where it is tight", tuple(witnesses)))
-    if prior is not None and loss is not None:
-        expected, worst = expected_loss_above(mechanism, prior, loss), worst_loss_above(mechanism, loss)
-        costs = [loss_sentence(mechanism, loss, expected, worst, checked=not held.loss_is_stated)]
-        if held.optimality is not None:
-            promise = all(proof.holds for proof in epsilons) and all(proof.holds for proof in distortions)
-            kept = promise and all(proof.holds for proof in limits)
+    return audit_summary(held, of_file(held))
+
+
+def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
+    """Return the facts of a file in words."""
+    optimality = held.optimality
+    guarantees = _guarantees(facts)
+    if not guarantees and held.tupling is not None:
+        guarantees = ["The file guarantees nothing about a single report."]
+    elif not guarantees:
+        guarantees = [
+            f"The file guarantees {'no privacy' if facts.constraints else 'nothing, so nothing was proved'}."
+        ]
+    costs = _costs(facts)
+    if costs and optimality is not None:
+        if all(each.holds or each.for_stated for each in facts.promises) and all_hold(facts.constraints):
+            loss = ""
+            if optimality.objective == "distortion" and held.loss is not None:
+                loss = f"a loss of at most {amount_at_least(optimality.max_loss, held.loss.unit)} on average"
+            distance = optimality.distance
+            listed = distance is not None and distance.name.endswith(TRUE_POINT)
+            guesses = len(distance.array) if listed and distance is not None else 0
+            costs.append(_optimum(facts, loss, ", by the dual prices in the file", guesses))
+        else:
+            also = " and its linear constraints" if facts.constraints else ""
             costs.append(
-                _rechecked(held, prior, loss, held.optimality, expected, worst)
-                if kept
-                else "How near it is to the best mechanism of its kind means nothing, because it was not proved "
-                f"to keep what it promises{' and its linear constraints' if limits else ''}."
+                f"Its distance from the optimum means nothing, because its guarantees{also} are not all proved."
             )
-        sections.append(Section("Cost", tuple(costs)))
-    if prior is not None:
-        sections.append(Section("Attack", tuple(attack_sentences(mechanism, prior, None))))
-    if held.stated:
-        sections.append(Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in held.stated)))
-    return Summary(f"Audit: {held.mechanism!r}", tuple(sections))
-
-
-def _rechecked(
-    held: MechanismFile, prior: Prior, loss: Loss, optimality: Optimality, expected: float, worst: float
-) -> str:
-    """Return what the prices in the file prove of the optimum."""
-    bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
-    if optimality.objective == "distortion" and optimality.distance is not None:
-        distance = optimality.distance
-        value, unit = distortion_below(held.report_channel, prior, distance), distance.unit
-        most = f"a loss of at most {amount_at_least(optimality.max_loss, loss.unit)} on average"
-        others = covered(held.report_channel.secrets, held.guarantees, held.constraints, loss=most)
-        what = (
-            f"no mechanism {others} makes the best attacker{_with(distance)} err by more than "
-            f"{amount_at_most(bound, unit)}"
-        )
-        return f"By the prices in the file, {what}; {_near(value, bound, unit)}."
-    at_worst = optimality.objective == "worst-case"
-    others = covered(held.report_channel.secrets, held.guarantees, held.constraints)
-    what = f"no mechanism {others} loses less than {amount_at_least(bound, loss.unit)} " + (
-        "at worst" if at_worst else "on average"
+    sections = (
+        Section("Guarantee", tuple(guarantees)),
+        Section("Linear constraints", tuple(map(constraint_item, facts.constraints))),
+        Section(
+            "Where it is tight",
+            tuple(witness_words(each.pair, each.report, holds=each.holds) for each in facts.witnesses),
+        ),
+        Section("Cost", tuple(filter(None, costs))),
+        Section("Attack", _attacks(facts)),
+        Section("Not checked", tuple(f"{note[0].upper()}{note[1:]}." for note in held.stated)),
     )
-    return f"By the prices in the file, {what}; {_near(bound, worst if at_worst else expected, loss.unit)}."
+    return Summary(f"Audit: {held.mechanism!r}", tuple(section for section in sections if section.sentences))
 
 
-def _with(distance: Loss) -> str:
-    """Return which guesses an attacker has, where those of points are listed."""
-    listed = distance.name.endswith(TRUE_POINT)
-    return f" who guesses one of {len(distance.array):,} points" if listed else ""
-
-
-def _near(low: float, high: float, unit: str) -> str:
-    """Return how far a mechanism is from the best possible: relative to that, or else absolute.
+def summarise_noise(
+    held: MechanismFile, certificate: NoiseCertificate | None = None, *, places: str = ""
+) -> Summary:
+    """Return noise for coordinates in words.
 
     Args:
-        low: The lower end of where the optimum lies: its bound, or what the mechanism reaches.
-        high: The upper end: what the mechanism reaches, or the bound.
-        unit: The unit of both.
+        held: The noise, with whose places its table was made of.
+        certificate: Its loss and the attacker's error on some places.
+        places: These places in a few words: ``"4,237 visits in paris.csv"``; by default the source of the table.
     """
-    if low >= high:
-        return "this one reaches it"
-    apart = sum_above((high, -low))
-    least = min(abs(low), abs(high)) if low * high > 0 else 0.0  # the optimum is no smaller
-    if apart > 0.5 * least:
-        return f"this one is within {amount_at_most(apart, unit)} of the best of them"
-    return f"this one is within {gap_at_most(up(apart / least))} of the best of them"
-
-
-def _optimality(design: Design) -> list[str]:
-    c = design.certificate
-    if c.objective == "distortion":
-        unit = design.problem.distance.unit if design.problem.distance is not None else ""
-        others = covered(
-            design.mechanism.secrets, design.problem.guarantees, design.problem.constraints, loss="this loss"
-        )
-        best = f"No mechanism {others} makes the best attacker err by more than {amount_at_most(c.bound, unit)}"
-        near = _near(c.value, c.bound, unit)
-    else:
-        kind = "a worst-case" if c.objective == "worst-case" else "an average"
-        others = covered(design.mechanism.secrets, design.problem.guarantees, design.problem.constraints)
-        best = f"No mechanism {others} has {kind} loss below {amount_at_least(c.bound, c.loss_unit)}"
-        near = _near(c.bound, c.value, c.loss_unit)
-    sentences = [f"{best}; {near} (proved by duality)."]
-    if design.optimality is None and design.answer is not None and design.answer.proved:
-        sentences.append(
-            "This was proved while the design was made. Its prices are too many to keep, so the file does not "
-            "prove it again."
-        )
-    if design.status is Status.RESTRICTED:
-        sentences.append(f"It is {design.status.value}.")
-    elif not design.finished:
-        sentences.insert(0, f"NOT FINISHED: {design.status.value}.")
-    return sentences
-
-
-def _making(design: Design, source: str) -> list[str]:
-    prior = design.problem.prior
-    _, several = nouns(prior.space)
-    sentences = [
-        f"Prior: {source or 'as given'}; {len(prior.support):,} of {len(prior):,} {several} are possible.",
-        f"{design.solver}, {len(design.log)} step{'' if len(design.log) == 1 else 's'}, "
-        f"{about(design.seconds, 2)} s; {design.mechanism.bits}-bit integers; "
-        f"share mixed in to correct the solver's answer: {at_most(design.certificate.repair_weight, 2)}.",
-    ]
-    if design.tie_gap is not None:
-        sentences.append(
-            "Among mechanisms of equal loss, one with the most distortion privacy was chosen "
-            f"(within {gap_at_most(design.tie_gap)} of the most)."
-        )
-    sentences.append(
-        "The promise is for one report. k reports of one person add up to k times epsilon; what else is "
-        "published beside the report is not covered."
+    facts = of_noise(held, certificate)
+    (promise,), subject = facts.promises, facts.subject
+    of = places or held.source or "the places given"
+    costs = tuple(sentence for each in facts.costs for sentence in cost_words(each, subject, of))
+    attacks = attack_words(facts.attacks, subject, points=f"{of} and how often people are at each")
+    sections = (
+        Section("Guarantee", formal_words(promise, subject)),
+        Section("Table", (held.whose,) if held.whose else ()),
+        Section("Cost", costs),
+        Section("Attack", attacks),
+        Section("How it is drawn", (held.noise.describe()[0], REPETITION)),
+        Section("Not checked", _unchecked(held, certified=certificate is not None)),
     )
-    return sentences
+    brief = (title_words(subject), short_words(promise, subject), *costs, *attacks)
+    return Summary(title_words(subject), tuple(each for each in sections if each.sentences), brief)
 
 
-def cost_sentences(
-    design: Design, ground: Metric | None, visits: Visits | None, held_out: Visits | None, of: str = "visits"
-) -> list[str]:
-    """Return what the reports of a design cost.
-
-    Args:
-        design: The design.
-        ground: The metric on the secrets in which the cost is stated, where it is not the loss.
-        visits: The visits of the prior, where the secrets are places.
-        held_out: Visits that the design has not seen.
-        of: The word for the visits of the prior.
-    """
-    mechanism, problem, certificate = design.mechanism, design.problem, design.certificate
-    space, prior, loss = mechanism.secrets, problem.prior, design.loss
-    place, of_points = isinstance(space, Places), loss.name.endswith(TRUE_POINT)
+def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
+    """Return what the recipe does not decide, and why."""
     sentences = []
-    if of_points:
-        sentences += _of_visits(mechanism, prior, loss, certificate.loss, visits, of)
-    elif visits is not None and isinstance(space, Places) and mechanism.observables.coordinates is not None:
-        true, seen = space.loss(visits, observables=mechanism.observables), Prior.from_visits(space, visits)
-        sentences.append(_true_sentence(true, expected_loss_above(mechanism, seen, true), of))
-    elif ground is not None and mechanism.observables == space:
-        expected = amount_at_most(expected_loss_above(mechanism, prior, ground), ground.unit)
-        worst = amount_at_most(worst_loss_above(mechanism, ground), ground.unit)
-        way = ", the shorter way around the circle" if space.circle and ground.name == "absolute" else ""
+    if not certified:
         sentences.append(
-            f"From the centre of your cell to that of the reported one it is at most {expected} on average (at "
-            f"most {worst} for the worst cell). Where in the cell you are is not counted."
-            if place
-            else f"On average the report is off by at most {expected} (at most {worst} for the worst value){way}."
+            "The cost of a report and an attacker's error depend on the true points, which the recipe does not "
+            "contain. 'sfumato attack' estimates the error."
         )
-    if loss.name == "hamming":
-        what = "another place than the true one" if place else "another value than the true one"
-        if isinstance(space, Lattice):
-            what = "another vertex than the one that you are rounded to"
-        sentences.append(f"At most {percent_at_most(certificate.loss)} of the reports name {what}.")
-    elif not of_points and (ground is None or visits is not None or loss.name != ground.name):
-        sentences.append(loss_sentence(mechanism, loss, certificate.loss, certificate.worst_case_loss))
-    return [*sentences, *_held_out(mechanism, loss, held_out)]
+        if held.noise.remap is not None:
+            sentences.append(
+                "Only the writer states whose places the table was made of. Any table has the guarantee."
+            )
+    if held.claims:
+        names = ", ".join(quote(name) for name in sorted(held.claims)[:20])
+        sentences.append(f"Other claims are the writer's own, from which nothing is proved: {names}.")
+    return tuple(sentences)
 
 
-def loss_sentence(mechanism: Mechanism, loss: Loss, expected: float, worst: float, *, checked: bool = True) -> str:
-    """Return bounds of a loss; an average over points says nothing about the worst case.
+def _guarantees(facts: Overview) -> list[str]:
+    sentences: list[str] = []
+    for each in facts.promises:
+        sentences += formal_words(each, facts.subject) or (nothing_words(facts.subject),)
+    return sentences
 
-    Args:
-        mechanism: The mechanism.
-        loss: The loss.
-        expected: A bound of its mean.
-        worst: A bound of its mean at the worst secret.
-        checked: Whether the loss is that of the coordinates and labels; else it is a table of the file's writer.
-    """
-    if not checked:
-        return (
-            f"By a table of losses that the file states under the name {quote(loss.name)}, and nothing confirms, "
-            f"a report loses at most {amount_at_most(expected, loss.unit)} on average."
+
+def _costs(facts: Overview, of: str = "visits") -> list[str]:
+    return [sentence for each in facts.costs for sentence in cost_words(each, facts.subject, f"the {of}")]
+
+
+def _attacks(facts: Overview, of: str = "visits", *, brief: bool = False) -> tuple[str, ...]:
+    points = f"where the {of} were"
+    sentences = attack_words(facts.attacks, facts.subject, even=facts.even, points=points)
+    if brief:
+        return sentences[:1]
+    risk = () if facts.risk is None else risk_words(facts.risk, facts.subject)
+    bits = () if facts.information is None else (information_words(facts.information, facts.subject),)
+    return (*risk, *sentences, *bits)
+
+
+def _optimum(facts: Overview, loss: str = "", by: str = "", guesses: int = 0) -> str:
+    cost = facts.costs[-1]
+    if cost.objective == "distortion" and not loss:
+        loss = "this loss"
+    covered = covered_words(facts.subject, len(facts.promises), len(facts.constraints), loss)
+    return optimum_words(cost, facts.subject, covered, by, guesses)
+
+
+def _status(making: Making) -> tuple[str, ...]:
+    if making.restricted or making.finished:
+        return ()
+    return (f"NOT FINISHED: {making.status}.",)
+
+
+def _remarks(making: Making) -> list[str]:
+    sentences = []
+    if not making.kept:
+        sentences.append(
+            "This was proved while the design was made. Its dual prices are too many to keep, so the file does "
+            "not prove it again."
         )
-    if isinstance(mechanism.secrets, Lattice) or loss.name.endswith(TRUE_POINT):
-        return f"The loss ({name_phrase(loss.name)}) is at most {amount_at_most(expected, loss.unit)} on average."
-    centres = " between centres of cells" if isinstance(mechanism.secrets, Cells) and loss.unit else ""
-    if mechanism.secrets.circle and loss.name == "absolute":
-        centres = f" {mechanism.secrets.circle}"
-    name = name_phrase(loss.name, "loss")
-    return (
-        f"The {name}{centres} is at most {amount_at_most(expected, loss.unit)} on average "
-        f"and at most {amount_at_most(worst, loss.unit)} at worst."
-    )
+    if making.restricted:
+        sentences.append(f"It is {making.status}.")
+    return [*sentences, *([making.choice] if making.choice else [])]
 
 
-def _of_visits(
-    mechanism: Mechanism, prior: Prior, loss: Loss, expected: float, visits: Visits | None, of: str
-) -> list[str]:
-    """Return the loss on visits, and that under the prior where it is another one, as with smoothing."""
-    space, points = prior.space, loss.points
-    if visits is not None and isinstance(space, Places):
-        seen = Prior.from_visits(space, visits)
-    elif points is not None:
-        seen = Prior(space, points.masses / points.masses.sum())
-    else:
-        return [_true_sentence(loss, expected, of)]
-    if np.allclose(seen.probabilities, prior.probabilities, rtol=_SAME, atol=0):
-        return [_true_sentence(loss, expected, of)]
-    nobody = "vertex" if isinstance(space, Lattice) else "place"
-    return [
-        _true_sentence(loss, expected_loss_above(mechanism, seen, loss), of),
-        f"The prior is not that of the {of}, as with smoothing. Under it the loss is at most "
-        f"{amount_at_most(expected, loss.unit)} on average, where a {nobody} without {of} counts as if people "
-        "were at it.",
+def _made(facts: Overview, making: Making, source: str, secrets: int) -> list[str]:
+    steps = f"{making.steps} step{'' if making.steps == 1 else 's'}"
+    sentences = [
+        f"Prior: {source or 'as given'}; {making.possible:,} of {secrets:,} {secret_nouns(facts.subject)[1]} are "
+        "possible.",
+        f"{making.solver}, {steps}, {about(making.seconds, 2)} s; {making.bits}-bit integers; share mixed in to "
+        f"correct the solver's answer: {at_most(making.repair, 2)}.",
     ]
-
-
-def _true_sentence(loss: Loss, expected: float, of: str) -> str:
-    kind = loss.name.removesuffix(TRUE_POINT)
-    distance = "" if kind == "euclidean" else f" ({name_phrase(kind, 'distance')})"
-    amount_of = amount_at_most(expected, loss.unit)
-    return f"On average over the {of}, you appear at most {amount_of} from where you truly are{distance}."
-
-
-def _held_out(mechanism: Mechanism, loss: Loss, visits: Visits | None) -> list[str]:
-    places, reports = mechanism.secrets, mechanism.observables
-    if visits is None or not isinstance(places, Places) or reports.coordinates is None:
-        return []
-    inside = int(places.inside(visits.lat, visits.lon).sum())
-    if not inside:
-        given = counted(len(visits), "visit")
-        return [f"None of the {given} held out is in the region, so nothing is said of them."]
-    kind = loss.name.removesuffix(TRUE_POINT)
-    true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
-    expected = mechanism.expected_loss(Prior.from_visits(places, visits), true)
-    return [
-        f"On {counted(inside, 'visit')} held out, which the design has not seen, you appear about "
-        f"{amount(expected, true.unit)} from where you truly are on average. That is an estimate, not a bound."
-    ]
+    if making.tie_gap is not None:
+        sentences.append(
+            "Among mechanisms of equal loss, one with the most distortion privacy was chosen (within "
+            f"{gap_at_most(making.tie_gap)} of the most)."
+        )
+    return [*sentences, REPETITION]
 
 
 def best_section(bound: CoordinateBound, loss: float) -> Section:
     """Return what a bound of all mechanisms says of one.
 
-    Args:
-        bound: The bound.
-        loss: The mechanism's expected loss on the same places, or more; in the bound's unit.
-
     Raises:
-        InputError: If no mechanism with the promise can have this loss.
+        InputError: If no mechanism with the guarantee can have this loss.
     """
     stated = amount_at_most(loss, bound.loss_unit)
     return Section(
@@ -388,3 +293,50 @@ def best_section(bound: CoordinateBound, loss: float) -> Section:
             bound.compared(loss),
         ),
     )
+
+
+def extremes(guarantee: Guarantee) -> list[str]:
+    """Return a warning about metric privacy that hides nothing or reveals nothing; none where it does neither."""
+    if not isinstance(guarantee, MetricPrivacy):
+        return []
+    epsilon, metric = guarantee.epsilon, guarantee.metric
+    if isinstance(guarantee, VertexPrivacy):
+        epsilon, metric = guarantee.promise.epsilon, guarantee.lattice.metric("euclidean", guarantee.promise.unit)
+    apart = metric.array[(metric.array > 0) & np.isfinite(metric.array)]
+    if not apart.size:
+        return []
+    nearest, farthest = float(apart.min()), float(apart.max())
+    return _extreme(
+        epsilon,
+        metric.unit,
+        (epsilon * nearest, f"even of the nearest values, {amount(nearest, metric.unit)} apart"),
+        (epsilon * farthest, f"even for values {amount(farthest, metric.unit)} apart"),
+    )
+
+
+def coordinate_extremes(promise: CoordinatePrivacy, lattice: Lattice) -> list[str]:
+    """Return a warning about a guarantee for points of a lattice that hides nothing or reveals nothing."""
+    per_m = promise.epsilon * units.factor("m", promise.unit)
+    farthest_m = float(lattice.metric("euclidean").array.max())
+    return _extreme(
+        promise.epsilon,
+        promise.unit,
+        (per_m * _NEAR_M, f"for points {_NEAR_M:g} m apart"),
+        (per_m * farthest_m, f"even for points {amount(farthest_m, 'm')} apart"),
+    )
+
+
+def _extreme(epsilon: float, unit: str, near: tuple[float, str], far: tuple[float, str]) -> list[str]:
+    """Return a warning by the exponents of a near and of a far pair, each with its words."""
+    shown = f"epsilon {about(epsilon)}{per_unit(unit)}"
+    if near[0] >= _REVEALS_ALL:
+        factor = f"{math.exp(near[0]):,.0f}" if near[0] < 30 else f"e^{near[0]:,.0f}"
+        return [
+            f"{shown} hides almost nothing: {near[1]}, reports may differ in likelihood by a factor of {factor}. "
+            "Use a smaller one."
+        ]
+    if far[0] <= _REVEALS_NOTHING:
+        return [
+            f"{shown} leaves nothing to learn: {far[1]} all reports are almost equally likely. Use a larger one."
+        ]
+    return []

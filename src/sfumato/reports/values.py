@@ -161,7 +161,7 @@ def check_drawn(values: Space) -> None:
 def _instructive(mechanism: Mechanism, joint: Floats, value: int | None) -> tuple[int, int]:
     """Return the most probable true value and report whose labels differ, if there are such.
 
-    Reports that are hardly ever made are left out: they are not good examples.
+    Very rare reports are left out: they are not good examples.
     """
     rows = np.arange(len(joint)) if value is None else np.array([value])
     weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]

@@ -22,9 +22,7 @@ def test_audit_proves_the_file_again(run, designed):
     assert done.code == 0, done.err
     assert "epsilon is at most 1/km" in done.text
     assert "comes closest to the bound" in done.text
-    assert (
-        "By the prices in the file, no mechanism with this promise and these reports loses less than" in done.text
-    )
+    assert "No mechanism with this guarantee and these reports has an average loss below" in done.text
 
 
 def test_audit_does_not_believe_the_file(run, designed):
@@ -38,9 +36,9 @@ def test_audit_does_not_believe_the_file(run, designed):
     sf.save(liar, "liar.sfm")
     done = run("audit", "liar.sfm")
     assert done.code == 1
-    assert "It promises this: no report is more than e^(0.5 x distance" in done.text
+    assert "The file claims this: no report is more than e^(0.5 x distance" in done.text
     assert "NOT PROVED" in done.text
-    assert "breaks the promise most" in done.text
+    assert "breaks the guarantee most" in done.text
 
 
 def test_audit_of_a_mechanism_saved_alone(run, designed):
@@ -51,14 +49,14 @@ def test_audit_of_a_mechanism_saved_alone(run, designed):
     sf.save(sf.mechanisms.randomised_response(sf.Space("abc"), 1.0), "closed.sfm")
     done = run("audit", "closed.sfm", "--promises")
     assert done.code == 0, done.err
-    assert "promises nothing" not in done.text
+    assert "guarantees nothing" not in done.text
 
 
 def test_audit_of_a_file_without_promises(run, designed):
     sf.save(designed.mechanism.promising([]), "bare.sfm")
     done = run("audit", "bare.sfm")
     assert done.code == 0, done.err
-    assert "promises nothing" in done.text
+    assert "guarantees nothing" in done.text
     assert run("audit", "bare.sfm", "--promises").code == 1
     assert run("audit", "m.sfm", "--promises").code == 0
 
@@ -241,8 +239,8 @@ def test_a_mechanism_file_is_known_by_its_content(run, designed):
 def test_a_page_says_first_what_became_of_the_promise(run, designed, coin):
     metric = designed.guarantees[0].metric
     for claimed, said, warns in (
-        (1.0, "was proved anew", False),
-        (0.5, "NOT PROVED: what the file promises", True),
+        (1.0, "was verified when", False),
+        (0.5, "NOT PROVED: the guarantees of the file", True),
     ):
         held = sf.MechanismFile(
             designed.mechanism, designed.prior, designed.loss, [sf.MetricPrivacy(claimed, metric)]
@@ -259,4 +257,4 @@ def test_a_page_says_first_what_became_of_the_promise(run, designed, coin):
         written = json.loads(Path("some.json").read_text())["promises"]
         assert written["outcome"] == ("fails" if warns else "holds")
     assert run("audit", coin, "-o", "coin.html").code == 0
-    assert "The file promises nothing." in Path("coin.html").read_text()
+    assert "The file guarantees nothing." in Path("coin.html").read_text()

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 
-FAST = ("--cells", "4x3")
+FAST = ("--cells", "4x3", "--verbose")
 WAITING = """
 import sys
 from sfumato.cli import main, progress
@@ -46,8 +46,8 @@ def test_without_input_on_the_synthetic_city(run, tmp_path):
     assert isinstance(grid, sf.Grid)
     true = grid.loss(sf.synthetic_city())
     away = sf.rounding.amount_at_most(sf.proofs.expected_loss_above(held.report_channel, held.prior, true), "km")
-    assert f"On average over the visits, you appear at most {away} from where you truly are" in done.text
-    assert "on the two sides of a border, count as far apart as the centres of their cells" in " ".join(
+    assert f"Average distance from true point to report: at most {away}, over the visits" in done.text
+    assert "on two sides of a border, count as far apart as the centres of their cells" in " ".join(
         done.text.split()
     )
     assert (tmp_path / "city.md").read_text().startswith("# A mechanism for 12 cells")
@@ -67,15 +67,15 @@ def test_the_attack_sentence_is_true(run):
     hits = sf.leakage.bayes_vulnerability(held.report_channel, held.prior)
     before = sf.leakage.prior_vulnerability(held.prior)
     most = math.ceil(100 * hits)
-    assert f"at most {most} % of the time: about {100 * before:.0f} % without seeing a report" in done.text
+    assert f"at most {most} % of the time (about {100 * before:.0f} % without the report" in done.text
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--distortion", "1200 m"), "errs by at least 1.2 km on average"),
+        (("--distortion", "1200 m"), "average error at least 1.2 km from the true point"),
         (("--epsilon", "1", "--protect-within", "2.1 km"), "Of two near cells (hops of at most 2.1 km)"),
-        (("--max-loss", "1200 m"), "makes the best attacker err by more than"),
+        (("--max-loss", "1200 m"), "gives the best attacker an average error above"),
         (("--epsilon", "1/km", "--objective", "worst-case"), "a worst-case loss below"),
         (("--epsilon", "1/km", "--pairs", "spanner"), "optimal for the rows of a spanner only"),
         (
@@ -103,7 +103,9 @@ def test_a_limit_of_the_loss_alone_with_another_metric(run):
 def test_own_visits_one_user_and_a_region(run, visits_file, tmp_path):
     user = next(iter(sf.read_visits(visits_file).users()))
     region = "6 km x 5 km around 40,-30"
-    done = run("design", visits_file, "--user", user, "--region", region, "--cell", "2 km", "--no-picture")
+    done = run(
+        "design", visits_file, "--user", user, "--region", region, "--cell", "2 km", "--no-picture", "--verbose"
+    )
     assert done.code == 0, done.err
     held = sf.read_mechanism_file(tmp_path / "visits.sfm")
     assert held.report_channel.shape == (9, 9)
@@ -323,7 +325,7 @@ def test_it_says_where_on_earth_the_visits_lie(run, tmp_path):
 @pytest.mark.parametrize("name", ["-", pytest.param("/dev/stdin", marks=pytest.mark.slow)])
 def test_visits_may_be_piped_in(tmp_path, name):
     done = subprocess.run(
-        [sys.executable, "-m", "sfumato", "design", name, "--cells", "2x2", "--no-picture"],
+        [sys.executable, "-m", "sfumato", "design", name, "--cells", "2x2", "--no-picture", "--verbose"],
         cwd=tmp_path,
         input=b"lat,lon\n48.85,2.35\n48.86,2.36\n48.87,2.34\n",
         capture_output=True,
@@ -348,8 +350,8 @@ def test_visits_held_out_are_judged_and_not_designed_for(run):
     grid = held.mechanism.secrets
     inside = int(grid.inside(apart.lat, apart.lon).sum())
     lost = held.report_channel.expected_loss(sf.Prior.from_visits(grid, apart), grid.loss(apart))
-    said = f"On {inside:,} visits held out, which the design has not seen, you appear about"
-    assert f"{said} {sf.rounding.amount(lost, 'km')} from where you truly are" in text
+    assert f"On {inside:,} visits held out, which the design has not seen, the average distance" in text
+    assert f"is about {sf.rounding.amount(lost, 'km')}. That is an estimate" in text
     assert f"({len(apart):,} visits that are held out left out)" in text
     for share in ("0", "1", "-1", "nan", "1e-9"):
         refused = run("design", *FAST, "--held-out", share)
@@ -397,7 +399,7 @@ def test_the_best_conceivable_beside_a_design(run, visits_file, tmp_path):
     ("options", "words"),
     [
         (("--cells", "4x3", "--bound-time", "5"), "--bound-time is for points"),
-        (("--distortion", "500 m", "--bound-time", "5"), "no epsilon is promised"),
+        (("--distortion", "500 m", "--bound-time", "5"), "no epsilon is guaranteed"),
         (("--bound-time", "-1"), "is not a number of seconds"),
         (("--bound-time", "nan"), "is not a number of seconds"),
     ],

@@ -14,12 +14,12 @@ from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.optimal import suited_lattice
 from sfumato.proofs import prove_guarantees
 
-FAST = ("--spacing", "1.5 km", "--method", "table", "--no-picture")
+FAST = ("--spacing", "1.5 km", "--method", "table", "--no-picture", "--verbose")
 
 
 @pytest.mark.slow
 def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tmp_path):
-    done = run("design", "--epsilon", "0.4/km")
+    done = run("design", "--epsilon", "0.4/km", "--verbose")
     assert done.code == 0, done.err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["city.md", "city.png", "city.sfm"]
     held = sf.read_mechanism_file("city.sfm")
@@ -34,7 +34,7 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
     assert proof.upper <= 0.4
     assert "for any two points that the lattice serves" in done.text
     # The stated loss, by another route: simulated reports of the visits themselves.
-    stated = re.search(r"over the visits, you appear at most ([\d.]+) km from where you truly are", done.text)
+    stated = re.search(r"true point to report: at most ([\d.]+) km, over the visits", done.text)
     assert stated is not None
     reports = sf.simulator(held.mechanism, 7).blur(np.tile(visits.lat, 8), np.tile(visits.lon, 8))
     plane = lattice.projection
@@ -43,7 +43,7 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
     error = 4 * away.std() / np.sqrt(len(away))
     assert away.mean() == pytest.approx(float(stated[1]), abs=error + 0.01)
     report = (tmp_path / "city.md").read_text(encoding="utf-8")
-    assert report.startswith(f"# A mechanism for {len(lattice)} vertices")
+    assert report.startswith(f"# A mechanism for {len(lattice)} lattice points")
 
 
 def test_the_reason_for_a_spacing_is_the_true_one():
@@ -75,7 +75,7 @@ def test_a_lattice_of_a_given_spacing(run, options, kind):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--distortion", "1200 m"), "errs by at least 1.2 km on average from wh"),
+        (("--distortion", "1200 m"), "average error at least 1.2 km from the true point"),
         pytest.param(
             ("--max-loss", "1500 m", "--epsilon", "2/km"),
             "makes the best attacker err by more than",
@@ -253,12 +253,14 @@ def test_an_epsilon_that_hides_everything_is_designed_for(run, tmp_path):
 
 
 def test_a_region_alone_is_designed_for_evenly(run, tmp_path):
-    done = run("design", "--region", "4 km x 3 km around 52.5,13.4", "--spacing", "1 km", "--no-picture")
+    done = run(
+        "design", "--region", "4 km x 3 km around 52.5,13.4", "--spacing", "1 km", "--no-picture", "--verbose"
+    )
     assert done.code == 0, done.err
     assert "points spread evenly over the region" in done.err
     assert "The design depends on the region alone, and so on no one's data." in done.text
-    assert "somebody was" not in done.text
-    assert "visits" not in done.text.partition("Promise")[2]
+    assert "at a visit" not in done.text
+    assert "visits" not in done.text.partition("Guarantee")[2]
     assert {path.name for path in tmp_path.iterdir()} == {"region.sfm", "region.md"}
 
 
@@ -270,7 +272,7 @@ def test_the_prior_of_cells_of_a_region_is_even(run, cells):
     prior = sf.read_mechanism_file("m.sfm").prior
     assert prior is not None
     assert prior.even
-    assert "On average over the points, you appear at most" in done.text
+    assert "Average distance from true point to report: at most" in done.text
     assert "Reports are" not in done.text
 
 
@@ -278,7 +280,16 @@ def test_a_population_of_weighted_points(run, tmp_path):
     rows = [(52.49, 13.38, 3), (52.51, 13.42, 1), (52.5, 13.4, 0), (52.51, 13.42, 4)]
     lines = [f"{lat},{lon},{weight}" for lat, lon, weight in rows]
     (tmp_path / "blocks.csv").write_text("\n".join(["lat,lon,Population", *lines]) + "\n")
-    options = ("--cells", "4x3", "--region", "8 km x 6 km around 52.5,13.4", "--epsilon", "1/km", "--no-picture")
+    options = (
+        "--cells",
+        "4x3",
+        "--region",
+        "8 km x 6 km around 52.5,13.4",
+        "--epsilon",
+        "1/km",
+        "--no-picture",
+        "--verbose",
+    )
     done = run("design", "--population", "blocks.csv", *options)
     assert done.code == 0, done.err
     assert "The design depends on blocks.csv alone." in done.text

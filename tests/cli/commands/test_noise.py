@@ -48,7 +48,7 @@ class TestCommands:
     def test_attack(self, run, visits_file):
         done = run("attack", "n.sfm", "--visits", visits_file)
         assert done.code == 0, done.err
-        assert "Wherever they guess, the best attacker errs from where you truly are by at least" in done.text
+        assert "Best attacker, knowing where the visits were: average error between" in done.text
         assert "These numbers are of a coarsening" in done.text
         assert run("attack", "n.sfm").code == 0
         done = run("attack", "raw.sfm")

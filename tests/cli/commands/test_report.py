@@ -30,7 +30,7 @@ def test_the_report_of_a_file(run, answers, tmp_path):
     assert run(*answers, "-o", "ages.sfm").code == 0
     done = run("report", "ages.sfm", "--require", "within 0: at most 60 %", "--source", "a survey")
     assert done.code == 0, done.err
-    assert "was proved anew" in done.text
+    assert "was verified when" in done.text
     assert "The requirement 'within 0: at most 60 %' HOLDS." in done.text
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
@@ -208,12 +208,12 @@ def test_an_estimate_as_a_page(run, tmp_path):
 @pytest.mark.slow
 def test_the_built_in_city_has_a_name(run, monkeypatch):
     # All visits of the city are in each of the simulated cases.
-    monkeypatch.setattr("sfumato.reports.document.attack_facts._DRAWS", 200)
+    monkeypatch.setattr("sfumato.reports.facts.attacks._DRAWS", 200)
     done = run("design", "--spacing", "2.5 km", "--method", "table", "--no-picture")
     assert "For the page to read and sign, add --report city.html." in done.text
     done = run("report", "city.sfm", "--visits", "city", "--frontier-time", "0", "-o", "city.json")
     assert done.code == 0, done.err
-    assert "where the person truly is at most" in done.text
+    assert "of the true point at most" in done.text
     again = report_file("city.sfm", visits="city", frontier_time=0)
     told = json.loads(Path("city.json").read_text(encoding="utf-8"))
     assert json.loads(again.json())["risks"] == told["risks"]

@@ -173,7 +173,7 @@ def check_mechanism(held: MechanismFile) -> None:
         assert np.isfinite(held.loss.array).all()
     prior = held.prior or sf.Prior.uniform(mechanism.secrets)
     epsilons, distortions = prove_guarantees(mechanism, prior, held.guarantees)
-    markdown = audited(held, epsilons, distortions).markdown()
+    markdown = audited(held).markdown()
     assert "Traceback" not in markdown
     if n * n * len(mechanism.observables) > _LISTED:
         return

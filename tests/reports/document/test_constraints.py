@@ -8,7 +8,7 @@ from sfumato.audits import Outcome
 from sfumato.optimal import LinearConstraint
 from sfumato.proofs import Multipliers, Optimality
 from sfumato.reports.document import OtherDesigns
-from sfumato.reports.document.facts import as_json
+from sfumato.reports.facts.types import as_json
 from tests.files.honest import honest
 
 from .conftest import report_without_drawings
@@ -41,9 +41,9 @@ def test_a_constraint_is_proved_anew(design):
     assert facts.holds
     assert facts.proved.value <= 0.02
     assert "The file states a linear constraint." in said
-    assert "It was proved anew when this report was written. What a table means" in said
-    assert "The sum that the file calls '0 as 2' is at most 0.02. In fact, at most 0.0" in said
-    assert "that keeps this promise and the linear constraint with these reports" in said
+    assert "It was verified when this report was written. Only the writer of a table" in said
+    assert "The linear constraint called '0 as 2' holds: its sum is at most 0.02 (proved: at most 0.0" in said
+    assert "No mechanism with this guarantee, this linear constraint and these reports has" in said
     assert as_json(found.facts)["constraints"][0]["name"] == "0 as 2"
 
 
@@ -56,17 +56,17 @@ def test_a_constraint_that_is_broken_fails(design):
     said = told(found)
     assert found.outcome is Outcome.FAILS
     assert "NOT PROVED: 1 of 2 linear constraints of this file. Do not rely on what is not proved." in said
-    assert "NOT PROVED: the sum that the file calls '0 as 2' is to be at most 0.001; at most 0.0" in said
+    assert "NOT PROVED: the linear constraint called '0 as 2' asks for a sum of at most 0.001. At most 0.0" in said
     assert "The file states 2 linear constraints." in said
-    assert "proved anew when this report was written. What a table" not in said
+    assert "It was verified when" not in said
     assert "What was NOT PROVED above: do not rely on it." in said
 
 
 def test_a_file_with_constraints_alone_says_what_its_bound_is_about():
     found = without_others(sf.design(PRIOR, loss=AGE, guarantees=(), constraints=kept_back()))
     said = told(found)
-    assert "no mechanism that keeps the linear constraint with these reports" in said
-    assert "This file promises no privacy." in said
+    assert "No mechanism with this linear constraint and these reports has" in said
+    assert "This file guarantees no privacy." in said
     assert found.outcome is Outcome.HOLDS
 
 
@@ -81,7 +81,7 @@ def test_a_mechanism_that_breaks_its_constraint_has_no_place_among_designs_that_
     )
     found = report_without_drawings(held, others=OtherDesigns(4))
     assert found.facts.frontier == ()
-    assert "What the file states of this mechanism is not proved, or not all of it" in told(found)
+    assert "What the file claims of this mechanism is not proved, or not all of it" in told(found)
     assert found.facts.cost.best is None
 
 
@@ -91,17 +91,17 @@ def test_a_bound_without_promises_and_constraints_is_about_all_mechanisms():
     coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]], sf.Space("ab"))
     held = sf.MechanismFile(coin, sf.Prior.uniform(coin.secrets), sf.hamming(coin.secrets), (), {}, prices)
     assert "No mechanism with these reports names another value" in told(without_others(held))
-    text = " ".join(sf.reports.audited(held, (), ()).markdown().split())
-    assert "no mechanism with these reports loses less than 0" in text
+    text = " ".join(sf.reports.audited(held).markdown().split())
+    assert "No mechanism with these reports names another value in less than 0 % of" in text
 
 
 def test_several_promises_are_not_one():
     errors = [sf.DistortionPrivacy(0.5, AGE), sf.DistortionPrivacy(0.3, sf.hamming(PEOPLE))]
     found = sf.design(PRIOR, loss=AGE, guarantees=[sf.MetricPrivacy("20/year", AGE), *errors])
-    assert "No mechanism with these promises and these reports has" in " ".join(
+    assert "No mechanism with these guarantees and these reports has" in " ".join(
         sf.reports.summarise(found).markdown().split()
     )
-    assert "that keeps these promises with these reports" in told(without_others(found))
+    assert "No mechanism with these guarantees and these reports has" in told(without_others(found))
 
 
 def test_a_design_shows_its_constraints(design):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.audits import Outcome
 from sfumato.files import MechanismFile
-from sfumato.reports.document.attack_facts import repeated_attacks
-from sfumato.reports.document.promise_facts import belief_above
+from sfumato.reports.facts.attacks import repeated_attacks
+from sfumato.reports.facts.mechanism import belief_above
 
 from .conftest import CITY, held, report_of, report_without_drawings
 

@@ -10,7 +10,7 @@ from sfumato.files import MechanismFile
 from sfumato.geo import Projection, Region
 from sfumato.mechanisms.planar import CoordinateNoise, table_shares
 from sfumato.reports.document import OtherDesigns
-from sfumato.reports.document.words import attack_rows, attack_words, risk_words
+from sfumato.reports.sentences import attack_rows, risk_words, simulation_words
 
 from .conftest import report_without_drawings
 
@@ -115,7 +115,7 @@ def test_the_report_tells_of_attackers_over_many_reports_and_of_the_misinformed(
     assert hundred.lower <= hundred.value <= hundred.upper
     assert [each.outcome.value for each in facts.risks[1:]] == ["holds", "fails", "fails"]
     assert facts.attacks_left_out == ""
-    assert len(attack_rows(facts)) == 6
+    assert len(attack_rows(facts.attacks, facts.subject)) == 6
 
 
 def test_what_is_not_worked_out_is_said_in_one_plain_sentence():
@@ -123,7 +123,8 @@ def test_what_is_not_worked_out_is_said_in_one_plain_sentence():
     bare = CoordinateNoise("2/km", "20 m", Projection(*AREA.centre))
     for facts in (facts_of(visits, bare), facts_of(None, noise)):
         (sentence,) = risk_words(facts.risks[0], facts.subject)
-        assert ":" not in sentence
-        assert sentence.startswith(("It is not known how often an attacker", "It is not worked out how often"))
-        assert "guess is within 1850 ft (563.88 m) of where the person truly is, " in sentence
-        assert any("was not simulated" in each for each in attack_words(facts))
+        assert sentence.startswith(
+            ("Not known without visits (--visits): ", "Not computed for noise whose reports")
+        )
+        assert "guess is within 1850 ft (563.88 m) of the true point." in sentence
+        assert "were not simulated" in simulation_words(facts.attacks_left_out)

@@ -58,7 +58,7 @@ def test_other_promises_are_kept():
     assert all(each.loss.lower >= 0.599 for each in beside(found))
     alone = report_without_drawings(sf.design(sf.Prior.uniform(space), loss=metric, guarantees=asked[0]))
     assert min(each.loss.upper for each in beside(alone)) < 0.5
-    assert "keep the promise on the attacker's error" in section(found).sentences[0]
+    assert "keep the guarantee on the attacker's error" in section(found).sentences[0]
 
 
 def test_the_worst_secret_counts_where_the_design_was_for_it():
@@ -89,8 +89,8 @@ def test_losses_that_nothing_confirms_are_stated():
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        ("bare", "promises no epsilon"),
-        ("error", "promises no epsilon"),
+        ("bare", "guarantees no epsilon"),
+        ("error", "guarantees no epsilon"),
         ("broken", "is not proved"),
         ("unused", "is not known"),
         pytest.param("noise", "--frontier-time 60", marks=pytest.mark.slow),
@@ -109,7 +109,7 @@ def test_several_epsilons_and_no_time_are_told():
     metric = space.metric("absolute")
     both = [sf.MetricPrivacy("1/km", metric), sf.MetricPrivacy(2, sf.hamming(space))]
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=both)
-    assert "for several promises" in section(report_without_drawings(made)).sentences[0]
+    assert "for several guarantees" in section(report_without_drawings(made)).sentences[0]
     late = report_without_drawings(held("numbers"), others=OtherDesigns(stop=lambda: True))
     assert "--frontier-time" in section(late).sentences[0]
 
@@ -122,7 +122,7 @@ def test_a_stop_keeps_what_is_there():
     found = report_without_drawings(held("numbers"), others=others)
     assert begun == [(1, 4), (2, 4)]
     assert 1 <= len(beside(found)) <= 2
-    assert f"beside {len(beside(found))} other design" in section(found).sentences[0]
+    assert f"compared with {len(beside(found))} other design" in section(found).sentences[0]
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("inf"), float("nan")])
@@ -138,7 +138,7 @@ def test_noise_is_shown_beside_noise_with_other_epsilons():
     assert len(losses) == 5
     assert losses == sorted(losses, reverse=True)
     assert all(each.loss.lower is None for each in beside(found))
-    assert section(found).tables[0].headings[1] == "distance from the truth on average, at most"
+    assert section(found).tables[0].headings[1] == "average distance from the true point, at most"
 
 
 @pytest.mark.slow

@@ -248,10 +248,20 @@ def test_a_table_of_another_design_is_found_out(tmp_path, row, possible):
     assert ("or it is wrong" not in said) == possible
 
 
-def test_files_that_cannot_have_one():
+def test_reports_among_dummies_say_what_a_tuple_guarantees():
     inner = sf.Mechanism([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
-    with pytest.raises(InputError, match="tuples"):
-        report(MechanismFile(Tupling(inner, 3, [0.25] * 4)))
+    tupling = Tupling(inner, 3, [0.25] * 4)
+    prior = sf.Prior.uniform(inner.secrets)
+    found = report(MechanismFile(tupling, prior))
+    section = next(each for each in found.page.sections if each.title == "Reports among dummies")
+    text = " ".join(section.sentences)
+    assert "A tuple has 4 reports in any order" in text
+    hit = sum(max(column) for column in tupling.channel().matrix.T.tolist()) / 2
+    (shown,) = re.findall(r"From a tuple instead of one report[^%]* at most ([\d.]+) % of the time", text)
+    assert float(shown) / 100 >= hit - 1e-12
+    assert float(shown) / 100 <= hit + 0.01
+    assert found.outcome.value == "holds"
+    assert json.loads(found.json())["tuples"]["queries"] == 4
 
 
 @pytest.mark.parametrize(
@@ -274,8 +284,8 @@ def test_a_radius_is_never_written_larger_than_it_is():
     """A proof for 563.6 m is none for 564 m."""
     texts = ["within 563.6 m: at most 90 %", "within 1850 ft: at most 90 %"]
     said = report(held("points"), require=texts).html()
-    assert "within 563.6 m of where the person" in said
-    assert "within 1850 ft (563.88 m) of where the person" in said
+    assert "within 563.6 m of the true point" in said
+    assert "within 1850 ft (563.88 m) of the true point" in said
     assert "564 m" not in said
 
 

@@ -77,6 +77,9 @@ class Known:
         n = facts["subject"]["secrets"]
         self.numbers += [n * (n - 1), len(facts["promises"]), len(facts["frontier"]) - 1]
         self.numbers += range(len(facts["notions"]) + 1)  # how many of them are finite
+        best, reached = facts["cost"]["best"], facts["cost"]["reached"]
+        if best is not None and best["value"]:
+            self.numbers.append(abs(reached["value"] / best["value"] - 1))  # how far from the best
 
     def explains(self, text, unit):
         """Whether a number of the page is one of the JSON, within a unit of its last digit but one."""

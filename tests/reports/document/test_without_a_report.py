@@ -9,7 +9,7 @@ from sfumato.files import MechanismFile
 from sfumato.geo import Projection, Visits
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.reports.document import OtherDesigns
-from sfumato.reports.document.words import risk_words
+from sfumato.reports.sentences import risk_words
 from sfumato.rounding import percent_at_most
 
 from .conftest import report_without_drawings
@@ -32,9 +32,9 @@ def test_the_chance_without_a_report_is_that_of_the_fullest_place():
         assert risk.blind.upper == pytest.approx(0.75, abs=5e-3)
     blind = found.facts.risks[1].blind
     said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
-    assert f"A guess without any report is so near at most {percent_at_most(blind.upper)}" in said
-    assert "FAILS. No mechanism keeps it: without any report a guess reaches more." in said
-    assert "No mechanism keeps it" not in " ".join(risk_words(found.facts.risks[2], found.facts.subject))
+    assert f"(at most {percent_at_most(blind.upper)} of the time without the report)" in said
+    assert "FAILS. No mechanism can satisfy it: even without any report a guess is right more often." in said
+    assert "No mechanism can satisfy it" not in " ".join(risk_words(found.facts.risks[2], found.facts.subject))
 
 
 def test_of_values_it_is_the_commonest():
@@ -43,8 +43,8 @@ def test_of_values_it_is_the_commonest():
     held = sf.MechanismFile(coin, sf.Prior(space, [0.5, 0.3, 0.2]))
     found = report_without_drawings(held, require=["within 0: at most 40 %"], others=OtherDesigns(0))
     said = " ".join(risk_words(found.facts.risks[1], found.facts.subject))
-    assert "A guess without any report is right at most 50 % of the time." in said
-    assert "No mechanism keeps it" in said
+    assert "(at most 50 % of the time without the report)" in said
+    assert "No mechanism can satisfy it" in said
 
 
 def test_visits_of_which_none_is_served_are_refused():
@@ -57,7 +57,7 @@ def test_a_prior_that_is_certain_is_guessed_every_time():
     coin = sf.mechanisms.randomised_response(sf.Space("ab"), 1.0)
     held = sf.MechanismFile(coin, sf.Prior(coin.secrets, [1.0, 0.0]))
     found = report_without_drawings(held, others=OtherDesigns(0))
-    assert "A guess without any report is right every time." in " ".join(found.spoken)
+    assert "(every time without the report)" in " ".join(found.spoken)
 
 
 def test_visits_that_are_not_served_are_counted():
@@ -65,7 +65,7 @@ def test_visits_that_are_not_served_are_counted():
     found = told(visits=far)
     assert (found.facts.visits, found.facts.outside) == (42, 2)
     assert (
-        "2 of 42 visits lie outside of the region. What is said of visits here is about the others alone."
+        "2 of 42 visits lie outside of the region. Statements about visits are about the others alone."
         in found.page.lead
     )
     assert not any("outside of the region" in each for each in told().page.lead)

@@ -11,10 +11,9 @@ import pytest
 import sfumato as sf
 from sfumato.core import units
 from sfumato.files import MechanismFile
-from sfumato.proofs import prove_guarantees
 from sfumato.reports import audited
 from sfumato.reports.document import OtherDesigns
-from sfumato.reports.document.words import cost_words, subject_words
+from sfumato.reports.sentences import cost_words, subject_words
 
 from .conftest import CITY, KINDS, REGION, held, report_of, report_without_drawings, slowly
 
@@ -68,11 +67,13 @@ def test_beliefs_are_never_understated(told):
 def test_the_odds_of_the_promise(told):
     sections, facts = told
     for number, promise in enumerate(facts["promises"], 1):
-        title = "The promise" if len(facts["promises"]) == 1 else f"Promise {number} of {len(facts['promises'])}"
+        title = (
+            "The guarantee" if len(facts["promises"]) == 1 else f"Guarantee {number} of {len(facts['promises'])}"
+        )
         text = sections[title]
         uppers = [each["belief"]["upper"] for each in promise["beliefs"] if each["reports"] == 1]
-        said = re.findall(rf"they can think either of them at most {AMOUNT} % likely", text)
-        assert len(said) + text.count("No useful limit is proved") == bool(uppers)
+        said = re.findall(rf"is at most {AMOUNT} % sure of either", text)
+        assert len(said) + text.count("no useful limit is proved") == bool(uppers)
         for each in said:
             assert any(
                 value(each) / 100 >= upper * (1 - 1e-15) and value(each) / 100 - upper < 0.01 for upper in uppers
@@ -80,7 +81,8 @@ def test_the_odds_of_the_promise(told):
         assert ("NOT PROVED" in text) == (not promise["holds"])
         if promise["kind"] == "error":
             claimed, claimed_unit, proved, proved_unit = re.findall(
-                rf"off by at least {AMOUNT} ?(mm|m|km|) .*at least {AMOUNT} ?(mm|m|km|)(?: is proved)?\.", text
+                rf"average error is at least {AMOUNT} ?(mm|m|km|).*at least {AMOUNT} ?(mm|m|km|)(?: is proved)?\.",
+                text,
             )[0]
             assert value(claimed, claimed_unit) <= base(promise["claimed"], "value") * (1 + 1e-12)
             assert value(proved, proved_unit) <= base(promise["proved"], "lower") * (1 + 1e-12)
@@ -92,21 +94,22 @@ def test_what_it_costs(told):
     if cost["expected"] is None:
         assert not re.search(rf"at most {AMOUNT}", text)
         return
-    first = re.search(rf"(?:is|it is|true number by) at most {AMOUNT} ?(mm|m|km|)|At most {AMOUNT} % of", text)
+    first = re.search(
+        rf"(?:(?:: |costs )at most|: between \S+ \S+ and) {AMOUNT} ?(mm|m|km|)|At most {AMOUNT} % of", text
+    )
     assert first
     number = value(first[1], first[2]) if first[1] else value(first[3]) / 100
     upper = base(cost["expected"], "upper")
     assert upper * (1 - 1e-12) <= number <= upper * 1.02 + 1e-12
     if cost["best"] is not None and cost["kind"] == "hamming" and cost["objective"] == "expected":
         low, high = re.findall(
-            rf"in less than {AMOUNT} % of its reports; this one does in at most {AMOUNT} %", text
+            rf"in less than {AMOUNT} % of its reports\. This one does in at most {AMOUNT} %", text
         )[0]
         assert value(low) / 100 <= cost["best"]["lower"] * (1 + 1e-12)
         assert value(high) / 100 >= cost["reached"]["upper"] * (1 - 1e-12)
     elif cost["best"] is not None and cost["objective"] != "distortion":
         low, low_unit, high, high_unit = re.findall(
-            rf"(?:loses|differs by) less than {AMOUNT} ?(\w*) on average; this one (?:loses|differs by) "
-            rf"at most {AMOUNT} ?(\w*)\.",
+            rf"loss below {AMOUNT} ?(\w*)\. This one has at most {AMOUNT} ?(\w*): ",
             text,
         )[0]
         assert value(low, low_unit) <= base(cost["best"], "lower") * (1 + 1e-12)
@@ -119,14 +122,12 @@ def test_what_attackers_find(told):
     attacks = {(each["who"], each["reports"]): each for each in facts["attacks"]}
     if ("informed", 1) in attacks:
         hit, error = attacks["informed", 1]["hit"], attacks["informed", 1]["error"]
-        said = re.findall(rf"at most {AMOUNT} % of the time with one report", text)
+        said = re.findall(rf"finds [a-z ]* at most {AMOUNT} % of the time \(about", text)
         sure = hit is not None and hit["lower"] == 1
-        assert text.count("every time with one report") == sure
+        assert len(re.findall(r"(?<!perhaps )every time \(", text)) == sure
         assert len(said) + sure == (hit is not None)
         assert all(value(each) / 100 >= hit["upper"] * (1 - 1e-12) for each in said)
-        said = re.findall(
-            rf"best guess of [^.]* off by at least {AMOUNT} ?(mm|m|km|)[a-z ]*on average with one report", text
-        )
+        said = re.findall(rf": average error (?:between|at least) {AMOUNT} ?(mm|m|km|)", text)
         assert len(said) == (error is not None and attacks["blind", 0]["error"] is not None)
         assert all(value(*each) <= base(error, "lower") * (1 + 1e-12) for each in said)
     for count in (10, 100):
@@ -139,11 +140,13 @@ def test_what_attackers_find(told):
                 continue
             assert found[what]["confidence"] == 0.99
             assert found[what]["known"] == "estimated"
-            alone = re.search(rf"After {count} fresh[^.]*off by at most {AMOUNT} ?(mm|m|km|\w*) \(with", text)
+            alone = re.search(
+                rf"After {count} fresh[^.]*average error of at most {AMOUNT} ?(mm|m|km|\w*) \(with", text
+            )
             if what == "error" and alone:
                 assert value(*alone.groups()) >= base(found[what], "upper") * (1 - 1e-12)
                 continue
-            pattern = pattern or rf"confidence {AMOUNT} ?(mm|m|km|\w*) to {AMOUNT} ?(mm|m|km|\w*)\) on average"
+            pattern = pattern or rf"confidence {AMOUNT} ?(mm|m|km|\w*) to {AMOUNT} ?(mm|m|km|\w*)\) \(simulated"
             parts = re.search(rf"After {count} fresh[^.]*(?:\.\d[^.]*)*?{pattern}", text)
             assert parts, (what, text)
             groups = parts.groups()
@@ -163,7 +166,7 @@ def test_how_near_an_attacker_comes(told):
         if risk["chance"] is not None:
             low, high = 100 * risk["chance"]["lower"], 100 * risk["chance"]["upper"]
             said = re.findall(
-                rf"at most {AMOUNT} % of the time(?:; some way of guessing reaches {AMOUNT} %)?",
+                rf"at most {AMOUNT} % of the time(?:; some guesses reach {AMOUNT} %)?",
                 text,
             )
             assert (low == 100 and "every time" in text) or any(
@@ -211,25 +214,25 @@ def test_reports_at_medians_may_be_where_somebody_was():
 
 def test_no_claim_of_the_file_is_believed():
     broken = report_of("broken")
-    text = everything(broken)["The promise"]
-    assert "NOT PROVED: the file claims a limit on what a report tells, epsilon 1 " in text
+    text = everything(broken)["The guarantee"]
+    assert "NOT PROVED: the file claims a limit on what a report reveals, epsilon 1 " in text
     (found,) = re.findall(rf"epsilon at most {AMOUNT},", text)
     proved = value(found)
     assert proved >= math.log(9)
     assert broken.outcome.value == "fails"
-    assert "no epsilon is proved" in everything(report_of("infinite"))["The promise"]
+    assert "no epsilon is proved" in everything(report_of("infinite"))["The guarantee"]
     assert report_of("infinite").facts.promises[0].beliefs == ()
     assert held("bare").guarantees == ()
-    assert "promises nothing" in report_of("bare").page.lead[0]
+    assert "guarantees nothing" in report_of("bare").page.lead[0]
 
 
 def test_losses_of_numbers_are_told_without_the_name_of_a_distance():
     facts = report_of("numbers").facts
-    said = " ".join(cost_words(facts))
-    assert "A report differs from the true number by at most" in said
-    assert "years on average" in said
+    said = " ".join(cost_words(facts.cost, facts.subject))
+    assert "Average difference between the report and the true number: at most" in said
+    assert "years" in said
     assert "absolute" not in said
-    assert "The loss" not in said
+    assert "loss" not in said
 
 
 @pytest.mark.parametrize(("width", "noun"), [(1, "value"), (2, "range")])
@@ -252,7 +255,7 @@ def test_numbers_on_a_circle_are_called_so(width, noun):
     assert best <= risk.chance.upper + 1e-12
     assert risk.chance.upper - risk.chance.lower < 1e-9
     if width == 1:
-        assert "the shorter way around the circle" in " ".join(cost_words(found.facts))
-    assert "on a circle of 24 h" in audited(file, *prove_guarantees(mechanism, prior, file.guarantees)).markdown()
+        assert "the shorter way around the circle" in " ".join(cost_words(found.facts.cost, found.facts.subject))
+    assert "on a circle of 24 h" in audited(file).markdown()
     sentences = [entry.sentence for entry in sf.audit(mechanism, prior=prior, metric=hours.metric("absolute"))]
     assert any("counted on a circle of 24 h" in each for each in sentences)

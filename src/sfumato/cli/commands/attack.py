@@ -1,4 +1,4 @@
-"""``sfumato attack``: every attack on a mechanism file, and what leaks."""
+"""``sfumato attack``: attacks on a mechanism file, and its leakage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _EXAMPLES = 20_000
 _ROUNDS = 20  # of boosting, at most
 _TREES = 400  # about as many in all
-_MAIN = 2  # how many of the likeliest secrets are main ones, such as home and work
+_MAIN = 2  # secrets of highest prior that are main ones, such as home and work
 _BLIND = "no report"
 
 
@@ -42,40 +42,41 @@ def command(
     informed: Annotated[
         float,
         typer.Option(
-            help="How often the informed attacker is told whether the secret is one of the two likeliest."
+            help="How often the informed attacker learns whether the secret is one of the two most probable."
         ),
     ] = 0.5,
     misinformed: Annotated[
         float,
         typer.Option(
             help="How much of their belief the misinformed (overconfident) attacker wrongly moves to the two "
-            "likeliest secrets."
+            "most probable secrets."
         ),
     ] = 0.5,
     sharper: Annotated[
         float | None,
         typer.Option(
-            help="Also attack as if this share of all visits moved to the two likeliest secrets: with and "
+            help="Also attack as if this share of all visits moved to the two most probable secrets: with and "
             "without the attacker knowing it."
         ),
     ] = None,
     within: Annotated[
         str | None,
-        typer.Option(help="Also say how often the best guess is this near to the true point: '500 m'."),
+        typer.Option(help="Also print how often the best guess is this near to the true point: '500 m'."),
     ] = None,
     learned: Annotated[
         bool,
         typer.Option("--learned", help="Also try attackers who learn from simulated reports (extra learn)."),
     ] = False,
 ) -> None:
-    """Attack a mechanism, and measure what leaks."""
+    """Attack a mechanism, and measure its leakage."""
     from ... import attacks
     from ...core import Prior
     from ...errors import InputError
     from ...files import read_mechanism_file
     from ...geo import Lattice, Places
     from ...proofs import PlaceDistortion
-    from ...reports import chance_sentence, place_sentence
+    from ...reports.facts import point_attacks, risk_within, subject_of
+    from ...reports.sentences import attack_words, risk_words
     from ..mechanism_files import coarse_of
     from ..screen import Screen
 
@@ -86,7 +87,7 @@ def command(
     held = read_mechanism_file(file)
     if within is not None and not held.has_matrix:
         raise InputError(
-            f"--within was given, but {file} holds noise, of which it is not proved how often a guess is near.",
+            f"--within was given, but {file} holds noise, for which this is not proved.",
             "leave it out",
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
@@ -139,20 +140,22 @@ def command(
     if chosen is not None:
         whose = "" if read is not None else "Of the visits that the file holds: "
         with working("Attacking"):
-            attack = attacks.true_place(mechanism if held.has_matrix else held.noise, chosen)
-        console.print(f"{whose}{place_sentence(attack)}")
+            found = point_attacks(mechanism if held.has_matrix else held.noise, chosen)
+        subject = subject_of(held)
+        for sentence in attack_words(found, subject):
+            console.print(f"{whose}{sentence}")
         if within is not None:
             with named("--within"), working("Attacking within the radius"):
-                near = attacks.chance_within(mechanism, chosen, within)
-            console.print(f"{whose}{chance_sentence(near, within)}")
+                risk = risk_within(mechanism, chosen, within)
+            console.print(f"{whose}{risk_words(risk, subject)[0]}")
     if isinstance(space, Places):
         what = (
-            "vertices that points are rounded to at random: errors and hits in the tables are about the vertex"
+            "lattice points that positions are rounded to at random: the tables are about these"
             if isinstance(space, Lattice)
             else "cells: errors in the tables are between centres of cells"
         )
         more = "" if chosen is not None else " Add --visits for errors from the true point."
-        console.print(f"{about_cells} The secrets are {what}, not about the point itself.{more}".strip())
+        console.print(f"{about_cells} The secrets are {what}, not about the true point.{more}".strip())
     with working("Attacking"):
         goals = attacks.goals(mechanism, prior, metric)
     _print_attacks(console, goals, mechanism, prior, metric, informed, misinformed)
@@ -178,11 +181,11 @@ def _print_attacks(
     from ...rounding import percent
 
     main = min(_MAIN, len(prior))
-    told = attacks.main_place_information(prior, informed, places=main)
+    information = attacks.main_place_information(prior, informed, places=main)
     belief = prior.sharpened(misinformed, places=main)
-    told_when = f"told in {percent(informed)} of cases whether it is one of the two likeliest"
-    mistaken = f"overconfident by {percent(misinformed)} of the two likeliest"
-    found = (
+    learns = f"learns in {percent(informed)} of cases whether it is one of the two most probable"
+    mistaken = f"overconfident by {percent(misinformed)} of the two most probable"
+    others = (
         attacks.bayes(mechanism, prior, metric),
         attacks.unweighted(mechanism, prior, metric),
         attacks.prior_free(mechanism, prior, metric),
@@ -190,8 +193,8 @@ def _print_attacks(
     rows = [
         (f"{_BLIND}, {goals.near_blind.description}", goals.near_blind, Side.ESTIMATE),
         (f"{_BLIND}, {goals.hit_blind.description}", goals.hit_blind, Side.ESTIMATE),
-        *((f"{each.name}: {each.description}", each, Side.AT_LEAST) for each in (goals.near, goals.hit, *found)),
-        (f"informed: {told_when}", attacks.informed(mechanism, prior, metric, told), Side.AT_LEAST),
+        *((f"{each.name}: {each.description}", each, Side.AT_LEAST) for each in (goals.near, goals.hit, *others)),
+        (f"informed: {learns}", attacks.informed(mechanism, prior, metric, information), Side.AT_LEAST),
         (f"misinformed: {mistaken}", attacks.misinformed(mechanism, prior, metric, belief), Side.AT_LEAST),
     ]
     errors = f"errors in {name_phrase(metric.name, 'distance')}"
@@ -208,10 +211,10 @@ def _print_sharper(console: Screen, mechanism: Mechanism, prior: Prior, metric: 
     expected = attacks.misinformed(mechanism, truth, metric, prior)
     _print_rows(
         console,
-        f"If {percent(share)} of all visits moved to the two likeliest (errors and hits under that)",
+        f"If {percent(share)} of all visits moved to the two most probable (errors and hits under that)",
         [
             (f"{_BLIND}, knows this", goals.near_blind, Side.ESTIMATE),
-            ("informed: knows this, errs least", goals.near, Side.AT_LEAST),
+            ("informed: knows this, smallest error", goals.near, Side.AT_LEAST),
             ("as the design expects: believes the prior", expected, Side.AT_LEAST),
         ],
     )

@@ -9,7 +9,7 @@ import typer
 
 from ...errors import InputError
 from ..mechanism_files import exit_code
-from ..messages import option, say
+from ..messages import say
 from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, SkipDamaged, User, UserColumn
 from ..outputs import check_outputs
 from ..reporting import among_others, check_report, check_time, read_required, typed
@@ -26,7 +26,7 @@ def command(
     visits: Annotated[
         Path | None,
         typer.Option(
-            help="A file of visits: cost, attackers and risks are then about where people truly were. 'city' "
+            help="A file of visits: cost, attackers and risks are then about the true points. 'city' "
             "names those of the built-in city."
         ),
     ] = None,
@@ -47,10 +47,10 @@ def command(
     people: People = None,
     skip_damaged: SkipDamaged = False,
 ) -> None:
-    """Write what a mechanism promises and costs as a page.
+    """Write what a mechanism guarantees, costs and reveals as a page.
 
-    Everything that the file promises is proved anew; what its writer says is not believed. Exit code 0 if all
-    promises, linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
+    Every guarantee of the file is proved again; claims of its writer are not used. Exit code 0 if all guarantees,
+    linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
     """
     from ..._system import owner_only_like
     from ...files import read_mechanism_file
@@ -64,8 +64,6 @@ def command(
     check_time(frontier_time)
     required = read_required(require)
     held = read_mechanism_file(file)
-    with option(str(file)):
-        held.alone()
     if visits is None and user is not None:
         raise InputError("--user was given without --visits.", "add the file of visits.")
     if visits is None and people is not None:

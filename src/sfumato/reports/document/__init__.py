@@ -1,8 +1,7 @@
 """The document that a privacy officer signs: facts, words, a page that opens offline, and JSON."""
 
-from .audit_facts import Required, notions_of, read_requirements
+from ..facts import Known, Quantity, ReportFacts, Required, as_json, notions_of, read_requirements
 from .estimate_page import estimate_page
-from .facts import Known, Quantity, ReportFacts, as_json
 from .layout import ProvedPromises, audit_page, notion_sections
 from .learn_page import Learned, learn_page
 from .origin import Origin, file_facts

@@ -24,10 +24,10 @@ from ...rounding import (
     percent_at_most,
     percent_of_confidence,
 )
+from ..facts import FileFacts
 from ..maps import Outline
 from ..picture import clear_below, places_panel
 from ..theme import LIGHT, as_svg, blank
-from .facts import FileFacts
 from .figures import MAP_MOST, side_by_side
 from .layout import file_section
 from .page import Page, PageFigure, PageSection, PageTable
@@ -66,15 +66,6 @@ def estimate_page(
 ) -> Page:
     """Return the page of an estimate.
 
-    Args:
-        found: The estimate.
-        known: What the reports can tell apart.
-        remarks: Sentences on how reports and mechanism fit, and of whom the shares are.
-        margins: The shares of each column's values, where the estimate is of several columns.
-        outline: Land and water to draw maps on.
-        file: The mechanism file, and the command; None leaves them out.
-        reports: The file of reports; None leaves it out.
-
     Raises:
         InputError: If the outline lies elsewhere.
     """
@@ -95,7 +86,7 @@ def estimate_page(
         f"{counted(found.reports, 'private report')} were used to estimate how a population is spread over "
         f"{counted(len(found.space), noun, nouns)}. {_largest(found, noun, withheld)}".rstrip(),
         "These shares are estimated from private reports. They are not counted, and nothing here is proved. "
-        "Whoever sent several reports counts several times.",
+        "A person who sent several reports counts several times.",
         *(_sureness(found) if len(withheld) < len(found.space) else ()),
     )
     sections = [
@@ -108,10 +99,10 @@ def estimate_page(
     sections += _shares(found, whole, outline, withheld)
     formal = (f"{found!r}.", str(known))
     # Weighted reports cannot be stopped early.
-    likeliest = found.method == "maximum likelihood" and found.effective is None
-    spiky = (_SPIKY,) if likeliest and not known.complete else ()
+    plain = found.method == "maximum likelihood" and found.effective is None
+    spiky = (_SPIKY,) if plain and not known.complete else ()
     told = PageSection(
-        "What the reports can tell", (_MADE, *spiky, *remarks), formal=formal, fold="For statisticians"
+        "What the reports can show", (_MADE, *spiky, *remarks), formal=formal, fold="For statisticians"
     )
     sections.append(told)
     if file is not None:
@@ -140,7 +131,7 @@ def _district_section(districts: Districts) -> PageSection:
         )
         for d in order
     )
-    table = PageTable("The districts, the likeliest first.", headings, rows)
+    table = PageTable("The districts, the largest share first.", headings, rows)
     return PageSection(f"The shares of {districts!r}", (str(districts),), tables=(table,))
 
 
@@ -232,7 +223,7 @@ def _shares(
         formal.append(f"{counted(left_out, noun, nouns)} with the smallest shares are left out.")
     below = (_NEGATIVE,) if (found.probabilities < 0).any() else ()
     hidden = len(found.space) - len(withheld) - len(seen)
-    caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the likeliest first."
+    caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the largest share first."
     tables = (_table(found, seen, noun, caption),)
     others = (_table(found, folded, noun, f"The next {len(folded):,}."),) if len(folded) else ()
     fold = f"The other {hidden:,} {nouns}" if hidden > 1 else f"The other {noun}"
@@ -284,11 +275,6 @@ def share_figures(
     """Return what an estimate looks like: two maps, or bars; none without matplotlib.
 
     Maps have no place for shares that are withheld, so these shares leave bars alone.
-
-    Args:
-        found: The estimate.
-        outline: Land and water to draw maps on.
-        withheld: The positions of shares that are not drawn.
 
     Raises:
         InputError: If the outline lies elsewhere.

@@ -13,12 +13,11 @@ from ...escaping import plain, shorten
 from ...files import MechanismFile
 from ...geo import Places, Visits
 from ...privacy import ATLAS, VOCABULARY, beliefs, curves, distributions, point
+from ..facts import NotionFacts, ReportFacts
 from ..maps import Outline
-from ..noise import noise_panels
-from ..picture import panels
+from ..picture import noise_panels, panels
 from ..theme import LIGHT, as_svg, blank
 from ..values import MOST_VALUES, values_panels
-from .facts import NotionFacts, ReportFacts
 from .page import PageFigure
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ _SMALL: Final = 11
 _MOST: Final = 31  # characters of a line in a box
 _COLUMNS: Final = (
     ("Two secrets", tuple(kind.description.key for kind in (*point.NOTION_CLASSES, *curves.NOTION_CLASSES))),
-    ("Somebody's belief", tuple(kind.description.key for kind in beliefs.NOTION_CLASSES)),
+    ("An attacker's belief", tuple(kind.description.key for kind in beliefs.NOTION_CLASSES)),
     (
         "Distributions, and errors",
         (*(kind.description.key for kind in distributions.NOTION_CLASSES), "distortion"),
@@ -75,13 +74,7 @@ def map_figures(
 
 
 def side_by_side(figures: Sequence[Figure], titles: Sequence[str], caption: str) -> PageFigure:
-    """Return figures side by side, one below the other where there is no room.
-
-    Args:
-        figures: The figures.
-        titles: Their names, for those who do not see them.
-        caption: What they show together.
-    """
+    """Return figures side by side, one below the other where there is no room."""
     drawn = (
         as_svg(figure, title=title, description=caption) for figure, title in zip(figures, titles, strict=True)
     )
@@ -122,7 +115,7 @@ def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     ax.set_ylim(0, 1.15 * max(losses) or 1.0)
     ax.set_xlim(left=0)
     ax.grid(alpha=0.3)
-    caption = "What privacy costs: to the left epsilon is smaller, and a report tells less."
+    caption = "What privacy costs: to the left epsilon is smaller, and a report reveals less."
     if known:
         caption += " The least loss of such designs lies on the upright line."
     svg = as_svg(figure, title="The design among others", description=caption)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, Self, final
 
 from ...audits import Audit, Outcome, Verdict
 from ...core.immutable import CompactRepr
-from ..summary import Summary
-from .audit_facts import notions_of
-from .facts import FileFacts, NotionFacts, PromiseFacts, ReportFacts
-from .figures import atlas_figure, frontier_figures
-from .page import Page, PageFigure, PageSection, PageTable
-from .words import (
+from ...files import MechanismFile
+from ..facts import FileFacts, NotionFacts, PromiseFacts, ReportFacts, all_hold, notions_of, of_file
+from ..sentences import (
     attack_headings,
     attack_rows,
     attack_words,
@@ -22,7 +19,9 @@ from .words import (
     constraint_item,
     constraint_words,
     cost_words,
+    covered_words,
     file_words,
+    formal_words,
     framed,
     frontier_caption,
     frontier_headings,
@@ -30,28 +29,34 @@ from .words import (
     frontier_words,
     lead_words,
     limit_words,
+    no_attack_words,
     nouns_of,
+    optimum_words,
     prior_formal,
     prior_words,
     promise_words,
     requirement_words,
     risk_words,
+    simulation_words,
     subject_words,
+    tuple_words,
 )
+from ..summary import Summary, audit_summary
+from .figures import atlas_figure, frontier_figures
+from .page import Page, PageFigure, PageSection, PageTable
 
 _LITERATE: Final = (
-    "This part is for readers who know the literature, and nothing above needs it. Researchers measure privacy "
-    "in many "
-    "ways. The drawing shows those that apply to this mechanism.",
+    "This part is for readers who know the literature; nothing above needs it. The drawing shows the notions of "
+    "privacy that apply to this mechanism.",
 )
 _PROOFS = {
-    Outcome.HOLDS: "Everything that the file promises was proved anew when this page was written.",
-    Outcome.FAILS: "NOT PROVED: what the file promises. Do not rely on it.",
-    Outcome.UNDECIDED: "What the file promises was proved for distances that the file states. Nothing confirms "
-    "these distances: do not rely on them.",
+    Outcome.HOLDS: "Every guarantee of the file was verified when this page was written.",
+    Outcome.FAILS: "NOT PROVED: the guarantees of the file. Do not rely on them.",
+    Outcome.UNDECIDED: "The guarantees of the file were proved for distances that the file states. Nothing "
+    "confirms these distances: do not rely on them.",
 }
 _LIMITS = {
-    Outcome.HOLDS: "Every linear constraint of the file was proved anew, too.",
+    Outcome.HOLDS: "Every linear constraint of the file was verified, too.",
     Outcome.FAILS: "NOT PROVED: the linear constraints of the file. Do not rely on them.",
 }
 
@@ -62,9 +67,10 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     sections = [
         PageSection("What is protected", subject_words(facts.subject), figures=tuple(maps)),
         *_promises(facts),
+        *_tuples(facts),
         *_constraints(facts),
         *_requirements(facts),
-        PageSection("What it costs", cost_words(facts)),
+        PageSection("What it costs", _costs(facts)),
         _risk(facts),
         _attacks(facts),
         _frontier(facts),
@@ -79,17 +85,14 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
         lead_words(facts),
         tuple(sections),
         signed=True,
-        warning=broken or not facts.holds or not facts.promises,
+        warning=broken or not facts.holds or not (facts.promises or facts.tuples),
     )
 
 
 def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: Sequence[str] = ()) -> PageSection:
-    """Return what an audit found: the atlas, a table, and what each number means.
+    """Return what an audit measured: the atlas, a table, and what each number means.
 
-    Args:
-        notions: What was found.
-        notes: What is said beside that.
-        lead: Sentences for readers who do not know the notions; table and notes then are behind a fold.
+    With a lead, for readers who do not know the notions, table and notes are behind a fold.
     """
     rows = tuple((each.title, f"{each.parameter} {each.shown}", each.side) for each in notions)
     tables = (PageTable("What was measured.", ("notion or measure", "value", "side"), rows),) if rows else ()
@@ -110,26 +113,34 @@ def _attained(found: NotionFacts) -> str:
 
 
 def _promises(facts: ReportFacts) -> list[PageSection]:
+    if not facts.promises and facts.tuples is not None:
+        return []
     if not facts.promises:
-        said = "no privacy" if facts.constraints else "nothing, so nothing was proved"
-        return [PageSection("The promise", (f"The file promises {said}.",), warning=True)]
+        nothing = "no privacy" if facts.constraints else "nothing, so nothing was proved"
+        return [PageSection("The guarantee", (f"The file guarantees {nothing}.",), warning=True)]
     several = len(facts.promises) > 1
     return [
-        _promise(each, facts, f"Promise {number} of {len(facts.promises)}" if several else "The promise")
+        _promise(each, facts, f"Guarantee {number} of {len(facts.promises)}" if several else "The guarantee")
         for number, each in enumerate(facts.promises, 1)
     ]
+
+
+def _tuples(facts: ReportFacts) -> list[PageSection]:
+    if facts.tuples is None:
+        return []
+    sentences = tuple_words(facts.tuples, facts.subject)
+    return [PageSection("Reports among dummies", sentences, warning=not facts.tuples.holds)]
 
 
 def _constraints(facts: ReportFacts) -> list[PageSection]:
     if not facts.constraints:
         return []
-    broken = not all(each.holds for each in facts.constraints)
     return [
         PageSection(
-            "What it keeps besides",
+            "Linear constraints",
             constraint_words(facts.constraints),
             items=tuple(map(constraint_item, facts.constraints)),
-            warning=broken,
+            warning=not all_hold(facts.constraints),
         )
     ]
 
@@ -137,7 +148,8 @@ def _constraints(facts: ReportFacts) -> list[PageSection]:
 def _requirements(facts: ReportFacts) -> list[PageSection]:
     if not facts.requirements:
         return []
-    return [PageSection("What was required", items=tuple(map(requirement_words, facts.requirements)))]
+    items = (requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
+    return [PageSection("What was required", items=tuple(items))]
 
 
 def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSection:
@@ -152,9 +164,20 @@ def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSecti
         title,
         promise_words(promise, facts.subject),
         tables=(table,) if rows else (),
-        formal=promise.formal,
+        formal=formal_words(promise, facts.subject),
         warning=not promise.holds,
     )
+
+
+def _costs(facts: ReportFacts) -> tuple[str, ...]:
+    sentences = cost_words(facts.cost, facts.subject)
+    if facts.cost.best is None:
+        return sentences
+    loss = "this loss" if facts.cost.objective == "distortion" else ""
+    covered = covered_words(facts.subject, len(facts.promises), len(facts.constraints), loss)
+    optimum = optimum_words(facts.cost, facts.subject, covered, ", by the prior and the loss of the file")
+    proof = "The file holds the numbers that prove this. They were verified when this report was written."
+    return (*sentences, optimum, proof)
 
 
 def _risk(facts: ReportFacts) -> PageSection:
@@ -168,17 +191,20 @@ def _risk(facts: ReportFacts) -> PageSection:
 
 
 def _attacks(facts: ReportFacts) -> PageSection:
-    rows = attack_rows(facts)
-    table = PageTable("Attackers side by side.", attack_headings(facts), rows)
-    return PageSection("What attackers find", attack_words(facts), tables=(table,) if rows else ())
+    attacks, subject = facts.attacks, facts.subject
+    sentences = attack_words(attacks, subject, even=facts.prior.even) if attacks else (no_attack_words(subject),)
+    rows = attack_rows(attacks, subject)
+    table = PageTable("Attackers side by side.", attack_headings(attacks, subject), rows)
+    sentences = (*sentences, simulation_words(facts.attacks_left_out))
+    return PageSection("What attackers find", sentences, tables=(table,) if rows else ())
 
 
 def _frontier(facts: ReportFacts) -> PageSection:
-    title, said = "What more or less privacy would cost", frontier_words(facts)
+    title, sentences = "What more or less privacy would cost", frontier_words(facts)
     if not facts.frontier:
-        return PageSection(title, said)
+        return PageSection(title, sentences)
     table = PageTable(frontier_caption(facts), frontier_headings(facts), frontier_rows(facts))
-    return PageSection(title, said, tables=(table,), figures=frontier_figures(facts))
+    return PageSection(title, sentences, tables=(table,), figures=frontier_figures(facts))
 
 
 def _notions(facts: ReportFacts) -> PageSection:
@@ -206,18 +232,23 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class ProvedPromises(CompactRepr):
-    """The promises of a mechanism file, proved anew.
-
-    Attributes:
-        summary: What was proved, in words.
-        outcome: ``FAILS`` where a promise is not proved or is about no pair, ``UNDECIDED`` where one is proved
-            only for distances that nothing confirms; None where the file promises nothing.
-        limits: ``FAILS`` where a linear constraint is not proved, else ``HOLDS``; None where there is none.
-    """
+    """What is proved of a mechanism file: in words, of its guarantees, and of its linear constraints."""
 
     summary: Summary
-    outcome: Outcome | None
-    limits: Outcome | None = None
+    outcome: Outcome | None  # fails where a guarantee is about no pair; undecided by unconfirmed distances
+    limits: Outcome | None = None  # of linear constraints
+
+    @classmethod
+    def of(cls, held: MechanismFile) -> Self:
+        """Prove the guarantees and the linear constraints of a file with a matrix."""
+        facts = of_file(held)
+        outcome = limits = None
+        if facts.constraints:
+            limits = Outcome.HOLDS if all_hold(facts.constraints) else Outcome.FAILS
+        if facts.promises:
+            outcome = Outcome.HOLDS if all_hold(facts.promises) else Outcome.UNDECIDED
+            outcome = outcome if all(each.holds or each.for_stated for each in facts.promises) else Outcome.FAILS
+        return cls(audit_summary(held, facts), outcome, limits)
 
     @property
     def worst(self) -> Outcome | None:
@@ -228,9 +259,9 @@ class ProvedPromises(CompactRepr):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The outcomes in sentences."""
-        nothing = "The file promises nothing." if self.limits is None else "The file promises no privacy."
-        promised = nothing if self.outcome is None else _PROOFS[self.outcome]
-        return (promised, *(() if self.limits is None else (_LIMITS[self.limits],)))
+        nothing = "The file guarantees nothing." if self.limits is None else "The file guarantees no privacy."
+        proved = nothing if self.outcome is None else _PROOFS[self.outcome]
+        return (proved, *(() if self.limits is None else (_LIMITS[self.limits],)))
 
 
 def audit_page(
@@ -240,14 +271,7 @@ def audit_page(
     promises: ProvedPromises | None = None,
     file: FileFacts | None = None,
 ) -> Page:
-    """Return the page of an audit.
-
-    Args:
-        found: What was measured.
-        verdicts: The requirements that it was held against.
-        promises: What was proved of a file's promises; None without a mechanism file.
-        file: The file that was audited, and the command; None leaves them out.
-    """
+    """Return the page of an audit."""
     fails = any(verdict.outcome is Outcome.FAILS for verdict in verdicts)
     lead = framed(
         [(each.requirement.text, each.outcome) for each in verdicts],

@@ -20,7 +20,7 @@ from ...rounding import (
     gap_at_most,
     percent_at_most,
 )
-from .facts import FileFacts
+from ..facts import FileFacts
 from .figures import map_figures
 from .layout import file_section
 from .page import Page, PageSection, PageTable
@@ -33,34 +33,25 @@ _HOW: Final = (
     "optimum was found in another way: on the visits learned from, no mechanism that reports the centres of these "
     "cells does better by the measure that was asked for. Held-out visits are visits that neither of the two has "
     "seen.",
-    "Nobody is promised anything by what was learned: another attacker, or other visits, may fare otherwise.",
+    "What was learned has no guarantee: results may differ for another attacker or for other visits.",
 )
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Learned(CompactRepr):
-    """A learned mechanism beside the certified optimum.
-
-    Attributes:
-        mechanism: The mechanism on cells.
-        optimum: The certified optimum on the same visits.
-        learning: The visits that it was learned from.
-        judging: The visits that were kept apart.
-        places: The cells.
-        max_loss_m: What it may lose on average, in metres.
-    """
+    """A learned mechanism and the certified optimum."""
 
     mechanism: Mechanism
     optimum: SensitiveDesign
-    learning: Pairs
-    judging: Pairs
+    learning: Pairs  # visits learned from
+    judging: Pairs  # visits held out
     places: Places
     max_loss_m: float
 
     @property
     def table(self) -> PageTable:
-        """The table: how often the value is found, how many bits a report tells of it, and what it costs."""
+        """The table: how often the value is found, how many bits a report reveals of it, and the loss."""
         rows = []
         for name, each, data in (
             ("learned", self.mechanism, self.learning),
@@ -107,7 +98,7 @@ class Learned(CompactRepr):
         found = [
             f"Without a report the best attacker finds the value "
             f"{about_percent(1 - self.learning.blind_error)} of the time.",
-            "Proved: for the visits learned from, a report of the certified optimum tells at most "
+            "Proved: for the visits learned from, a report of the certified optimum reveals at most "
             f"{at_most(_FEW_BITS)} bits of the value, next to nothing."
             if optimum.information_bits <= _FEW_BITS
             else "Proved: for the visits learned from, no mechanism of this loss that reports the centres of "
@@ -131,15 +122,7 @@ def learn_page(
     promises: Sequence[str] = (),
     file: FileFacts | None = None,
 ) -> Page:
-    """Return the page of a learned mechanism.
-
-    Args:
-        found: What was learned.
-        remarks: Sentences on the visits.
-        finished: Whether the training came to its end.
-        promises: What is promised and proved of it, in sentences.
-        file: The mechanism file, and the command; None leaves them out.
-    """
+    """Return the page of a learned mechanism."""
     loss: Loss = found.learning.loss(found.places)
     prior = Prior(found.places, found.learning.joint(found.places).sum(axis=0))
     maps = map_figures(MechanismFile(found.mechanism, prior, loss))

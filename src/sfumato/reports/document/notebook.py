@@ -18,10 +18,10 @@ from ...files import MechanismFile
 from ...geo import Places
 from ...optimal import Design
 from ...rounding import about, amount_at_least, amount_at_most, at_most, percent
+from ..facts import notions_of
 from ..picture import prior_panel
 from ..theme import as_svg
 from ..values import MOST_VALUES, prior_bars
-from .audit_facts import notions_of
 from .figures import atlas_figure, map_figures
 
 _MOST: Final = 400  # places: a notebook keeps what it shows
@@ -38,12 +38,12 @@ def notebook_html(shown: object) -> str:
 @notebook_html.register
 def _of_prior(prior: Prior) -> str:
     p = prior.probabilities
-    likeliest = np.argsort(-p, kind="stable")[:3].tolist()
+    top = np.argsort(-p, kind="stable")[:3].tolist()
     rows = [
         ("Values", f"{len(prior):,}"),
         ("Possible", f"{len(prior.support):,}"),
         ("Entropy", f"about {about(prior.entropy_bits)} bits of at most {about(float(np.log2(len(prior))))}"),
-        *((f"Likeliest: {shorten(prior.space.labels[i])}", percent(float(p[i]))) for i in likeliest if p[i] > 0),
+        *((f"Most probable: {shorten(prior.space.labels[i])}", percent(float(p[i]))) for i in top if p[i] > 0),
     ]
     return _table("Prior", rows, figures=_prior_figure(prior) or _bars(p))
 
@@ -59,9 +59,9 @@ def _of_mechanism(mechanism: Mechanism) -> str:
         ("Secrets", f"{n:,}: {shorten(labels[0])}{f' to {shorten(labels[-1])}' if n > 1 else ''}"),
         ("Reports", f"{m:,}{f', {unused:,} of them never made' if unused else ''}"),
         ("Kept as", f"integers of {bits} bits; each row sums to 2 to the power of {bits}"),
-        *(("Promised", shorten(each)) for each in mechanism.guarantees),
+        *(("Claimed", shorten(each)) for each in mechanism.guarantees),
     ]
-    note = "What is promised is its maker's word: sf.audit proves what holds." if mechanism.guarantees else ""
+    note = "These are claims of its maker: sf.audit proves what holds." if mechanism.guarantees else ""
     file = MechanismFile(mechanism, Prior.uniform(mechanism.secrets), guarantees=())
     return _table("Mechanism", rows, note, _maps(file, "<p>The figures take all secrets for equally likely.</p>"))
 
@@ -76,7 +76,7 @@ def _of_design(design: Design) -> str:
     promises = [
         (
             each.holds,
-            "Promise",
+            "Guarantee",
             f"{shorten(each.guarantee)}: epsilon at most {at_most(each.upper, 6)}{per_unit(each.unit)}",
         )
         for each in c.metric_privacy
@@ -109,7 +109,7 @@ def _of_design(design: Design) -> str:
 def _noise_rows(design: Design) -> list[tuple[str, str]]:
     proof = design.certificate.privacy
     rows = [
-        (f"Promise {'proved' if proof.holds else 'NOT proved'}", proof.sentence),
+        (f"Guarantee {'proved' if proof.holds else 'NOT proved'}", proof.sentence),
         ("Loss on average", f"at most {amount_at_most(design.value, design.loss_unit)}"),
     ]
     return rows if design.choice is None else [*rows, ("Choice", design.choice.sentence)]
@@ -123,14 +123,7 @@ def _of_audit(audit: Audit) -> str:
 
 
 def _table(title: str, rows: Iterable[Sequence[str]], note: str = "", figures: str = "") -> str:
-    """Return a table of words, whose texts are escaped: the first cell of a row is its heading.
-
-    Args:
-        title: Its caption.
-        rows: The rows.
-        note: A sentence below.
-        figures: Figures between the two, as HTML.
-    """
+    """Return a table of words, whose texts are escaped: the first cell of a row is its heading."""
     lines = []
     for heading, *cells in rows:
         inner = "".join(f'<td style="text-align:left">{html(cell)}</td>' for cell in cells)

@@ -15,49 +15,29 @@ from ...core.immutable import CompactRepr
 from ...escaping import plain
 from ...files import MechanismFile
 from ...ledgers import fingerprint
-from .facts import FileFacts
+from ..facts import FileFacts
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Origin(CompactRepr):
-    """The files and options that a report is made from.
-
-    Attributes:
-        file: The mechanism file; None where there is none.
-        visits: The file of visits; None where none was given.
-        sweep: The table of a sweep; None where none was given.
-        require: The requirements as they were written.
-        source: Where the prior comes from, in words; "" where that is not known.
-        user: Whose visits count; "" for everyone's.
-        outline: The outline that the maps are drawn on; None for none.
-        frontier_time: Seconds for designs with other epsilons; None where that was not said.
-        designed: The command that made mechanism and report; "" where the report was made from the file.
-        typed: The command that made the report from the file, as it was typed; "" where there was none.
-        skip_damaged: Whether damaged files in the folder of visits were left out.
-    """
+    """The files and options that a report is made from."""
 
     file: Path | None = None
     visits: Path | None = None
     sweep: Path | None = None
-    require: tuple[str, ...] = ()
-    source: str = ""
-    user: str = ""
+    require: tuple[str, ...] = ()  # as written
+    source: str = ""  # of the prior, in words
+    user: str = ""  # whose visits count
     outline: Path | None = None
-    designed: str = ""
-    frontier_time: float | None = None
-    typed: str = ""
+    designed: str = ""  # the command that made mechanism and report
+    frontier_time: float | None = None  # seconds for other designs
+    typed: str = ""  # the command that made the report from the file
     skip_damaged: bool = False
 
 
 def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None = None) -> FileFacts:
-    """Return the hash of a file, when a report of it is written, and how to write it again.
-
-    Args:
-        held: The content of a mechanism file; None where its own words do not matter.
-        origin: What the report is made from.
-        when: When it is written; now if None.
-    """
+    """Return the hash of a file, when a report of it is written, and how to write it again."""
     name, digest, size, mark = "", "", 0, ""
     if origin.file is not None:
         content = Path(origin.file).read_bytes()

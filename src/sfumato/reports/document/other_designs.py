@@ -23,7 +23,7 @@ from ...optimal import design
 from ...proofs import VertexPrivacy, expected_loss_above, worst_loss_above
 from ...rounding import down, up
 from ...tables import read_columns
-from .facts import ConstraintFacts, CostFacts, FrontierFacts, Known, PromiseFacts, Quantity
+from ..facts import ConstraintFacts, CostFacts, FrontierFacts, Known, PromiseFacts, Quantity
 
 SECONDS: Final = 60.0
 """How long designing the others may take, where nothing else is said."""
@@ -97,14 +97,6 @@ def other_designs(
 
     They are for the prior, the loss, the reports, the linear constraints and all other promises of the file. A
     loss goes from what no such design goes below to what the one that was found loses.
-
-    Args:
-        held: The file.
-        promises: What is proved of its promises.
-        limits: What is proved of its linear constraints.
-        cost: What it costs.
-        visits: Where people were, for the cost of noise.
-        asked: The time.
     """
     rates = [each for each in promises if each.kind not in ("error", "nothing")]
     if not asked.seconds:
@@ -227,11 +219,6 @@ def frontier_from(
     path: str | os.PathLike[str], promises: tuple[PromiseFacts, ...], cost: CostFacts
 ) -> tuple[FrontierFacts, ...]:
     """Return the designs of a sweep, and this one among them.
-
-    Args:
-        path: The table that ``sfumato sweep`` wrote.
-        promises: What is proved of this design.
-        cost: What it costs.
 
     Raises:
         DataError: If the file is not such a table, or states what no design has.

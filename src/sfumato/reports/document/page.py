@@ -23,87 +23,52 @@ _TEMPLATES: Final = Path(__file__).with_name("templates")
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class PageTable(CompactRepr):
-    """A table: a caption, headings, and rows of texts; the first cell of a row is its heading.
+    """A table: a caption, headings, and rows of texts; the first cell of a row is its heading."""
 
-    Attributes:
-        caption: What it shows, in a sentence.
-        headings: One for each column.
-        rows: The rows, each as long as the headings.
-        stacked: Whether the cells of a row, being sentences, are below each other on a narrow screen.
-    """
-
-    caption: str
+    caption: str  # a sentence
     headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    stacked: bool = False
+    rows: tuple[tuple[str, ...], ...]  # each as long as the headings
+    stacked: bool = False  # one cell below the other on a narrow screen
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class PageFigure(CompactRepr):
-    """A drawing: SVG made by this package, with a caption.
+    """A drawing: SVG made by this package, with a caption."""
 
-    Attributes:
-        svg: The drawing; texts in it are escaped already.
-        caption: What it shows, in a sentence.
-        wide: Whether it is to be scrolled on a narrow screen, because its text would be too small there.
-        narrow: The same drawn for a narrow screen, where that is another drawing.
-    """
-
-    svg: str
+    svg: str  # made by this package, with its texts escaped
     caption: str
-    wide: bool = False
-    narrow: str = ""
+    wide: bool = False  # scrolled on a narrow screen
+    narrow: str = ""  # another drawing for a narrow screen
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class PageSection(CompactRepr):
-    """A section of a page.
-
-    Attributes:
-        title: Its heading.
-        sentences: In reading order.
-        items: Sentences shown as a list below.
-        tables: Tables below.
-        figures: Drawings below.
-        formal: Sentences behind a fold, for readers of formulas.
-        folded: Tables behind the same fold, before these.
-        fold: What the fold is called.
-        script: A program behind a fold of its own, as it stands.
-        warning: Whether the first sentence warns.
-    """
+    """A section of a page."""
 
     title: str
     sentences: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()  # sentences of a list
     tables: tuple[PageTable, ...] = ()
     figures: tuple[PageFigure, ...] = ()
-    formal: tuple[str, ...] = ()
-    folded: tuple[PageTable, ...] = ()
-    fold: str = "In formulas"
-    script: str = ""
-    warning: bool = False
+    formal: tuple[str, ...] = ()  # sentences behind a fold
+    folded: tuple[PageTable, ...] = ()  # tables behind the same fold
+    fold: str = "In formulas"  # its name
+    script: str = ""  # a program behind a fold of its own
+    warning: bool = False  # whether the first sentence warns
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Page(CompactRepr):
-    """A page.
-
-    Attributes:
-        title: Its title.
-        lead: Sentences below the title.
-        sections: The sections in reading order.
-        signed: Whether it ends with lines for signatures.
-        warning: Whether the first of the lead warns.
-    """
+    """A page."""
 
     title: str
     lead: tuple[str, ...]
     sections: tuple[PageSection, ...]
-    signed: bool = False
-    warning: bool = False
+    signed: bool = False  # whether it ends with lines for signatures
+    warning: bool = False  # whether the first of the lead warns
 
     def html(self) -> str:
         """Return the page as one HTML file that needs nothing else.

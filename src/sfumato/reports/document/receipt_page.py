@@ -13,11 +13,7 @@ _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_0
 
 
 def receipt_page(receipt: Receipt) -> Page:
-    """Return the page of a receipt.
-
-    Args:
-        receipt: The receipt; the page states the same facts.
-    """
+    """Return the page of a receipt."""
     stated = any(bound.distances == "stated" for bound in receipt.bounds)
     warned = [] if receipt.bounds else ["NOTHING IS PROMISED: no bound on the privacy of a report is proved."]
     if stated:

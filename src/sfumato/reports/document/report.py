@@ -22,19 +22,33 @@ from ...geo import Places, Visits, check_skip, is_city, read_visits, synthetic_c
 from ...optimal import Design
 from ...proofs import PlaceDistortion
 from ...rounding import counted
+from ..facts import (
+    Known,
+    PriorFacts,
+    Quantity,
+    ReportFacts,
+    Required,
+    all_hold,
+    as_json,
+    attacks_of,
+    constraints_of,
+    cost_of,
+    measured,
+    promises_of,
+    read_requirements,
+    subject_of,
+    tuples_of,
+    usual_risk,
+    visits_in,
+)
 from ..maps import Outline
 from ..maps import outline as read_outline
-from .attack_facts import attacks_of, visits_in
-from .audit_facts import Required, measured, read_requirements
-from .facts import Known, PriorFacts, Quantity, ReportFacts, as_json
+from ..sentences import formal_words, lead_words, requirement_words, risk_words
 from .figures import map_figures
 from .layout import report_page
 from .origin import Origin, file_facts
 from .other_designs import LeftOut, OtherDesigns, frontier_from, other_designs
 from .page import Page, PageFigure
-from .promise_facts import constraints_of, cost_of, promises_of, subject_of
-from .risk import usual_risk
-from .words import lead_words, requirement_words, risk_words
 
 _SHOWN = 120  # characters of a source that the file names
 
@@ -42,12 +56,7 @@ _SHOWN = 120  # characters of a source that the file names
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Report(CompactRepr):
-    """The report of a mechanism file.
-
-    Attributes:
-        facts: All that it says, as numbers and names.
-        maps: Maps of it.
-    """
+    """The report of a mechanism file."""
 
     facts: ReportFacts
     maps: tuple[PageFigure, ...]
@@ -61,8 +70,8 @@ class Report(CompactRepr):
     def spoken(self) -> tuple[str, ...]:
         """The state of the promises, and what is said of each risk and requirement, in sentences."""
         risks = (sentence for risk in self.facts.risks for sentence in risk_words(risk, self.facts.subject))
-        asked = map(requirement_words, self.facts.requirements)
-        return (*lead_words(self.facts), *dict.fromkeys(risks), *asked)
+        required = (requirement_words(each.text, each.outcome, each.reason) for each in self.facts.requirements)
+        return (*lead_words(self.facts), *dict.fromkeys(risks), *required)
 
     @property
     def outcome(self) -> Outcome:
@@ -85,13 +94,13 @@ class Report(CompactRepr):
 
     def json(self) -> str:
         """Return the facts as JSON; numbers have a lower bound, a value, an upper bound, a unit and how known."""
-        return json.dumps(as_json(self.facts), indent=2, allow_nan=False, ensure_ascii=True) + "\n"
+        content = as_json(self.facts)
+        for promise, facts in zip(content["promises"], self.facts.promises, strict=True):
+            promise["formal"] = list(formal_words(facts, self.facts.subject))
+        return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=True) + "\n"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report, whole or not at all.
-
-        Args:
-            path: A file whose name ends in ``.html`` or ``.json``.
 
         Raises:
             FileError: If it cannot be written.
@@ -122,7 +131,7 @@ def report(
     outline: Outline | None = None,
     when: datetime | None = None,
 ) -> Report:
-    """Return the report of a mechanism: everything that it promises is proved anew.
+    """Return the report of a mechanism, with each of its guarantees proved again.
 
     Args:
         held: The content of a mechanism file, or a design.
@@ -137,8 +146,8 @@ def report(
         when: When it is written; now if None.
 
     Raises:
-        InputError: If the file's reports are sent among dummies, a requirement has another form, its radius
-            does not fit the secrets, or the outline lies elsewhere.
+        InputError: If a requirement has another form, its radius does not fit the secrets, or the outline lies
+            elsewhere.
         DataError: If the sweep is not a table of designs, or no visit is in the region.
 
     Example:
@@ -157,7 +166,7 @@ def report(
     where = visits if visits is not None else visits_in(content)
     promises = promises_of(content)
     limits = constraints_of(content)
-    cost = cost_of(content, (*promises, *limits), visits)
+    cost = cost_of(content, visits, proved=all_hold((*promises, *limits)))
     attacks, left_out = attacks_of(content, where, known)
     notions, notes, requirements = measured(content, required)
     beside, left = (
@@ -185,6 +194,7 @@ def report(
         tuple(map(plain, remarks)),
         0 if visits is None else len(visits),
         0 if visits is None else _outside(content, visits),
+        tuples_of(content),
     )
     return Report(facts, map_figures(content, outline, visits))
 
@@ -206,8 +216,8 @@ def _outside(held: MechanismFile, visits: Visits) -> int:
 
 
 def _content(held: MechanismFile | Design, visits: Visits | None) -> MechanismFile:
-    """Return the content of the file of a design, or a file's own, if its reports are sent alone."""
-    return held.alone() if type(held) is MechanismFile else MechanismFile.of_design(held, {}, visits=visits)
+    """Return the content of the file of a design, or a file itself."""
+    return held if isinstance(held, MechanismFile) else MechanismFile.of_design(held, {}, visits=visits)
 
 
 def _prior(held: MechanismFile, source: str) -> PriorFacts:
@@ -242,17 +252,6 @@ def report_file(
     skip_damaged: bool = False,
 ) -> Report:
     """Return the report of a mechanism file, with the command and the script that make it again.
-
-    Args:
-        file: The mechanism file (.sfm).
-        visits: A file of visits: where people were; ``city`` for those of the built-in city.
-        require: Requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
-        sweep: The table that ``sfumato sweep`` wrote.
-        source: Where the prior comes from, in words.
-        user: Only this user's visits.
-        outline: A file of land and water (.geojson) that the maps are drawn on.
-        frontier_time: Seconds for designs with other epsilons; a minute if None, and 0 for none.
-        skip_damaged: Leave out the damaged files of a folder of visits, as `read_visits` does.
 
     Raises:
         FileError: If the file is not one of a mechanism.

@@ -28,13 +28,7 @@ _BELOW = -0.035  # of the height: how far below the map it stands
 
 
 def draw_outline(ax: Axes, outline: Outline, projection: Projection) -> None:
-    """Draw land and water below everything else, and shores, borders and lines above the cells.
-
-    Args:
-        ax: A map.
-        outline: What to draw.
-        projection: The projection of the map.
-    """
+    """Draw land and water below everything else, and shores, borders and lines above the cells."""
     from matplotlib.patches import PathPatch
 
     colours = {"land": LIGHT.land, "water": LIGHT.water}
@@ -50,15 +44,7 @@ def draw_outline(ax: Axes, outline: Outline, projection: Projection) -> None:
 def draw_often(
     ax: Axes, geometry: dict[str, Any], projection: Projection, *, dashed: bool = False, label: str
 ) -> None:
-    """Draw the outline of cells as `often` returns it.
-
-    Args:
-        ax: A map.
-        geometry: A geometry of `often`.
-        projection: The projection of the map.
-        dashed: Whether its line is white dashes on black, and not white.
-        label: What it is, for a legend.
-    """
+    """Draw the outline of cells as `often` returns it."""
     from matplotlib.patches import PathPatch
     from matplotlib.patheffects import withStroke
 
@@ -80,14 +66,7 @@ def draw_often(
 
 
 def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_inches: float) -> None:
-    """Write names on a map, the first ones first, and leave out those that would not be free of the others.
-
-    Args:
-        ax: A map whose limits are set.
-        names: The names, the most important first.
-        projection: The projection of the map.
-        width_inches: How wide the map is at least on paper.
-    """
+    """Write names on a map, the first ones first, and leave out those that would not be free of the others."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import withStroke
     from matplotlib.textpath import text_to_path
@@ -139,11 +118,7 @@ def _path(rings: Iterable[Floats]) -> Path:
 
 
 def bar_length(width_m: float) -> tuple[float, str]:
-    """Return the length of a scale bar in metres, and in words: 1, 2 or 5 times a power of ten.
-
-    Args:
-        width_m: The width of the map, metres.
-    """
+    """Return the length of a scale bar in metres, and in words: 1, 2 or 5 times a power of ten."""
     most = _SHARE * width_m
     power = 10.0 ** math.floor(math.log10(most))
     length = next(digit * power for digit in (5, 2, 1) if digit * power <= most * (1 + 1e-9))

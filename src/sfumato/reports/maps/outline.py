@@ -144,10 +144,6 @@ def outline_of(content: bytes | str, source: str) -> Outline:
 def check_there(outline: Outline, places: Places) -> None:
     """Check that an outline and places meet.
 
-    Args:
-        outline: An outline.
-        places: The places of a map that is drawn on it.
-
     Raises:
         InputError: If one of them ends before the other begins.
     """
@@ -307,10 +303,6 @@ def most_visited(visits: Visits, most: int = 30) -> list[Name]:
     Names are those of a column ``name``, ``place``, ``venue`` or the like; without one there are none. A
     name stands at the median of its visits. Names of one visit only, and names of several places, such as those
     of a chain of shops, are left out.
-
-    Args:
-        visits: The visits.
-        most: How many names to return at most.
     """
     held = next((visits.attributes[key] for key in _COLUMNS if key in visits.attributes), None)
     if held is None or held.dtype.kind not in "OUT":

@@ -18,14 +18,10 @@ _TICKS: Final = 4
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure whose parts make room for each other, and whose axes have the look of the package.
+    """Return an empty figure of a width and a height in inches, whose axes have the look of the package.
 
     It belongs to no window and no global state of matplotlib. Its colours are those of `LIGHT`;
     `save_picture` turns them into those of another theme.
-
-    Args:
-        width: Inches.
-        height: Inches.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -40,14 +36,7 @@ def blank(width: float, height: float) -> Figure:
 
 
 def colour_bar(coloured: ScalarMappable, ax: Axes, label: str, *, counts: bool = False) -> None:
-    """Draw a bar below axes that tells what colours mean, made of shapes: an image would not scale in a page.
-
-    Args:
-        coloured: What is coloured by a scale.
-        ax: The axes that it is in.
-        label: What the scale counts, with its unit.
-        counts: Whether it has whole numbers only.
-    """
+    """Draw a bar of colours below axes, made of shapes: an image would not scale in a page."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 

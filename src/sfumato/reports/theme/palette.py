@@ -16,25 +16,15 @@ ON_MAP: Final = ("#fefefe", "#010101")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Theme(CompactRepr):
-    """Colours that belong together, as ``#rrggbb``.
-
-    Attributes:
-        ink: Text and axes.
-        paper: What they stand on.
-        muted: Text and lines of second rank.
-        grid: Lines of the grid.
-        land: Land of an outline.
-        water: Water of an outline.
-        series: Eight colours that people of any colour vision tell apart, and from the paper.
-    """
+    """Colours that belong together, as ``#rrggbb``."""
 
     ink: str
     paper: str
-    muted: str
+    muted: str  # text and lines of second rank
     grid: str
     land: str
     water: str
-    series: tuple[str, ...]
+    series: tuple[str, ...]  # eight that differ for any colour vision
 
     @property
     def named(self) -> dict[str, str]:

@@ -100,11 +100,6 @@ def as_svg(figure: Figure, *, title: str, description: str) -> str:
     letters that follow from the figure, the title and the description, so that two different
     figures on a page have different ones.
 
-    Args:
-        figure: A figure of this package.
-        title: Its name, for those who do not see it.
-        description: What it shows, for those who do not see it.
-
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """

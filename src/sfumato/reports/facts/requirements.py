@@ -1,9 +1,10 @@
-"""Risk lines, such as ``within 1850 ft: at most 50 %``: how often an attacker's guess is near the secret."""
+"""Notions and measures of a file from an audit, and the requirements on them."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, final
@@ -11,20 +12,26 @@ from typing import Final, final
 import numpy as np
 
 from ...attacks import chance_within
-from ...audits import Outcome
+from ...audits import Audit, Outcome, Requirement, audit
 from ...core import Bracket, Mechanism, Prior, Space, units
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...escaping import plain
-from ...files import MechanismFile
+from ...files import MechanismFile, measured_by
 from ...geo import Places, Visits
 from ...proofs import distortion_below
-from ..attack_summary import RADIUS, always_found, silent
-from .attack_facts import noise_seen
-from .facts import Known, Quantity, RiskFacts
-from .promise_facts import of_numbers
+from .attacks import RADIUS, always_found, noise_seen, silent
+from .mechanism import of_numbers
+from .types import Known, NotionFacts, Quantity, RequirementFacts, RiskFacts
 
+_MOST: Final = 260  # secrets, or reports, up to which an audit takes half a minute at most
+_NONE: Final = (
+    "The notions of the atlas were not measured, because that takes minutes for as many secrets. Run sfumato "
+    "audit."
+)
+_NEAR: Final = re.compile(r"\s*within\b", re.IGNORECASE)
+_COMPARED: Final = re.compile(r"[<>=≤≥]")
 _FORM: Final = re.compile(
     r"^\s*within\s+(?P<radius>[^:]+?)\s*:\s*at\s+most\s+(?P<limit>\d+(?:\.\d*)?|\.\d+)\s*%\s*$", re.IGNORECASE
 )
@@ -33,20 +40,116 @@ _WHOLE: Final = 2**50
 _ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
 
 
+def measured(
+    held: MechanismFile, required: Required
+) -> tuple[tuple[NotionFacts, ...], tuple[str, ...], tuple[RequirementFacts, ...]]:
+    """Return what an audit measures, its notes, and the outcomes of requirements on it.
+
+    A large mechanism is audited only where something is required.
+
+    Raises:
+        InputError: If something is required that this file has not.
+    """
+    also = [each.request for each in required.measured]
+    if not held.has_matrix:
+        found = audit(held.mechanism, prior=held.prior, also=also)
+    elif max(held.report_channel.shape) > _MOST and not also:
+        return (), (_NONE,), ()
+    else:
+        mechanism, space = held.report_channel, held.report_channel.secrets
+        by = measured_by(mechanism, held.guarantees)
+        metric = by.metric
+        if metric is None and isinstance(space, Places):
+            metric = space.metric("euclidean", unit="km")
+        found = audit(mechanism, prior=held.prior, metric=metric, also=also)
+        notes = (*found.notes, *([by.note] if by.note else ()))
+        return notions_of(found), tuple(map(plain, notes)), required.held_against(found, stated=by.stated)
+    return notions_of(found), tuple(map(plain, found.notes)), required.held_against(found)
+
+
+def notions_of(found: Audit) -> tuple[NotionFacts, ...]:
+    """Return what an audit found as facts."""
+    facts = []
+    for each in found:
+        low, high = each.bracket.lower, each.bracket.upper
+        seen = not each.proved and (each.failure > 0 or each.side.value == "estimate")
+        unit = (f"/{each.unit}" if each.per else each.unit) if each.unit else ""
+        number = Quantity(
+            None if seen and low == -float("inf") else low,
+            each.value,
+            None if seen and high == float("inf") else high,
+            plain(unit),
+            Known.ESTIMATED if seen else Known.PROVED,
+            1 - each.failure if each.failure else None,
+        )
+        facts.append(
+            NotionFacts(
+                each.key,
+                plain(each.title),
+                each.parameter,
+                number,
+                each.standing,
+                plain(each.amount()),
+                plain(each.sentence),
+                plain(each.witness),
+                plain(each.source),
+            )
+        )
+    return tuple(facts)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Required(CompactRepr):
+    """Requirements of both kinds."""
+
+    risks: tuple[RiskLine, ...] = ()  # how often an attacker is near
+    measured: tuple[Requirement, ...] = ()  # what an audit measures
+
+    def __bool__(self) -> bool:
+        return bool(self.risks or self.measured)
+
+    def held_against(self, found: Audit, *, stated: bool = False) -> tuple[RequirementFacts, ...]:
+        """Return whether what an audit found keeps what is required of it.
+
+        Raises:
+            InputError: If the audit has no such entry, or a unit does not fit.
+        """
+        verdicts = [each.hold_against(found, stated=stated) for each in self.measured]
+        return tuple(
+            RequirementFacts(plain(each.requirement.text), each.outcome, plain(each.reason)) for each in verdicts
+        )
+
+
+def read_requirements(texts: Iterable[str]) -> Required:
+    """Read requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
+
+    Raises:
+        InputError: If one has neither form.
+    """
+    risks, measured = [], []
+    for text in texts:
+        if _NEAR.match(text):
+            risks.append(RiskLine.parse(text))
+        elif _COMPARED.search(text):
+            measured.append(Requirement.parse(text))
+        else:
+            raise InputError(
+                f"{plain(text)!r} is not a valid requirement.",
+                "write it as 'within 1850 ft: at most 50 %' for a risk.",
+                "write it as 'epsilon <= 0.7/km' for what an audit finds.",
+            )
+    return Required(tuple(risks), tuple(measured))
+
+
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class RiskLine(CompactRepr):
-    """A requirement on how often an attacker's guess is near the secret.
+    """A requirement on how often an attacker's guess is near the secret."""
 
-    Attributes:
-        text: As it was written.
-        radius: How near, as it was written.
-        limit: How often it may be, as a share; exactly as it was written.
-    """
-
-    text: str
-    radius: str
-    limit: Fraction
+    text: str  # as written
+    radius: str  # as written
+    limit: Fraction  # a share, exactly as written
 
     @classmethod
     def parse(cls, text: str) -> RiskLine:
@@ -65,9 +168,6 @@ class RiskLine(CompactRepr):
 
     def check(self, space: Space | None = None) -> None:
         """Check that the radius fits the secrets, before there is a mechanism.
-
-        Args:
-            space: The secrets; None for places.
 
         Raises:
             InputError: If it does not.
@@ -94,9 +194,14 @@ class RiskLine(CompactRepr):
         return replace(found, text=self.text, limit=limit, outcome=outcome)
 
 
-def usual_risk(held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
-    """Return the risk that every report states: of places within 1,850 ft, of values that they are found."""
+def usual_risk(held: MechanismFile, visits: Visits | None, known: Known, why: str = "") -> RiskFacts:
+    """Return the risk that every report states: of places within 1,850 ft, of values that they are found.
+
+    With a reason why, places have none.
+    """
     of_places = not held.has_matrix or isinstance(held.report_channel.secrets, Places)
+    if why:
+        return _unknown(_length(RADIUS), RADIUS, why)
     return _chance(held, RADIUS if of_places else "0", visits, known)
 
 
@@ -109,10 +214,7 @@ def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Know
         length = _length(radius)
         if visits is None:
             return _unknown(length, radius, "visits")
-        chance = Quantity.of(chance_within(mechanism, visits, length.value), "", known)
-        blind = Quantity.of(chance_within(silent(mechanism), visits, length.value), "", known)
-        of = "file" if known is Known.STATED else "visits"
-        return RiskFacts("", length, radius, chance, None, None, "", of, blind)
+        return risk_within(mechanism, visits, radius, known)
     near = _radius(space, radius)
     if held.prior is None:
         return _unknown(near, radius, "prior")
@@ -123,6 +225,19 @@ def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Know
         return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior", blind)
     found = Quantity.of(_hits(mechanism, held.prior, *windows))
     return RiskFacts("", near, radius, found, None, None, "", "prior", blind)
+
+
+def risk_within(mechanism: Mechanism, visits: Visits, radius: str, known: Known = Known.PROVED) -> RiskFacts:
+    """Return how often the best attacker is within a radius of the true points of visits.
+
+    Raises:
+        InputError: If the radius is no positive length.
+    """
+    length = _length(radius)
+    chance = Quantity.of(chance_within(mechanism, visits, length.value), "", known)
+    blind = Quantity.of(chance_within(silent(mechanism), visits, length.value), "", known)
+    of = "file" if known is Known.STATED else "visits"
+    return RiskFacts("", length, radius, chance, None, None, "", of, blind)
 
 
 def _of_noise(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:

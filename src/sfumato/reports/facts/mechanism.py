@@ -41,8 +41,16 @@ from ...proofs import (
     worst_loss_above,
 )
 from ...rounding import up
-from ..promises import promises
-from .facts import BeliefFacts, ConstraintFacts, CostFacts, Known, PromiseFacts, Quantity, SubjectFacts
+from .types import (
+    BeliefFacts,
+    ConstraintFacts,
+    CostFacts,
+    FormalFacts,
+    Known,
+    PromiseFacts,
+    Quantity,
+    SubjectFacts,
+)
 
 REPORTS: Final = (1, 10, 100)
 """The numbers of fresh reports that a report speaks of."""
@@ -54,26 +62,26 @@ _LONGEST = 40  # characters of a label
 _UNKNOWN = CostFacts("unknown", "", None, None, None, "", None, True)
 
 
-def promises_of(held: MechanismFile) -> tuple[PromiseFacts, ...]:
-    """Prove what a file promises, from its integers or its recipe, and return what that means."""
+def promises_of(
+    held: MechanismFile,
+    proofs: tuple[Sequence[EpsilonProof], Sequence[DistortionProof]] | None = None,
+) -> tuple[PromiseFacts, ...]:
+    """Return what a file guarantees and what is proved of it, from its integers or its recipe.
+
+    The proofs, of metric and of distortion guarantees, need not be given.
+    """
     if not held.has_matrix:
         return (_promise_of_noise(held),)
     mechanism = held.report_channel
     prior = held.prior or Prior.uniform(mechanism.secrets)  # metric privacy needs none
-    epsilons, distortions = prove_guarantees(mechanism, prior, held.guarantees)
-    first, second = iter(epsilons), iter(distortions)
-    found = []
-    for guarantee in held.guarantees:
-        if isinstance(guarantee, MetricPrivacy):
-            proof = next(first)
-            formal = tuple(promises(mechanism, [guarantee], [proof], []))
-            cells, source = isinstance(mechanism.secrets, Cells), source_of(mechanism, guarantee)
-            found.append(_of_metric(guarantee, proof, formal, source, cells=cells))
-        else:
-            error = next(second)
-            formal = tuple(promises(mechanism, [guarantee], [], [error]))
-            found.append(_of_error(guarantee, error, formal, source_of(mechanism, guarantee)))
-    return tuple(found)
+    proofs = proofs or prove_guarantees(mechanism, prior, held.guarantees)
+    epsilons, errors = iter(proofs[0]), iter(proofs[1])
+    return tuple(
+        _of_metric(mechanism, guarantee, next(epsilons))
+        if isinstance(guarantee, MetricPrivacy)
+        else _of_error(mechanism, guarantee, next(errors))
+        for guarantee in held.guarantees
+    )
 
 
 def constraints_of(held: MechanismFile) -> tuple[ConstraintFacts, ...]:
@@ -93,63 +101,64 @@ def constraints_of(held: MechanismFile) -> tuple[ConstraintFacts, ...]:
 
 
 def belief_above(exponent: float) -> float:
-    """Return a float at least e^x / (1 + e^x): what somebody believes at most who thought both equally likely."""
+    """Return a float at least e^x / (1 + e^x): the most that a belief of 50 % can become."""
     times = float(exp_above(np.array([exponent]))[0])
     return 1.0 if math.isinf(times) else min(1.0, up(up(up(times / (1.0 + times)))))
 
 
-def _of_metric(
-    guarantee: MetricPrivacy,
-    proof: EpsilonProof,
-    formal: tuple[str, ...],
-    source: DistanceSource,
-    *,
-    cells: bool,
-) -> PromiseFacts:
+def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonProof) -> PromiseFacts:
     unit, slack = proof.unit, 0.0
-    near = None
+    near, metric, space = None, guarantee.metric, mechanism.secrets
+    source, pairs = source_of(mechanism, guarantee), promised_pairs(guarantee.metric)
     known = _KNOWN.get(source, Known.PROVED)
-    if not promised_pairs(guarantee.metric):
-        kind, distances, formal = "nothing", [], ()
+    if not pairs:
+        kind, distances = "nothing", []
     elif isinstance(guarantee, VertexPrivacy):
-        kind = "points"
-        distances = _points(guarantee.lattice)
-        slack = guarantee.lattice.slack_m
+        kind, distances, slack = "points", _points(guarantee.lattice), guarantee.lattice.slack_m
     elif isinstance(guarantee, ThresholdPrivacy):
         kind, distances = "near", [Quantity.exact(1.0)]
         near = Quantity.exact(guarantee.within, guarantee.distance.unit)
     else:
-        kind = "cells" if cells and guarantee.metric.unit else "values"
-        distances = _between(guarantee.metric)
+        kind = "cells" if isinstance(space, Cells) and metric.unit else "values"
+        distances = _between(metric)
     if isinstance(proof, CoordinateProof):
         slack = proof.slack_m
     rate = f"/{unit}" if unit else ""
+    holds, unconfirmed = proof.holds and kind != "nothing", source is DistanceSource.UNCONFIRMED
+    n = len(metric)
+    round_trip = space.circle if metric.name == "absolute" and source is DistanceSource.CONFIRMED else ""
     return PromiseFacts(
         kind,
-        proof.holds and kind != "nothing" and source is not DistanceSource.UNCONFIRMED,
-        proof.holds and kind != "nothing" and source is DistanceSource.UNCONFIRMED,
+        holds and not unconfirmed,
+        holds and unconfirmed,
         Quantity.exact(proof.claimed, rate, Known.STATED),
         Quantity.at_most(proof.upper, rate, known),
-        guarantee.metric.name,
+        metric.name,
         source.value,
         unit,
         near,
         0,
-        len(guarantee.metric) * (len(guarantee.metric) - 1) - promised_pairs(guarantee.metric),
+        n * (n - 1) - pairs,
         tuple(_beliefs(proof.upper, unit, distances, slack, known)),
-        formal,
+        FormalFacts(n, pairs, mechanism.shape[1], slack, circle=round_trip),
     )
 
 
-def _of_error(
-    guarantee: Guarantee, proof: DistortionProof, formal: tuple[str, ...], source: DistanceSource
-) -> PromiseFacts:
+def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof) -> PromiseFacts:
+    source = source_of(mechanism, guarantee)
     distance = guarantee.distance if isinstance(guarantee, DistortionPrivacy) else None
-    visits = int(guarantee.times.sum()) if isinstance(guarantee, PlaceDistortion) else 0
+    visits = places = guesses = 0
+    circle = ""
+    if isinstance(guarantee, PlaceDistortion):
+        visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
+    elif distance is not None:
+        guesses = len(distance.array) if distance.name.endswith(TRUE_POINT) else 0
+        circle = mechanism.secrets.circle if distance.name == "absolute" else ""
+    unconfirmed = source is DistanceSource.UNCONFIRMED
     return PromiseFacts(
         "error",
-        proof.holds and source is not DistanceSource.UNCONFIRMED,
-        proof.holds and source is DistanceSource.UNCONFIRMED,
+        proof.holds and not unconfirmed,
+        proof.holds and unconfirmed,
         Quantity.exact(proof.claimed, proof.unit, Known.STATED),
         Quantity.at_least(proof.lower, proof.unit, _KNOWN.get(source, Known.PROVED)),
         "" if distance is None else distance.name,
@@ -159,7 +168,7 @@ def _of_error(
         visits,
         0,
         (),
-        formal,
+        FormalFacts(reports=mechanism.shape[1], guesses=guesses, places=places, circle=circle),
     )
 
 
@@ -180,7 +189,7 @@ def _promise_of_noise(held: MechanismFile) -> PromiseFacts:
         0,
         0,
         tuple(_beliefs(proof.upper, unit, distances, proof.slack_m)),
-        (proof.sentence, proof.proof),
+        FormalFacts(slack_m=proof.slack_m, claimed_slack_m=proof.promise.slack_m, reach_m=proof.reach_m),
     )
 
 
@@ -322,10 +331,11 @@ def _subject_of_noise(held: MechanismFile) -> SubjectFacts:
 
 def cost_of(
     held: MechanismFile,
-    kept: Sequence[PromiseFacts | ConstraintFacts],
     visits: Visits | None,
+    *,
+    proved: bool,
 ) -> CostFacts:
-    """Return what reports of a file cost, and how near that is to the best only where all of ``kept`` holds."""
+    """Return what reports of a file cost, and a bound of the best where all of its claims are proved."""
     if not held.has_matrix:
         return _UNKNOWN if visits is None else _cost_of_noise(held, visits)
     mechanism, prior, loss = held.report_channel, held.prior, held.loss
@@ -336,10 +346,10 @@ def cost_of(
     if prior is not None and loss is not None:
         checked = not held.loss_is_stated
         # A table that nothing confirms is no distance, whatever its name says.
-        kind, name = _kind(mechanism, loss) if checked else "loss", plain(loss.name)
+        kind, name = kind_of_loss(mechanism, loss) if checked else "loss", plain(loss.name)
         expected, worst = _of_loss(mechanism, prior, loss, Known.PROVED if checked else Known.STATED)
         worst = None if loss.name.endswith(TRUE_POINT) else worst
-    best, objective, reached = _best(held, kept)
+    best, objective, reached = _best(held) if proved else (None, "", None)
     if visits is not None and isinstance(places, Places) and mechanism.observables.coordinates is not None:
         true, seen = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
         expected, _ = _of_loss(mechanism, seen, true, Known.PROVED)
@@ -347,7 +357,8 @@ def cost_of(
     return CostFacts(kind, name, expected, worst, best, objective, reached, checked)
 
 
-def _kind(mechanism: Mechanism, loss: Loss) -> str:
+def kind_of_loss(mechanism: Mechanism, loss: Loss) -> str:
+    """Return how a loss is stated: as a share (``hamming``), between ``centres``, or as a ``loss``."""
     if loss.name == "hamming" and mechanism.observables == mechanism.secrets:
         return "hamming"
     return "centres" if isinstance(mechanism.secrets, Cells) and loss.unit else "loss"
@@ -359,12 +370,10 @@ def _of_loss(mechanism: Mechanism, prior: Prior, loss: Loss, known: Known) -> tu
     return Quantity(None, value, upper, loss.unit, known), Quantity.at_most(worst, loss.unit, known)
 
 
-def _best(
-    held: MechanismFile, kept: Sequence[PromiseFacts | ConstraintFacts]
-) -> tuple[Quantity | None, str, Quantity | None]:
+def _best(held: MechanismFile) -> tuple[Quantity | None, str, Quantity | None]:
     """Return the proved bound of all mechanisms with the promise, what it is about, and what this one reaches."""
     mechanism, prior, loss, optimality = held.report_channel, held.prior, held.loss, held.optimality
-    if optimality is None or prior is None or loss is None or not all(each.holds for each in kept):
+    if optimality is None or prior is None or loss is None:
         return None, "", None
     bound = prove_optimality(prior, loss, held.guarantees, optimality, held.constraints)
     if not math.isfinite(bound):

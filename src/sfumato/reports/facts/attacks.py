@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, final
 
@@ -10,16 +11,19 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from ...attacks import PlaceAttack, chance_of_points, goals, true_place, unweighted
-from ...core import Bracket, Mechanism, Metric, Prior, hamming
+from ...core import Bracket, Mechanism, Metric, Prior, Space, hamming
 from ...core.arrays import Floats, distinct_points
 from ...core.immutable import CompactRepr
+from ...errors import InputError
 from ...files import MechanismFile
 from ...geo import DISTANCES, Lattice, Places, Projection, TruePoints, Visits, medians
+from ...leakage import mutual_information_bits
 from ...mechanisms.planar import CoordinateNoise, TableShares, table_shares
+from ...mechanisms.tupling import quality_loss
 from ...proofs import PlaceDistortion, distortion_below
-from ..attack_summary import always_found
-from .facts import AttackFacts, Known, Quantity
-from .promise_facts import REPORTS, centres_m, kind_of, of_numbers
+from ...rounding import UNIT, up
+from .mechanism import REPORTS, centres_m, kind_of, of_numbers
+from .types import AttackFacts, InformationFacts, Known, Quantity, TupleFacts
 
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _WHAT: Final = {"points": "vertex", "cells": "cell"}
@@ -41,6 +45,32 @@ _TOLERANCE: Final = 0.01  # of the chance
 _NOISE_DRAWS: Final = 5000  # simulated cases of noise
 
 
+RADIUS: Final = "1850 ft"
+"""The radius of several laws on precise locations."""
+
+
+def silent(mechanism: Mechanism) -> Mechanism:
+    """Return the mechanism whose one report reveals nothing of the same secrets."""
+    return Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets, Space(["nothing"]))
+
+
+def always_found(mechanism: Mechanism, prior: Prior) -> bool:
+    """Return whether each report is made from one possible secret alone, by the integers that are sampled."""
+    return bool(((mechanism.weights[prior.support] != 0).sum(axis=0) <= 1).all())
+
+
+def information_of(mechanism: Mechanism, prior: Prior) -> InformationFacts:
+    """Return an upper bound of the bits that a report reveals on average; 0 where it cannot reveal anything."""
+    n, m = mechanism.shape
+    rows = mechanism.weights[prior.support]
+    if (rows == rows[0]).all():
+        return InformationFacts(0.0, prior.entropy_bits)
+    bits = mutual_information_bits(mechanism, prior) + (n + m + 16) * 8 * UNIT * (1 + math.log2(n * m))
+    whole = min(len(rows), m)  # as many values, or reports, can be distinguished at most
+    limit = math.log2(whole) if whole.bit_count() == 1 else up(math.log2(whole))
+    return InformationFacts(min(bits, limit), prior.entropy_bits)
+
+
 def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
     """Return what attackers achieve, and why several reports are not simulated.
 
@@ -54,15 +84,55 @@ def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tupl
         return _of_points(mechanism, places, visits, known)
     if prior is None:
         return (), "prior"
-    found = _of_secrets(mechanism, prior)
+    metric = _ground(mechanism)
+    found = _of_secrets(mechanism, prior, metric)
     if isinstance(places, Lattice):
         return found, "visits"
-    metric = _ground(mechanism)
     many = repeated_attacks(
         mechanism.matrix, prior.probabilities, REPORTS[1:], distance=None if metric is None else metric.array
     )
     what, unit = _what(mechanism), "" if metric is None else metric.unit
     return (*found, *(_repeated(each, what, unit) for each in many)), "" if many else "size"
+
+
+def single_attacks(
+    mechanism: Mechanism, prior: Prior, metric: Metric | None, visits: Visits | None = None
+) -> tuple[AttackFacts, ...]:
+    """Return attacks with one report and with none: on true points, where visits are given, and on secrets."""
+    if visits is None or not isinstance(mechanism.secrets, Places):
+        return _of_secrets(mechanism, prior, metric)
+    return (*point_attacks(mechanism, visits), *_of_secrets(mechanism, prior, None))
+
+
+def point_attacks(mechanism: Mechanism | CoordinateNoise, visits: Visits) -> tuple[AttackFacts, ...]:
+    """Return attacks on the true points of visits, with one report and with none."""
+    return _on_points(true_place(mechanism, visits, unit="m"), None, Known.PROVED)
+
+
+def tuples_of(held: MechanismFile) -> TupleFacts | None:
+    """Return what is proved of a file whose reports are sent among dummies; None for other files."""
+    tupling, prior, loss = held.tupling, held.prior, held.loss
+    if tupling is None:
+        return None
+    proofs = [promise.prove(tupling) for promise in held.tuple_guarantees]
+    best = single = None
+    if prior is not None and loss is not None:
+        best = Quantity.at_most(quality_loss(tupling, prior, loss), loss.unit, Known.ESTIMATED)
+        single = Quantity.at_most(tupling.inner.expected_loss(prior, loss), loss.unit, Known.ESTIMATED)
+    attacks: tuple[AttackFacts, ...] = ()
+    if prior is not None:
+        with suppress(InputError):  # too many tuples to list
+            attacks = _of_secrets(tupling.channel(), prior, None)
+    sentences = tuple(proof.sentence for proof in proofs)
+    return TupleFacts(tupling.queries, sentences, all(proof.holds for proof in proofs), best, single, attacks)
+
+
+def noise_attacks(attacker: Bracket, blind: Bracket) -> tuple[AttackFacts, ...]:
+    """Return attacks on true points from the errors of a certificate, metres."""
+    return (
+        AttackFacts("blind", 0, "point", None, Quantity.of(blind, "m"), 0),
+        AttackFacts("informed", 1, "point", None, Quantity.of(attacker, "m"), 0),
+    )
 
 
 def visits_in(held: MechanismFile) -> Visits | None:
@@ -94,9 +164,9 @@ def _on_points(attack: PlaceAttack, misinformed: float | None, known: Known) -> 
     return tuple(AttackFacts(who, reports, "point", None, error, 0) for who, reports, error in errors)
 
 
-def _of_secrets(mechanism: Mechanism, prior: Prior) -> tuple[AttackFacts, ...]:
-    """Return attacks on the secrets as they are numbered: vertices, cells or values."""
-    what, metric = _what(mechanism), _ground(mechanism)
+def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tuple[AttackFacts, ...]:
+    """Return attacks on the secrets as they are numbered: vertices, cells or values, with errors in a metric."""
+    what = _what(mechanism)
     aim: Metric = hamming(prior.space) if metric is None else metric
     unit = aim.unit
     found = goals(mechanism, prior, aim)
@@ -141,7 +211,7 @@ def _of_points(
 
 
 def _uninformed(mechanism: Mechanism, places: Places, points: TruePoints) -> float:
-    """Return how far an attacker errs who believes all secrets equally likely, metres, from the true points."""
+    """Return the error, metres from the true points, of an attacker who takes all secrets for equally likely."""
     centres = centres_m(places)
     guesses = centres[(DISTANCES["euclidean"](centres, centres) @ mechanism.matrix).argmin(axis=0)]
     return float((points.distances(guesses) * mechanism.matrix).sum())
@@ -267,21 +337,13 @@ def widest(points: Floats) -> float:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseSeen(CompactRepr):
-    """Noise as those see it who know where people were.
-
-    Attributes:
-        noise: The noise.
-        plane: Its plane.
-        points: The different points where people were, metres, array (n, 2).
-        shares: How often they were there, array (n,).
-        table: How often each report is made at each.
-    """
+    """Noise as those see it who know where people were."""
 
     noise: CoordinateNoise
     plane: Projection
-    points: Floats
-    shares: Floats
-    table: TableShares
+    points: Floats  # distinct, where people were, metres, array (n, 2)
+    shares: Floats  # how often people were there, array (n,)
+    table: TableShares  # how often each report is made at each point
 
     def near(self, radius_m: float) -> Bracket:
         """Return how often the best guess after one report is within a radius, between proved bounds."""
@@ -297,14 +359,14 @@ class NoiseSeen(CompactRepr):
         )
 
     def misinformed(self) -> float:
-        """Return how far somebody errs, metres, who guesses a point and takes all for equally likely."""
+        """Return the error, metres, of an attacker who guesses a point and takes all for equally likely."""
         apart = DISTANCES["euclidean"](self.points, self.points)
         guesses = self.points[(apart @ self.table.shares).argmin(axis=0)]
         off = DISTANCES["euclidean"](self.points, guesses)
         return float(self.shares @ (off * self.table.shares).sum(axis=1))
 
     def repeated(self, count: int) -> RepeatedAttack:
-        """Return how far somebody errs who combines several reports of one point, in simulated cases.
+        """Return the error of an attacker who combines several reports of one point, in simulated cases.
 
         Reports are drawn as the noise draws them, and errors counted from the true point. So they are those of
         this attacker, whose belief uses the probabilities of `table`.

@@ -1,0 +1,254 @@
+"""Facts of one mechanism, for every kind: of a design, of a file, of noise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ...core import Mechanism, Metric, MetricPrivacy, Prior
+from ...core.naming import label_phrase
+from ...files import MechanismFile, promised_pairs
+from ...geo import DISTANCES, TRUE_POINT, Lattice, Places, Visits
+from ...optimal import Design, Status
+from ...proofs import (
+    DistortionProof,
+    EpsilonProof,
+    NoiseCertificate,
+    expected_loss_above,
+    prove_guarantees,
+    worst_loss_above,
+)
+from .attacks import information_of, noise_attacks, single_attacks
+from .mechanism import constraints_of, cost_of, kind_of_loss, promises_of, subject_of
+from .requirements import usual_risk
+from .types import (
+    AttackFacts,
+    ConstraintFacts,
+    CostFacts,
+    InformationFacts,
+    Known,
+    PromiseFacts,
+    Quantity,
+    RiskFacts,
+    SubjectFacts,
+    all_hold,
+)
+
+_SAME: Final = 1e-9  # relative, between a prior and that of the visits
+_MOST: Final = 1_000_000  # distinct visits times reports: about five seconds
+
+
+class Witness(NamedTuple):
+    """The pair of secrets and the report at which a guarantee is tightest, as labels."""
+
+    pair: tuple[str, str]
+    report: str
+    holds: bool
+
+
+class Making(NamedTuple):
+    """How a design was made."""
+
+    solver: str
+    steps: int
+    seconds: float
+    bits: int
+    repair: float
+    tie_gap: float | None
+    status: str
+    finished: bool
+    restricted: bool
+    choice: str  # why this method was chosen, in a sentence
+    kept: bool  # whether the file holds the numbers that prove the bound
+    possible: int  # secrets of positive probability
+
+
+class Overview(NamedTuple):
+    """What a mechanism guarantees, costs and reveals."""
+
+    subject: SubjectFacts
+    promises: tuple[PromiseFacts, ...]
+    constraints: tuple[ConstraintFacts, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
+    costs: tuple[CostFacts, ...] = ()  # the bound of the optimum is in the last
+    smoothed: Quantity | None = None  # the loss under a prior that is not that of the visits
+    held_out: Quantity | None = None  # the loss on visits held out
+    held_out_visits: int = 0
+    attacks: tuple[AttackFacts, ...] = ()
+    risk: RiskFacts | None = None
+    information: InformationFacts | None = None
+    even: bool = False
+
+
+def of_design(
+    design: Design, ground: Metric | None = None, visits: Visits | None = None, held_out: Visits | None = None
+) -> Overview:
+    """Return the facts of a design: those of its mechanism file."""
+    mechanism, prior, certificate = design.mechanism, design.problem.prior, design.certificate
+    held = MechanismFile.of_design(design, {})
+    if isinstance(mechanism.secrets, Lattice):
+        ground = None  # distances between vertices are not those of the points that are rounded to them
+    costs, smoothed = _costs(design, held, ground, visits)
+    lost, inside = (None, 0) if held_out is None else _held_out(design, held_out)
+    of_places = visits is not None and isinstance(mechanism.secrets, Places)
+    return Overview(
+        subject_of(held),
+        promises_of(held, (certificate.metric_privacy, certificate.distortion)),
+        constraints_of(held),
+        costs=costs,
+        smoothed=smoothed,
+        held_out=lost,
+        held_out_visits=inside,
+        attacks=single_attacks(mechanism, prior, ground, visits),
+        risk=_usual_risk(held, visits) if of_places else None,
+        information=information_of(mechanism, prior),
+        even=_even(prior),
+    )
+
+
+def of_file(
+    held: MechanismFile, proofs: tuple[tuple[EpsilonProof, ...], tuple[DistortionProof, ...]] | None = None
+) -> Overview:
+    """Return the facts of a file with a matrix, each guarantee proved on its integers."""
+    mechanism, prior = held.report_channel, held.prior
+    proofs = proofs or prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), held.guarantees)
+    promises, constraints = promises_of(held, proofs), constraints_of(held)
+    metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
+    proved = all(each.holds or each.for_stated for each in promises) and all_hold(constraints)
+    cost = cost_of(held, None, proved=proved)
+    return Overview(
+        subject_of(held),
+        promises,
+        constraints,
+        tuple(
+            _witness(mechanism, proof)
+            for metric, proof in zip(metrics, proofs[0], strict=True)
+            if promised_pairs(metric)
+        ),
+        (cost,) if cost.expected is not None else (),
+        attacks=() if prior is None else single_attacks(mechanism, prior, None),
+        information=None if prior is None else information_of(mechanism, prior),
+        even=prior is not None and _even(prior),
+    )
+
+
+def of_noise(held: MechanismFile, certificate: NoiseCertificate | None = None) -> Overview:
+    """Return the facts of noise for coordinates, with its cost and attackers where a certificate says them."""
+    overview = Overview(subject_of(held), promises_of(held))
+    if certificate is None:
+        return overview
+    cost = CostFacts("true point", "euclidean", Quantity.of(certificate.loss, "m"), None, None, "", None, True)
+    return overview._replace(costs=(cost,), attacks=noise_attacks(certificate.attacker, certificate.blind))
+
+
+def _even(prior: Prior) -> bool:
+    return len(prior) > 1 and bool((prior.probabilities == prior.probabilities[0]).all())
+
+
+def _witness(mechanism: Mechanism, proof: EpsilonProof) -> Witness:
+    first, second = (label_phrase(mechanism.secrets.labels[each]) for each in proof.worst_pair)
+    report = label_phrase(mechanism.observables.labels[proof.worst_observable])
+    return Witness((first, second), report, proof.holds)
+
+
+def _usual_risk(held: MechanismFile, visits: Visits | None) -> RiskFacts | None:
+    """Return the risk that every report states; None where it takes longer than a design may wait for."""
+    places = held.report_channel.secrets
+    if visits is None or not isinstance(places, Places):
+        return None
+    many = len(places.true_points(visits).xy) * held.report_channel.shape[1] > _MOST
+    return usual_risk(held, None if many else visits, Known.PROVED, "many" if many else "")
+
+
+def _costs(
+    design: Design, held: MechanismFile, ground: Metric | None, visits: Visits | None
+) -> tuple[tuple[CostFacts, ...], Quantity | None]:
+    """Return the costs of a design, from true points first, and the loss under a smoothed prior."""
+    mechanism, problem, certificate, loss = design.mechanism, design.problem, design.certificate, design.loss
+    space, reports = mechanism.secrets, mechanism.observables
+    best, reached = _optimum(design)
+    kind = kind_of_loss(mechanism, loss)
+    same = ground is not None and ground.name == loss.name and reports == space
+    own = CostFacts(
+        "distance" if same and kind == "loss" else kind,
+        loss.name,
+        Quantity.at_most(certificate.loss, loss.unit),
+        None if isinstance(space, Lattice) else Quantity.at_most(certificate.worst_case_loss, loss.unit),
+        best,
+        certificate.objective,
+        reached,
+        True,
+    )
+    if loss.name.endswith(TRUE_POINT):
+        return _on_points(design, own, visits)
+    costs = []
+    if visits is not None and isinstance(space, Places) and reports.coordinates is not None:
+        costs.append(cost_of(held, visits, proved=False))
+    elif ground is not None and reports == space and ground.name != loss.name:
+        mean = Quantity.at_most(expected_loss_above(mechanism, problem.prior, ground), ground.unit)
+        worst = Quantity.at_most(worst_loss_above(mechanism, ground), ground.unit)
+        between = "centres" if isinstance(space, Places) else "distance"
+        costs.append(CostFacts(between, ground.name, mean, worst, None, "", None, True))
+    return (*costs, own), None
+
+
+def _on_points(
+    design: Design, own: CostFacts, visits: Visits | None
+) -> tuple[tuple[CostFacts, ...], Quantity | None]:
+    mechanism, loss, space = design.mechanism, design.loss, design.mechanism.secrets
+    prior, true = design.problem.prior, replace(own, kind="true point", worst=None)
+    if visits is not None and isinstance(space, Places):
+        seen = Prior.from_visits(space, visits)
+    elif loss.points is not None:
+        seen = Prior(space, loss.points.masses / loss.points.masses.sum())
+    else:
+        return (true,), None
+    if np.allclose(seen.probabilities, prior.probabilities, rtol=_SAME, atol=0):
+        return (true,), None
+    mean = Quantity.at_most(expected_loss_above(mechanism, seen, loss), loss.unit)
+    return (replace(true, expected=mean),), own.expected
+
+
+def _optimum(design: Design) -> tuple[Quantity, Quantity]:
+    """Return the proved bound of a design's objective, and what it reaches."""
+    certificate = design.certificate
+    if certificate.objective == "distortion":
+        unit = design.problem.distance.unit if design.problem.distance is not None else ""
+        return Quantity.at_most(certificate.bound, unit), Quantity.at_least(certificate.value, unit)
+    unit = certificate.loss_unit
+    return Quantity.at_least(certificate.bound, unit), Quantity.at_most(certificate.value, unit)
+
+
+def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:
+    """Return the loss on visits that a design has not seen, and how many are served: all where none is."""
+    mechanism, loss = design.mechanism, design.loss
+    places, reports = mechanism.secrets, mechanism.observables
+    if not isinstance(places, Places) or reports.coordinates is None:
+        return None, 0
+    inside = int(places.inside(visits.lat, visits.lon).sum())
+    if not inside:
+        return None, len(visits)
+    kind = loss.name.removesuffix(TRUE_POINT)
+    true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
+    return Quantity.about(mechanism.expected_loss(Prior.from_visits(places, visits), true), true.unit), inside
+
+
+def making_of(design: Design) -> Making:
+    """Return how a design was made."""
+    kept = design.optimality is not None or design.answer is None or not design.answer.proved
+    return Making(
+        design.solver,
+        len(design.log),
+        design.seconds,
+        design.mechanism.bits,
+        design.certificate.repair_weight,
+        design.tie_gap,
+        design.status.value,
+        design.finished,
+        design.status is Status.RESTRICTED,
+        "" if design.choice is None else design.choice.sentence,
+        kept,
+        len(design.problem.prior.support),
+    )

@@ -1,0 +1,463 @@
+"""Sentences on guarantees and linear constraints: what is proved of each, and what it means for beliefs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from ...audits import Outcome
+from ...core import units
+from ...core.naming import name_phrase, quote
+from ...core.units import per_unit
+from ...escaping import plain
+from ...files import DistanceSource
+from ...rounding import (
+    amount_at_least,
+    amount_at_most,
+    at_most,
+    at_most_against,
+    counted,
+    exactly,
+    factor_at_most,
+    percent_at_most,
+    up,
+)
+from ..facts import BeliefFacts, ConstraintFacts, PromiseFacts, ReportFacts, SubjectFacts
+from .scope import least_amount, nouns_of, secret_nouns
+
+_BORDER: Final = (
+    "Distances are between the centres of cells: two people a metre apart, on two sides of a border, count as far "
+    "apart as the centres of their cells."
+)
+_VERTICES: Final = (
+    "This is about the lattice points that positions are rounded to at random. It gives no guarantee per distance "
+    "for two positions."
+)
+_BY: Final = {
+    DistanceSource.LABELS.value: "distances that the file states",
+    DistanceSource.UNCONFIRMED.value: "distances that the file states and nothing confirms",
+}
+_USELESS: Final = 0.999  # a limit of belief that limits nothing
+_DIGITS: Final = 6  # of the distance that a guarantee is about
+_OUTCOMES: Final = {Outcome.FAILS: "NOT KEPT", Outcome.UNDECIDED: "NOT DECIDED", Outcome.HOLDS: "Kept"}
+
+
+def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
+    """Return a guarantee as a bound of probabilities or of an error, its conditions, and what is proved.
+
+    Nothing is returned for a guarantee about no pair.
+    """
+    if promise.kind == "nothing":
+        return ()
+    if promise.kind == "error":
+        return (_error_bound(promise, subject),)
+    by = _BY.get(promise.distances)
+    sentence = _ratio(promise, subject)
+    proved_ = promise.holds or promise.for_stated
+    begin = "" if proved_ else "The file claims this: "
+    begin += f"By {by}, " if by else ""
+    sentences = [f"{begin}{sentence[0].lower()}{sentence[1:]}" if begin else sentence]
+    if promise.kind == "cells" and not by:
+        sentences.append(_BORDER)
+    if promise.formal.circle:
+        sentences.append(f"Distances are counted {promise.formal.circle}, the shorter way around.")
+    if subject.kind == "points" and promise.kind != "points":
+        sentences.append(_VERTICES)
+    return (*sentences, _proof(promise, subject))
+
+
+def nothing_words(subject: SubjectFacts) -> str:
+    """Return that a guarantee is about no pair."""
+    return f"No two {nouns_of(subject)[1]} are at a finite distance, so no pair has a guarantee."
+
+
+def _ratio(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    epsilon, unit = promise.claimed.value, promise.unit
+    noun, several = secret_nouns(subject)
+    times, exponent = factor_at_most(epsilon), f"{at_most(epsilon, 6)} x distance"
+    if promise.kind == "near":
+        return (
+            f"Of two near {several} ({name_phrase(promise.metric)}), no report is more than {times} times as "
+            "likely from one as from the other. Farther apart, this factor counts once per hop."
+        )
+    if promise.kind == "points":
+        return _of_points(promise, noise=subject.kind == "noise")
+    begin = (
+        f"No report is more than e^({exponent}{unit and f' in {unit}'}) times as likely from one {noun} as from"
+    )
+    if not unit:
+        return f"{begin} another ({name_phrase(promise.metric)}): {times} times at distance 1."
+    return (
+        f"{begin} another: {times} times for {several} 1 {unit} apart ({name_phrase(promise.metric, 'distance')})."
+    )
+
+
+def _of_points(promise: PromiseFacts, *, noise: bool) -> str:
+    epsilon, unit, formal = promise.claimed.value, promise.unit, promise.formal
+    if not noise:
+        return (
+            f"No report is more than e^({at_most(epsilon, 6)} x distance in {unit}) times as likely from one "
+            f"point as from another, for any two points that the lattice serves: {factor_at_most(epsilon)} times "
+            f"for points 1 {unit} apart. Positions are snapped first, which adds at most "
+            f"{amount_at_most(1000 * formal.slack_m, 'mm')} to a distance."
+        )
+    slack = formal.claimed_slack_m * units.factor("m", unit)
+    times = factor_at_most(up(up(epsilon * up(1.0 + up(slack)))))
+    reach = "the plane"
+    if not math.isinf(formal.reach_m):
+        reach = f"the region (within {amount_at_least(formal.reach_m, 'm', 6)} of its centre)"
+    exponent = f"{at_most(epsilon, 6)} x distance in {unit}"
+    if formal.claimed_slack_m:
+        exponent = f"{at_most(epsilon, 6)}/{unit} x (distance + {amount_at_most(formal.claimed_slack_m, 'm')})"
+    return (
+        f"No report is more than e^({exponent}) times as likely from one point as from another, for any two "
+        f"points of {reach}: {times} times for points 1 {unit} apart."
+    )
+
+
+def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    formal, unit = promise.formal, per_unit(promise.unit)
+    if not (promise.holds or promise.for_stated):
+        if not math.isfinite(promise.proved.value):
+            return "NOT PROVED for any epsilon."
+        return (
+            f"NOT PROVED: epsilon is up to {at_most_against(promise.proved.value, promise.claimed.value)}{unit}."
+        )
+    if subject.kind == "noise":
+        return (
+            "Proved from the recipe of the noise, which is drawn exactly: epsilon is at most "
+            f"{at_most(promise.proved.value, 7)}{unit}. Snapping places to a lattice adds at most "
+            f"{amount_at_most(formal.slack_m, 'm')} to a distance."
+        )
+    every = formal.secrets * (formal.secrets - 1)
+    pairs = f"all {formal.pairs:,} ordered pairs"
+    if formal.pairs != every:
+        pairs = f"the {formal.pairs:,} ordered pairs at a finite distance (of {every:,})"
+    of = " of lattice points" if promise.kind == "points" else ""
+    stated = " at these distances" if promise.distances in _BY else ""
+    return (
+        f"Proved on the integers that are sampled, for {pairs}{of}{stated} and "
+        f"{counted(formal.reports, 'report')}: epsilon is at most "
+        f"{at_most_against(promise.proved.value, promise.claimed.value)}{unit}."
+    )
+
+
+def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    claimed = least_amount(promise.claimed.value, promise.unit)
+    proved = least_amount(promise.proved.value, promise.unit)
+    of_what, by = _of_what(promise, subject), _BY.get(promise.distances)
+    counted_in = f", counted in {by}" if by else ""
+    if not (promise.holds or promise.for_stated):
+        return (
+            f"NOT PROVED: an average error of at least {claimed} for the best attacker{of_what}{counted_in}. At "
+            f"least {proved} is proved."
+        )
+    knowing = "this prior"
+    if promise.visits:
+        places = promise.formal.places
+        where = "the one place" if places == 1 else f"which of {places:,} places"
+        knowing = f"knowledge of {where} the {promise.visits:,} visits were at, and nothing more"
+    return (
+        f"Best attacker with {knowing}: average error at least {claimed}{of_what}{counted_in} (proved: at least "
+        f"{proved})."
+    )
+
+
+def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return from where an error is counted, and which guesses it is about."""
+    if promise.distances == DistanceSource.REPORTS.value:
+        return ", for guesses among the reports (other guesses may have a smaller error)"
+    if promise.visits:
+        return " from the true point, for any guess"
+    if promise.formal.guesses:
+        return (
+            f" from the true point, for guesses among {promise.formal.guesses:,} points (other guesses may have a "
+            "smaller error)"
+        )
+    if subject.kind == "points":
+        return " from the lattice point that a position is rounded to (not from the position)"
+    if promise.distances in _BY:
+        return ""
+    if promise.formal.circle:
+        return f", counted {promise.formal.circle}"
+    return ", counted between centres of cells" if subject.kind == "cells" and promise.unit else ""
+
+
+def short_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return a guarantee in one line: its number, for whom, and whether it is proved."""
+    if promise.kind == "nothing":
+        return nothing_words(subject)
+    if promise.kind == "error" or not (promise.holds or promise.for_stated):
+        return formal_words(promise, subject)[-1]
+    unit, by = per_unit(promise.unit), _BY.get(promise.distances)
+    several = nouns_of(subject)[1]
+    if subject.kind == "points" and promise.kind != "points":
+        several = "lattice points"
+    pairs = f"any two {several}"
+    if promise.kind == "near" and promise.near is not None:
+        near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
+        pairs = f"any two {several} at most {near} apart"
+    elif promise.unprotected:
+        pairs = f"any two {several} at a finite distance"
+    claimed = f"epsilon {at_most(promise.claimed.value, 6)}{unit} for {pairs}"
+    per = "" if not by else f", by {by}"
+    example = next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
+    meaning = "" if example is None else f" {_odds(example, promise, several)}"
+    return f"{claimed[0].upper()}{claimed[1:]}{per} (proved).{meaning}"
+
+
+def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
+    """Return a guarantee, whether it is proved, and what it means for beliefs."""
+    if promise.kind == "error":
+        return _error(promise, subject)
+    _, several = nouns_of(subject)
+    if promise.kind == "nothing":
+        return (nothing_words(subject),)
+    kept = promise.holds or promise.for_stated
+    sentences = [_limit(promise, several) if kept else _broken(promise)]
+    if promise.distances in _BY:
+        sentences.append(f"Distances are {_BY[promise.distances]}: {quote(promise.metric)}.")
+    example = next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
+    if example is not None:
+        sentences.append(_odds(example, promise, several))
+    elif not math.isfinite(promise.proved.value):
+        sentences.append("No limit is proved: one report may reveal the truth.")
+    if promise.kind == "cells" and promise.distances == DistanceSource.CONFIRMED.value:
+        sentences.append(_BORDER)
+    if promise.unprotected and promise.kind != "near":
+        sentences.append(
+            f"Pairs of {several} that the guarantee counts as infinitely far apart have no guarantee."
+        )
+    if kept:
+        by = ", for the distances that the file states" if promise.distances in _BY else ""
+        drawn = "the recipe of the noise" if subject.kind == "noise" else "the numbers that reports are drawn with"
+        sentences += [
+            f"The strength of the guarantee is a number, epsilon: {_claimed(promise)} here. A smaller epsilon "
+            "means that a report reveals less.",
+            f"Verified when this report was written, from {drawn}{by}. It does not depend on what an attacker "
+            "knew before.",
+        ]
+    return tuple(sentences)
+
+
+def _limit(promise: PromiseFacts, several: str) -> str:
+    begin = f"One report reveals only a limited amount about which of two {several} is the true one"
+    if promise.kind == "near" and promise.near is not None:
+        near = least_amount(promise.near.value, promise.near.unit, _DIGITS)
+        return f"{begin}, if they are at most {near} apart."
+    distances = {each.distance.value for each in promise.beliefs}
+    if promise.kind == "values" and len(distances) == 1 and not promise.unprotected:
+        return f"{begin}."
+    return f"{begin}: the closer they are, the less."
+
+
+def _claimed(promise: PromiseFacts) -> str:
+    return f"{exactly(promise.claimed.value)}{per_unit(promise.unit)}"
+
+
+def _broken(promise: PromiseFacts) -> str:
+    distance = f" ({name_phrase(promise.metric, 'distance')})" if promise.metric else ""
+    begin = f"NOT PROVED: the file claims a limit on what a report reveals, epsilon {_claimed(promise)}{distance}"
+    if not math.isfinite(promise.proved.value):
+        return f"{begin}, and no epsilon is proved."
+    by = ", for the distances that the file states," if promise.distances in _BY else ""
+    proved = f"{at_most_against(promise.proved.value, promise.claimed.value)}{per_unit(promise.unit)}"
+    return f"{begin}. What is proved{by} is epsilon at most {proved}, which is weaker."
+
+
+def _odds(belief: BeliefFacts, promise: PromiseFacts, several: str) -> str:
+    apart = f"two {several}" if _any_two(belief, promise) else f"two {several} {_apart(belief, promise)} apart"
+    stated = " (as the file states it)" if promise.distances in _BY and not _any_two(belief, promise) else ""
+    begin = f"After one report, someone who thought {apart}{stated} equally likely"
+    if belief.belief.most >= _USELESS:
+        return f"{begin} may be almost certain of one of them: no useful limit is proved."
+    return f"{begin} is at most {percent_at_most(belief.belief.most)} sure of either."
+
+
+def _any_two(belief: BeliefFacts, promise: PromiseFacts) -> bool:
+    same = all(each.distance == belief.distance for each in promise.beliefs)
+    return promise.kind == "values" and not promise.unprotected and same
+
+
+def _apart(belief: BeliefFacts, promise: PromiseFacts) -> str:
+    if promise.kind == "near" and promise.near is not None:
+        return f"at most {least_amount(promise.near.value, promise.near.unit, _DIGITS)}"
+    if _any_two(belief, promise):
+        return "any two"
+    # The nearest distance of two secrets may be a long number: rounded down, the belief still is a bound of it.
+    unit = plain(belief.distance.unit)
+    return least_amount(belief.distance.value, unit) if unit else exactly(belief.distance.value)
+
+
+def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
+    """Return a row for each distance: how far apart, and the most that is believed after numbers of reports."""
+
+    def limit(belief: BeliefFacts) -> str:
+        useless = belief.belief.most >= _USELESS
+        return "no useful limit" if useless else f"at most {percent_at_most(belief.belief.most)}"
+
+    rows = []
+    for distance in dict.fromkeys(each.distance.value for each in promise.beliefs):
+        beliefs = [each for each in promise.beliefs if each.distance.value == distance]
+        rows.append((_apart(beliefs[0], promise), *map(limit, beliefs)))
+    return tuple(rows)
+
+
+def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
+    """Return what this table shows."""
+    _, several = nouns_of(subject)
+    useless = any(each.belief.most >= _USELESS for each in promise.beliefs)
+    many = any(each.reports > 1 for each in promise.beliefs)
+    fresh = " Fresh reports are drawn independently; showing the same report again reveals nothing more."
+    by = f" Distances are {_BY[promise.distances]}." if promise.distances in _BY else ""
+    none = " No useful limit: nothing below 99.9 % is proved."
+    return (
+        f"An attacker knows that the truth is one of two {several}, and thinks both equally likely. The table "
+        f"states how sure they can become of either.{by}{fresh if many else ''}{none if useless else ''}"
+    )
+
+
+def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
+    claimed = least_amount(promise.claimed.value, promise.unit)
+    proved = least_amount(promise.proved.value, promise.unit)
+    what, by = _of_what(promise, subject), _BY.get(promise.distances, "")
+    if not (promise.holds or promise.for_stated):
+        stated = " for the distances that it states" if by else ""
+        return (
+            f"NOT PROVED: the file claims that the best attacker's average error is at least {claimed}{what}. "
+            f"What is proved{stated} is at least {proved}.",
+        )
+    if promise.claimed.value <= 0:
+        return (
+            "The file guarantees that the best attacker's average error is at least 0. That is true of every "
+            f"mechanism, and limits nothing. At least {proved} is proved{what}.",
+        )
+    knowing = f"how common each {secret_nouns(subject)[0]} is (the prior)"
+    if promise.visits:
+        knowing = f"where the {counted(promise.visits, 'visit')} of the file were"
+    begin = f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report."
+    if by:
+        return (
+            f"{begin} Counted in {by}, their average error is at least {claimed}. For these distances, at least "
+            f"{proved} is proved.",
+            f"The file calls them {quote(promise.metric)}. Verified when this report was written, for them "
+            "alone. An attacker who knows more may come nearer.",
+        )
+    return (
+        f"{begin} Their average error is at least {claimed}{what}. In fact, at least {proved} is proved.",
+        "Verified when this report was written. An attacker who knows more may come nearer.",
+    )
+
+
+def constraint_words(constraints: Sequence[ConstraintFacts]) -> tuple[str, ...]:
+    """Return what linear constraints are, and whether these were proved."""
+    several = len(constraints) > 1
+    what = f"{len(constraints)} linear constraints" if several else "a linear constraint"
+    proved = f"{'They were' if several else 'It was'} verified when this report was written."
+    return (
+        f"The file states {what}. Each is a table with one number for every pair of a true value and a report. "
+        "Every number is multiplied by the probability of this report from this value, and the sum has a limit.",
+        *((proved,) if all(each.holds for each in constraints) else ()),
+        "Only the writer of a table knows what its numbers mean.",
+    )
+
+
+def constraint_item(constraint: ConstraintFacts) -> str:
+    """Return a linear constraint, its limit, and what is proved."""
+    claimed, unit = constraint.claimed.value, constraint.claimed.unit
+    limit = f"{exactly(claimed)}{unit and f' {unit}'}"
+    proved = f"{at_most_against(constraint.proved.value, claimed)}{unit and f' {unit}'}"
+    name = f"linear constraint called {quote(constraint.name)}"
+    if constraint.holds:
+        return f"The {name} holds: its sum is at most {limit} (proved: at most {proved})."
+    return f"NOT PROVED: the {name} asks for a sum of at most {limit}. At most {proved} is proved."
+
+
+def witness_words(pair: tuple[str, str], report: str, *, holds: bool) -> str:
+    """Return at which pair and report a guarantee is tightest, or broken most."""
+    how = "comes closest to the bound" if holds else "breaks the guarantee most"
+    return f"The pair {pair[0]} and {pair[1]} {how}, at the report {report}."
+
+
+def lead_words(facts: ReportFacts) -> tuple[str, ...]:
+    """Return the state of requirements and guarantees, for the head of a report."""
+    return framed(facts.outcomes, (*_guaranteed(facts), *_constrained(facts), *_left_out(facts)))
+
+
+def framed(outcomes: Iterable[tuple[str, Outcome]], guaranteed: Iterable[str]) -> tuple[str, ...]:
+    """Return sentences on guarantees after the requirements that fail, and before all others."""
+    required = {
+        each: [f"{word}: {plain(text)}." for text, outcome in outcomes if outcome is each]
+        for each, word in _OUTCOMES.items()
+    }
+    return (*required[Outcome.FAILS], *guaranteed, *required[Outcome.UNDECIDED], *required[Outcome.HOLDS])
+
+
+def requirement_words(text: str, outcome: Outcome, reason: str) -> str:
+    """Return whether a requirement holds, and why."""
+    return f"The requirement '{plain(text)}' {outcome.value.upper()}: {plain(reason)}"
+
+
+def _left_out(facts: ReportFacts) -> tuple[str, ...]:
+    if not facts.outside:
+        return ()
+    count, lie = f"{facts.outside:,} of {counted(facts.visits, 'visit')}", "lies" if facts.outside == 1 else "lie"
+    return (f"{count} {lie} outside of the region. Statements about visits are about the others alone.",)
+
+
+def _constrained(facts: ReportFacts) -> tuple[str, ...]:
+    broken, total = sum(not each.holds for each in facts.constraints), len(facts.constraints)
+    of = "the linear constraint" if total == 1 else f"{broken} of {total} linear constraints"
+    return (f"NOT PROVED: {of} of this file. Do not rely on what is not proved.",) if broken else ()
+
+
+def _guaranteed(facts: ReportFacts) -> tuple[str, ...]:
+    total = len(facts.promises)
+    if not total and facts.tuples is not None:
+        proved = "was verified" if facts.tuples.holds else "was NOT PROVED"
+        what = "What this file guarantees of a tuple" if facts.tuples.proofs else "No guarantee of a tuple"
+        return (f"{what} {proved} when this report was written. Of single reports it guarantees nothing.",)
+    if not total:
+        what = "no privacy" if facts.constraints else "nothing"
+        return (f"This file guarantees {what}. What follows was measured all the same.",)
+    several = nouns_of(facts.subject)[1]
+    empty = sum(each.kind == "nothing" for each in facts.promises)
+    if empty == total:
+        return (
+            f"This file guarantees nothing about any two {several}: it counts all of them as infinitely far "
+            "apart.",
+        )
+    if sum(each.holds for each in facts.promises) == total:
+        stated = any(each.distances == DistanceSource.LABELS.value for each in facts.promises)
+        by = ", for the distances that the file states" if stated else ""
+        return (f"{_of_this_file(total, total)} verified when this report was written{by}.",)
+    return tuple(_unproved(facts, several, empty))
+
+
+def _unproved(facts: ReportFacts, several: str, empty: int) -> Iterator[str]:
+    """Yield what is not proved, and what is so only for distances that nothing confirms."""
+    total = len(facts.promises)
+    stated = sum(each.for_stated for each in facts.promises)
+    broken = total - stated - empty - sum(each.holds for each in facts.promises)
+    if broken:
+        what = "the guarantee" if broken == total == 1 else f"{broken} of {counted(total, 'guarantee')}"
+        yield f"NOT PROVED: {what} of this file. Do not rely on what is not proved."
+    if stated:
+        yield (
+            f"{_of_this_file(stated, total)} proved for distances that the file states. Nothing confirms these "
+            "distances: do not rely on them."
+        )
+    if empty:
+        yield (
+            f"{empty} of {counted(total, 'guarantee')} of this file {'is' if empty == 1 else 'are'} about no two "
+            f"{several} at all: it counts all of them as infinitely far apart."
+        )
+
+
+def _of_this_file(count: int, total: int) -> str:
+    """Return the subject of a sentence on some guarantees, with its verb."""
+    if count < total:
+        return f"{count} of {counted(total, 'guarantee')} of this file {'was' if count == 1 else 'were'}"
+    what = {1: "The guarantee", 2: "Both guarantees"}.get(count, f"All {count} guarantees")
+    return f"{what} of this file {'was' if count == 1 else 'were'}"

@@ -1,0 +1,555 @@
+"""Sentences on costs, the distance from the optimum, other designs, attackers, risks and information."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ...audits import Outcome
+from ...core import Side
+from ...core.naming import name_phrase, quote
+from ...escaping import plain
+from ...geo import TRUE_POINT
+from ...rounding import (
+    about,
+    about_percent,
+    at_most,
+    counted,
+    gap_at_most,
+    percent,
+    percent_at_least,
+    percent_at_most,
+    percent_of_confidence,
+    sum_above,
+    up,
+)
+from ..facts import (
+    AttackFacts,
+    CostFacts,
+    FrontierFacts,
+    InformationFacts,
+    Known,
+    Quantity,
+    ReportFacts,
+    RiskFacts,
+    SubjectFacts,
+    TupleFacts,
+)
+from .scope import ALL, about_amount, least_amount, most_amount, nouns_of, often, secret_nouns
+
+_TABLE: Final = "make a table with sfumato sweep and name it with --sweep"
+_FRONTIER_LEFT_OUT: Final = {
+    "left out on purpose": "This was left out on purpose. It is made within a minute with --frontier-time 60.",
+    "no epsilon is promised": "The file guarantees no epsilon, so there is none to make larger or smaller.",
+    "several epsilons are promised": "This is not made for several guarantees of this kind, whose epsilons could "
+    f"change separately. To see one of them change, {_TABLE}.",
+    "the promise is not proved": "What the file claims of this mechanism is not proved, or not all of it. It "
+    "cannot be compared with designs that are proved.",
+    "the cost is not known": "What a report costs is not known, so neither is what it would cost with another "
+    "epsilon.",
+    "none was ready in time": "No other design was ready in time. Allow more, such as --frontier-time 600 for ten "
+    f"minutes, or {_TABLE}.",
+}
+_IMPOSSIBLE: Final = (
+    "The table states a smaller loss, with no larger epsilon, than was proved to be the least for designs of this "
+    "kind. It is of other people, places or designs, or it is wrong."
+)
+_ATTACKS_LEFT_OUT: Final = {
+    "prior": "the file holds no prior, so it is not known how common each one is",
+    "visits": "the true points were not given, and each report of one place starts from another point near it",
+    "unsaid": "the true points were not given",
+    "table": "that is done for noise whose reports are moved to the places of a table",
+    "size": "there are too many places to simulate enough cases in a few seconds",
+}
+_NO_CHANCE: Final = {
+    "visits": "Not known without visits (--visits): how often an attacker's guess is {}.",
+    "table": "Not computed for noise whose reports are not moved to the places of a table: how often an "
+    "attacker's guess is {}.",
+    "size": "Not computed for so many visits: how often an attacker's guess is {}.",
+    "many": "Not computed for so many visits: how often an attacker's guess is {}. Use 'sfumato attack'.",
+    "prior": "Not known, because the file holds no prior: how often an attacker's guess is {}.",
+}
+_POINTS: Final = "where the visits were"
+_COUNTING: Final = {
+    "cells": ", counted between centres of cells",
+    "ranges": ", counted between middles of ranges",
+}
+_WAY: Final = ", the shorter way around the circle"
+_TINY: Final = 0.01  # of its upper bound: an estimate that is stated by the bound alone
+_SAME: Final = 1e-9  # relative: bounds that only rounding parts
+
+
+def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in the region") -> tuple[str, ...]:
+    """Return what a report costs on average, over the visits or other points called ``of``."""
+    if cost.expected is None:
+        if subject.kind == "noise":
+            return (
+                "The distance between reports and true points depends on where people are, which was not given. "
+                "Add their visits (--visits).",
+            )
+        return ("The file does not hold both a prior and a loss, so the cost of a report is not known.",)
+    if not cost.checked:
+        return _stated(cost, cost.expected, subject)
+    return (_expected(cost, cost.expected, subject, of),)
+
+
+def _stated(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> tuple[str, ...]:
+    """Return the mean of a table of losses that the file's writer made, which says nothing of people."""
+    sentences = [
+        f"By the table of losses that the file states under the name {quote(cost.name)}, a report costs at most "
+        f"{most_amount(expected.most, expected.unit)} on average{_worst(cost, subject)}.",
+        "Nothing in the file confirms the table, so this does not show how far reports are from the truth.",
+    ]
+    if subject.region:
+        sentences.append("With visits, 'sfumato report --visits' states the distance from the true points.")
+    return tuple(sentences)
+
+
+def _worst(cost: CostFacts, subject: SubjectFacts) -> str:
+    if cost.worst is None:
+        return ""
+    return f" (at most {most_amount(cost.worst.value, cost.worst.unit)} for the worst {secret_nouns(subject)[0]})"
+
+
+def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: str) -> str:
+    name, worst, most = cost.name, _worst(cost, subject), most_amount(expected.most, expected.unit)
+    if cost.kind == "true point":
+        kind = name.removesuffix(TRUE_POINT)
+        distance = "" if kind == "euclidean" else f" ({name_phrase(kind, 'distance')})"
+        between = f"at most {most}"
+        if expected.lower is not None and least_amount(expected.lower, expected.unit) != most:
+            between = f"between {least_amount(expected.lower, expected.unit)} and {most}"
+        return f"Average distance from true point to report: {between}, over {of}{distance}."
+    if cost.kind == "hamming":
+        return (
+            f"At most {percent_at_most(expected.most)} of the reports name another {_named(subject)} than the "
+            "true one."
+        )
+    if cost.kind == "centres":
+        distance = "" if name == "euclidean" else f" ({name_phrase(name, 'distance')})"
+        return (
+            f"Average distance from the centre of the true cell to the reported place: at most {most}{worst}"
+            f"{distance}. The position within the cell is not counted."
+        )
+    if _by_numbers(cost, subject):
+        way = _WAY if subject.circle is not None else ""
+        return f"Average difference between the report and the true number: at most {most}{worst}{way}."
+    if cost.kind == "distance":
+        way = _WAY if subject.circle is not None and name == "absolute" else ""
+        return (
+            f"Average distance between the report and the true {nouns_of(subject)[0]}: at most {most}{worst}{way}."
+        )
+    return f"Average loss ({name_phrase(name)}): at most {most}{worst}."
+
+
+def _named(subject: SubjectFacts) -> str:
+    return {"cells": "place", "points": "lattice point"}.get(subject.kind, nouns_of(subject)[0])
+
+
+def _by_numbers(cost: CostFacts, subject: SubjectFacts) -> bool:
+    """Return whether the loss is how far the reported number is from the true one."""
+    return (
+        cost.kind in ("loss", "distance")
+        and cost.checked
+        and cost.name == "absolute"
+        and subject.kind in ("numbers", "ranges")
+    )
+
+
+def smoothed_words(expected: Quantity, subject: SubjectFacts, of: str) -> str:
+    """Return the loss under a prior that is not that of the visits."""
+    one = secret_nouns(subject)[0] if subject.kind == "points" else "place"
+    return (
+        f"The prior is not that of {of}, as with smoothing. Under it the average loss is at most "
+        f"{most_amount(expected.most, expected.unit)}. There, a {one} without visits counts as if people were at "
+        "it."
+    )
+
+
+def held_out_words(expected: Quantity | None, visits: int, maker: str) -> str:
+    """Return the loss on visits that a maker, ``the design`` or ``the remap``, has not seen; None for no such."""
+    if expected is None:
+        return f"None of the {counted(visits, 'visit')} held out is in the region, so their loss is not known."
+    return (
+        f"On {counted(visits, 'visit')} held out, which {maker} has not seen, the average distance from the true "
+        f"point is about {about_amount(expected.value, expected.unit)}. That is an estimate, not a bound."
+    )
+
+
+def covered_words(subject: SubjectFacts, guarantees: int, constraints: int, loss: str = "") -> str:
+    """Return which mechanisms a bound covers, in words that follow "no mechanism".
+
+    The bound of a program is about mechanisms that make its reports from its secrets. With other reports, or on a
+    lattice with another way of proof, a mechanism may do better.
+    """
+    limits = ["these linear constraints" if constraints > 1 else "this linear constraint"] if constraints else []
+    limits += [loss] if loss else []
+    if subject.kind == "points":
+        proof = ["the rows that prove the guarantee"] if guarantees else []
+        return f"on these lattice points, with {_listed(['these reports', *limits, *proof])},"
+    kept = ["these guarantees" if guarantees > 1 else "this guarantee"] if guarantees else []
+    return f"with {_listed([*kept, *limits, 'these reports'])}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def optimum_words(cost: CostFacts, subject: SubjectFacts, covered: str, by: str = "", guesses: int = 0) -> str:
+    """Return what no covered mechanism reaches, and how far this one is from it."""
+    if cost.best is None or cost.reached is None:
+        return ""
+    best, reached, unit = cost.best.value, cost.reached.value, cost.best.unit
+    if cost.objective == "distortion":
+        near = near_words(reached, best, unit)
+        who = f"the best attacker who guesses one of {guesses:,} points" if guesses else "the best attacker"
+        return (
+            f"No mechanism {covered} gives {who} an average error above {most_amount(best, unit)}. With "
+            f"this one it is at least {least_amount(reached, unit)}: {near}{by}."
+        )
+    near = near_words(best, reached, unit)
+    if cost.kind == "hamming" and cost.objective == "expected":
+        return (
+            f"No mechanism {covered} names another {_named(subject)} in less than {percent_at_least(best)} of its "
+            f"reports. This one does in at most {percent_at_most(reached)}: {near}{by}."
+        )
+    mean = "a worst-case" if cost.objective == "worst-case" else "an average"
+    return (
+        f"No mechanism {covered} has {mean} loss below {least_amount(best, unit)}. This one has at most "
+        f"{most_amount(reached, unit)}: {near}{by}."
+    )
+
+
+def near_words(low: float, high: float, unit: str) -> str:
+    """Return how far a mechanism is from the best of those that its bound covers: relative, or else absolute."""
+    if low >= high:
+        return "it is the best of them"
+    apart = sum_above((high, -low))
+    least = min(abs(low), abs(high)) if low * high > 0 else 0.0  # the optimum is no smaller
+    if apart > 0.5 * least:
+        return f"within {most_amount(apart, unit)} of the best of them"
+    return f"within {gap_at_most(up(apart / least))} of the best of them"
+
+
+def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
+    """Return where the design stands among others, or why that is not stated."""
+    if not facts.frontier:
+        return (_FRONTIER_LEFT_OUT[facts.frontier_left_out],)
+    begin = (
+        f"This design is compared with {counted(sum(not each.this for each in facts.frontier), 'other design')}."
+    )
+    if facts.frontier_source != "computed":
+        source = (
+            f"They are as the table {plain(facts.frontier_source)} states them. Nothing here proves them, or that "
+            "they are for the same people and places."
+        )
+        return (f"{begin} {source}", *((_IMPOSSIBLE,) if _too_cheap(facts) else ()))
+    if facts.subject.kind == "noise":
+        return (
+            f"{begin} They were made for this report: noise of the same kind with other epsilons, for the same "
+            "visits. With a smaller epsilon a report reveals less.",
+            "The least loss of other kinds of mechanism is not stated here.",
+        )
+    kept = [
+        *(
+            ["the guarantee on the attacker's error"]
+            if any(each.kind == "error" for each in facts.promises)
+            else []
+        ),
+        *([f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []),
+    ]
+    also = f", and all of them keep {' and '.join(kept)}" if kept else ""
+    one = secret_nouns(facts.subject)[0]
+    sentences = [
+        f"{begin} They were made for this report, with the prior (how common each {one} is) and the loss (how a "
+        f"report's cost is counted) of the file{also}. With a smaller epsilon a report reveals less, and the "
+        "least possible cost is at least as high.",
+        "Time was limited, so there are two numbers for each epsilon: the most that the design loses, and what no "
+        f"design with this epsilon goes below, {_of_this_kind(facts)}. The least loss is between them.",
+    ]
+    if any(each.loss.known is Known.STATED for each in facts.frontier):
+        sentences.append("Losses are by the file's own table, which nothing confirms.")
+    return tuple(sentences)
+
+
+def frontier_headings(facts: ReportFacts) -> tuple[str, ...]:
+    """Return the headings of the table of designs."""
+    if facts.frontier_source != "computed":
+        return ("epsilon", "loss, at most, as the table states it")
+    if facts.subject.kind == "noise":
+        return ("epsilon", "average distance from the true point, at most")
+    at_worst, share = facts.frontier[0].objective == "worst-case", facts.cost.kind == "hamming"
+    one = secret_nouns(facts.subject)[0]
+    what = f"reports that name another {_named(facts.subject)}" if share else "loss"
+    mean = f" for the worst {one}" if at_worst else "" if share else " on average"
+    return ("epsilon", f"{what}{mean}, at most", "what no such design goes below")
+
+
+def frontier_rows(facts: ReportFacts) -> tuple[tuple[str, ...], ...]:
+    """Return the design and the others, by epsilon."""
+    share = facts.cost.kind == "hamming"
+    bounded = facts.frontier_source == "computed" and facts.subject.kind != "noise"
+    rows: list[tuple[str, ...]] = []
+    for each in facts.frontier:
+        at = f"at most {at_most(each.epsilon.value)}" if each.this else about(each.epsilon.value)
+        name = f"{at}{plain(each.epsilon.unit)}{' (this design)' if each.this else ''}"
+        most = percent_at_most(each.loss.most) if share else most_amount(each.loss.most, each.loss.unit)
+        rows.append((name, most, _least(each.loss, share=share)) if bounded else (name, most))
+    return tuple(rows)
+
+
+def frontier_caption(facts: ReportFacts) -> str:
+    """Return what the table shows."""
+    computed = facts.frontier_source == "computed"
+    return "Designs by their epsilon." if computed else "Other designs as a table states them, and this one."
+
+
+def _least(loss: Quantity, *, share: bool) -> str:
+    if loss.lower is None:
+        return "not known"
+    return percent_at_least(loss.lower) if share else least_amount(loss.lower, loss.unit)
+
+
+def _of_this_kind(facts: ReportFacts) -> str:
+    if facts.subject.kind == "points":
+        return "if it is of this kind (the same lattice, the same reports, the same way of proof)"
+    return "if it makes the same reports"
+
+
+def _too_cheap(facts: ReportFacts) -> bool:
+    """Return whether a design loses less than the least that is proved, with no larger epsilon."""
+    best, this = facts.cost.best, _this(facts.frontier)
+    if best is None or this is None or facts.cost.objective != "expected":
+        return False
+    least = best.value / 1000 if (best.unit, this.loss.unit) == ("m", "km") else best.value
+    return any(each.epsilon.value <= this.epsilon.value and each.loss.value < least for each in facts.frontier)
+
+
+def _this(frontier: Sequence[FrontierFacts]) -> FrontierFacts | None:
+    return next((each for each in frontier if each.this), None)
+
+
+def attack_words(
+    attacks: Sequence[AttackFacts], subject: SubjectFacts, *, even: bool = False, points: str = _POINTS
+) -> tuple[str, ...]:
+    """Return what the best attacker finds, with one report and with several."""
+    sentences = []
+    for what in dict.fromkeys(each.what for each in attacks):
+        of_kind = {each.who: each for each in attacks if each.what == what}
+        informed, blind = of_kind.get("informed"), of_kind.get("blind")
+        if informed is None or blind is None:
+            continue
+        if even and what != "point":
+            who = f"Best attacker, if all {secret_nouns(subject)[1]} are equally likely"
+        else:
+            who = f"Best attacker, knowing {_knowledge(informed, subject, points)}"
+        if informed.error is not None and blind.error is not None:
+            sentences.append(f"{who}: {_error(informed.error, blind.error, what, subject)}")
+        if informed.hit is not None and blind.hit is not None:
+            sentences.append(f"{who}: {_hit(informed.hit, blind.hit, what, subject)}")
+    for each in attacks:
+        if each.who == "repeated":
+            sentences += _repeated(each, subject)
+    return tuple(sentences)
+
+
+def no_attack_words(subject: SubjectFacts) -> str:
+    """Return why nothing is known of attackers."""
+    why = "the true points were not given" if subject.kind == "noise" else "the file holds no prior"
+    return f"How close an attacker comes is not known, because {why}."
+
+
+def simulation_words(left_out: str) -> str:
+    """Return that what is simulated proves nothing, or why nothing is."""
+    if not left_out:
+        return "Simulated numbers are estimates: they prove nothing."
+    return f"Attackers with several reports were not simulated: {_ATTACKS_LEFT_OUT[left_out]}."
+
+
+def _knowledge(attack: AttackFacts, subject: SubjectFacts, points: str = _POINTS) -> str:
+    return points if attack.what == "point" else f"how common each {secret_nouns(subject)[0]} is"
+
+
+def _hit(hit: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -> str:
+    if what == "vertex":
+        return (
+            f"finds the lattice point that a position is rounded to {often(hit)} "
+            f"({about_percent(blind.value)} without the report). A neighbouring lattice point counts as wrong."
+        )
+    return (
+        f"finds the true {nouns_of(subject)[0]} {often(hit)} ({about_percent(blind.value)} without the "
+        "report, 100 % without protection)."
+    )
+
+
+def _error(error: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -> str:
+    counting = " from the true point"
+    if what != "point":
+        counting = {
+            "cells": ", counted between centres of cells",
+            "ranges": ", counted between middles of ranges",
+        }.get(subject.kind, _WAY if subject.circle is not None else "")
+    baseline = f"about {about_amount(blind.value, blind.unit)} with no report"
+    if error.least <= 0:
+        return f"no error is proved{counting} ({baseline})."
+    return f"average error {_between(error)}{counting} ({baseline}, 0 with no protection)."
+
+
+def _between(number: Quantity) -> str:
+    """Return the proved bounds of a quantity: between two numbers, or at least the lower one."""
+    low, high = least_amount(number.least, number.unit), most_amount(number.most, number.unit)
+    if number.lower is not None and number.upper is not None and low != high:
+        return f"between {low} and {high}"
+    return f"at least {low}"
+
+
+def _repeated(attack: AttackFacts, subject: SubjectFacts) -> list[str]:
+    one = nouns_of(subject)[0] if attack.what == "value" else attack.what
+    begin = f"After {attack.reports:,} fresh reports of the same {one}, an attacker who combines them"
+    end = f"simulated in {counted(attack.draws, 'case')}"
+    sentences = []
+    if attack.hit is not None:
+        sentences.append(f"{begin} finds it {_share(attack.hit, Side.AT_MOST)} of the time ({end}).")
+    if attack.error is not None:
+        sentences.append(f"{begin} has an average error of {_length(attack.error, Side.AT_LEAST)} ({end}).")
+    return sentences
+
+
+def attack_rows(attacks: Sequence[AttackFacts], subject: SubjectFacts) -> tuple[tuple[str, ...], ...]:
+    """Return a row for each attacker: who, how often they find the secret, their average error."""
+    hits, errors = _columns(attacks)
+    rows = []
+    for each in attacks:
+        hit = ("" if each.hit is None else _share(each.hit, Side.AT_MOST),) if hits else ()
+        error = ("" if each.error is None else _length(each.error, Side.AT_LEAST),) if errors else ()
+        rows.append((_name(each, subject), *hit, *error))
+    return tuple(rows)
+
+
+def attack_headings(attacks: Sequence[AttackFacts], subject: SubjectFacts) -> tuple[str, ...]:
+    """Return the headings of these rows."""
+    hits, errors = _columns(attacks)
+    return (
+        "attacker",
+        *((f"finds the {secret_nouns(subject)[0]}",) if hits else ()),
+        *(("average error",) if errors else ()),
+    )
+
+
+def _columns(attacks: Sequence[AttackFacts]) -> tuple[bool, bool]:
+    return any(each.hit is not None for each in attacks), any(each.error is not None for each in attacks)
+
+
+def _name(attack: AttackFacts, subject: SubjectFacts) -> str:
+    """Return what an attacker sees and knows."""
+    if attack.who == "bare":
+        return "sees the truth: there is no mechanism"
+    knows = f"knows {_knowledge(attack, subject)}"
+    if attack.who == "blind":
+        return f"sees no report, {knows}"
+    if attack.who == "misinformed":
+        several = "places" if subject.region else nouns_of(subject)[1]
+        return f"sees one report, takes all {several} for equally likely"
+    return f"sees {'one report' if attack.reports == 1 else f'{attack.reports:,} fresh reports'}, {knows}"
+
+
+def _share(share: Quantity, side: Side) -> str:
+    if share.confidence is not None:
+        low, high = percent_at_least(share.lower or 0.0), percent_at_most(share.most)
+        sure = f"with {percent_of_confidence(share.confidence)} confidence"
+        return f"{about_percent(share.value)} ({sure} {low} to {high})"
+    if share.lower == share.upper == share.value and share.value in (0.0, 1.0):
+        return percent(share.value)
+    if share.upper is None or share.lower == share.upper:
+        return about_percent(share.value)
+    limit = percent_at_most(share.upper)
+    return "no useful limit" if limit == ALL else f"{side.value} {limit}"
+
+
+def _length(length: Quantity, side: Side) -> str:
+    unit = length.unit
+    if length.confidence is not None:
+        sure = f"with {percent_of_confidence(length.confidence)} confidence"
+        high = most_amount(length.most, unit)
+        if not length.lower and length.value < _TINY * length.most:
+            return f"at most {high} ({sure})"
+        low = least_amount(length.lower or 0.0, unit)
+        return f"about {about_amount(length.value, unit)} ({sure} {low} to {high})"
+    if length.lower is None:
+        return f"about {about_amount(length.value, unit)}"
+    if length.lower == length.upper:
+        return about_amount(length.value, unit)
+    return f"{side.value} {least_amount(length.lower, unit)}" if length.lower > 0 else "no useful limit"
+
+
+def tuple_words(tuples: TupleFacts, subject: SubjectFacts) -> tuple[str, ...]:
+    """Return what is proved of tuples, what the best answer costs, and what attackers who see tuples find."""
+    sentences = [
+        f"A tuple has {tuples.queries:,} reports in any order: one is drawn from the true "
+        f"{nouns_of(subject)[0]}, the others are dummies. What is proved of one report holds for a tuple too.",
+        *(tuples.proofs or ("The file guarantees nothing about tuples.",)),
+    ]
+    if tuples.best is not None and tuples.single is not None:
+        sentences.append(
+            f"The best of {tuples.queries:,} answers loses about "
+            f"{about_amount(tuples.best.value, tuples.best.unit)} on average, a single report about "
+            f"{about_amount(tuples.single.value, tuples.single.unit)} (computed, not proved)."
+        )
+    if not tuples.attacks:
+        return (*sentences, "How often an attacker finds the secret from a tuple was not computed.")
+    found = attack_words(tuples.attacks, subject)
+    return (*sentences, f"From a tuple instead of one report (computed, not proved): {found[0]}", *found[1:])
+
+
+def information_words(information: InformationFacts, subject: SubjectFacts) -> str:
+    """Return how many bits one report reveals at most."""
+    one, whole = secret_nouns(subject)[0], about(information.entropy)
+    if information.bits > information.entropy:
+        return f"One report may reveal everything about the {one}, about {whole} bits."
+    return (
+        f"One report reveals at most {at_most(information.bits)} bits of the {one} on average, of about {whole} "
+        "in all."
+    )
+
+
+def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
+    """Return how often the best attacker is near the secret, and whether a requirement on that holds."""
+    sentences = [_chance(risk, subject)]
+    if risk.outcome is not None:
+        because = ""
+        if risk.outcome is Outcome.UNDECIDED:
+            why = "it is not known" if risk.chance is None else "the limit lies between these bounds"
+            because = f", because {why}"
+        sentences.append(f"The requirement '{plain(risk.text)}' {risk.outcome.value.upper()}{because}.")
+        blind = risk.blind
+        least = None if blind is None else blind.lower
+        if risk.limit is not None and least is not None and least > risk.limit.value:
+            sentences.append("No mechanism can satisfy it: even without any report a guess is right more often.")
+    return tuple(sentences)
+
+
+def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
+    near, chance = _near(risk, subject), risk.chance
+    if chance is None or chance.upper is None or chance.lower is None:
+        return _NO_CHANCE[risk.why].format(near)
+    knowing = {
+        "visits": "knowing where the visits in the region were",
+        "file": "knowing where the visits of the file were",
+        "prior": f"knowing how common each {nouns_of(subject)[0]} is",
+    }[risk.of]
+    some = ""
+    if chance.upper - chance.lower > _SAME * chance.upper:
+        some = f"; some guesses reach {percent_at_least(chance.lower)}"
+    blind = "" if risk.blind is None or risk.blind.upper is None else f" ({often(risk.blind)} without the report)"
+    return f"Best attacker, {knowing}: {near} {often(chance)}{some}{blind}."
+
+
+def _near(risk: RiskFacts, subject: SubjectFacts) -> str:
+    if subject.region:
+        shown = plain(risk.shown).strip()
+        metres = least_amount(risk.radius.value, "m", 5)
+        return f"within {shown}{'' if shown == metres else f' ({metres})'} of the true point"
+    if risk.radius.value == 0:
+        return "right"
+    middle = "the middle of the true range" if subject.kind == "ranges" else f"the true {nouns_of(subject)[0]}"
+    return f"within {least_amount(risk.radius.value, risk.radius.unit, 9)} of {middle}"

@@ -1,0 +1,269 @@
+"""Sentences on what a file protects, its limits, prior and origin, with the nouns and amounts of all sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ...core.naming import quote
+from ...core.units import canonical
+from ...escaping import plain
+from ...rounding import about, amount, amount_at_least, amount_at_most, counted, exactly, percent_at_most
+from ..facts import FileFacts, Quantity, ReportFacts, SubjectFacts
+
+_NOUNS: Final = {
+    "points": ("point", "points"),
+    "noise": ("point", "points"),
+    "cells": ("cell", "cells"),
+    "ranges": ("range", "ranges"),
+}
+_WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
+ALL: Final = "100 %"
+"""A limit of a share that limits nothing."""
+
+
+def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
+    """Return what one secret is called, and several."""
+    return _NOUNS.get(subject.kind, ("value", "values"))
+
+
+def secret_nouns(subject: SubjectFacts) -> tuple[str, str]:
+    """Return what one secret of the channel is called, and several: on a lattice its points."""
+    return ("lattice point", "lattice points") if subject.kind == "points" else nouns_of(subject)
+
+
+def about_amount(value: float, unit: str) -> str:
+    """Return a quantity, rounded to nearest, as text."""
+    return _written(amount, value, unit, 3)
+
+
+def most_amount(value: float, unit: str, digits: int = 3) -> str:
+    """Return an upper bound of a quantity as text, never below it."""
+    return _written(amount_at_most, value, unit, digits)
+
+
+def least_amount(value: float, unit: str, digits: int = 3) -> str:
+    """Return a lower bound of a quantity as text, never above it."""
+    return _written(amount_at_least, value, unit, digits)
+
+
+def _written(write: Callable[[float, str, int], str], value: float, unit: str, digits: int) -> str:
+    unit = canonical(plain(unit))
+    if unit not in _WORDS:
+        return write(value, unit, digits)
+    number = write(value, "", digits)
+    return f"{number} {unit}{'' if number == '1' else 's'}"
+
+
+def often(share: Quantity) -> str:
+    """Return at most how often something happens: ``at most 12 % of the time``, or ``every time``."""
+    if share.lower == 1:
+        return "every time"
+    limit = percent_at_most(share.most)
+    return "perhaps every time (no useful limit is proved)" if limit == ALL else f"at most {limit} of the time"
+
+
+def title_words(subject: SubjectFacts, circle: str = "") -> str:
+    """Return what a mechanism is for, as a title."""
+    if subject.kind == "noise":
+        return "Noise for coordinates"
+    return f"A mechanism for {counted(subject.secrets, *secret_nouns(subject))} {circle}".strip()
+
+
+def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
+    """Return what is protected, for whom, where and from whom."""
+    sentences = [
+        _what(subject),
+        f"It protects the person whose {'position' if subject.region else 'answer'} goes in, for one report of "
+        "one person at a time.",
+        "It protects from everyone who sees the report: who collects it, who receives it later, and who steals "
+        "it.",
+    ]
+    if subject.region:
+        south, west, north, east = subject.region
+        width, height = (amount(each, "m", 2) for each in subject.size)
+        sentences.append(
+            f"It takes positions in the box from {_degrees(south, 'N', 'S')}, {_degrees(west, 'E', 'W')} to "
+            f"{_degrees(north, 'N', 'S')}, {_degrees(east, 'E', 'W')}, about {width} wide and {height} high."
+        )
+    return (*sentences, *_never(subject))
+
+
+def _what(subject: SubjectFacts) -> str:
+    places = counted(subject.reports, "place")
+    if subject.kind == "noise":
+        return "This mechanism takes a position on the map and reports another one, moved by random noise."
+    if subject.kind == "points":
+        return f"This mechanism takes a position on the map and reports a place drawn at random from {places}."
+    if subject.kind == "cells":
+        return (
+            f"This mechanism takes the cell of the map that a person is in, one of {subject.secrets:,}, and "
+            f"reports a place drawn at random from {places}."
+        )
+    one, several = nouns_of(subject)
+    between = f", from {subject.first} to {subject.last}" if subject.kind != "categories" else ""
+    if subject.circle is not None:
+        circle = f"{exactly(subject.circle.value)} {subject.circle.unit}".rstrip()
+        between = f"{between}, numbers on a circle of {circle}"
+    return (
+        f"This mechanism takes the true {one}, one of {counted(subject.secrets, one, several)}{between}, and "
+        f"reports an answer drawn at random from {counted(subject.reports, 'answer')}."
+    )
+
+
+def _never(subject: SubjectFacts) -> tuple[str, ...]:
+    sentences = []
+    if subject.impossible and subject.secrets:
+        of = f"the {subject.secrets:,} {nouns_of(subject)[1]}"
+        if subject.kind == "points":
+            sentences.append(
+                f"A position is first rounded at random to one of {subject.secrets:,} lattice points."
+            )
+            of = "these"
+        sentences.append(
+            f"The prior (how common each of {of} is) gives {subject.impossible:,} of them no probability."
+        )
+    if subject.unused:
+        listed = counted(subject.reports, "answer" if not subject.region else "place")
+        sentences.append(
+            f"Of the {listed}, {subject.unused:,} {'is' if subject.unused == 1 else 'are'} never reported."
+        )
+    return tuple(sentences)
+
+
+def _degrees(value: float, positive: str, negative: str) -> str:
+    return f"{abs(value):.4f}° {positive if value >= 0 else negative}"
+
+
+def limit_words(facts: ReportFacts) -> tuple[str, ...]:
+    """Return what is not protected; only what is true of this file."""
+    subject, kinds = facts.subject, {each.kind for each in facts.promises}
+    _, several = nouns_of(subject)
+    unproved = any(not (each.holds or each.for_stated) and each.kind != "nothing" for each in facts.promises)
+    prior, counting = facts.prior, f"how common each {secret_nouns(subject)[0]} is"
+    counting = f"that every {secret_nouns(subject)[0]} counts alike" if prior.even else counting
+    listed = (
+        (
+            bool(kinds & {"points", "cells", "values", "near"}),
+            "Repetition: the guarantee is for one report. Each fresh report of the same person reveals more: for "
+            "ten of them, epsilon is ten times as large.",
+        ),
+        (
+            not kinds & {"points", "cells", "values", "near"},
+            "Repetition: unless stated otherwise, everything here is about one report. Several reports of one "
+            "person reveal more.",
+        ),
+        (
+            True,
+            "Other data: when a report is made, under which name, how often, and that it is made at all. Other "
+            "published data adds to what a report reveals.",
+        ),
+        (
+            True,
+            "Related people and places: what is known of one place or person can reveal something of another.",
+        ),
+        (
+            True,
+            "The true value: the program that draws the report has it, and so has anyone who runs that program. "
+            "The guarantee is about those who see only the report.",
+        ),
+        (
+            True,
+            "Time: how long a draw takes may depend on the true value. The guarantee is about those who cannot "
+            "measure it.",
+        ),
+        (True, "Columns that a release keeps: they are published unchanged."),
+        (
+            True,
+            "Limits on reports: the file sets none. A ledger of budgets can limit what each person spends.",
+        ),
+        (
+            subject.chosen_reports,
+            "Places of the data: reports are made at places chosen for a set of visits. Some may be exactly at a "
+            "visit, and everyone with reports or the file sees them. If the visits are the protected person's "
+            "own, that is a second release, which no guarantee here covers.",
+        ),
+        (
+            bool(subject.region),
+            "Positions outside of the region above: they have no guarantee unless they are first moved into it.",
+        ),
+        (
+            subject.kind == "cells",
+            "Borders of cells: two people a metre apart may be in two cells. They can then be distinguished like "
+            "the centres of these cells.",
+        ),
+        (
+            subject.kind == "points" and "points" not in kinds,
+            "Exact points: no guarantee of this file is about two points that a person may be at.",
+        ),
+        (
+            "near" in kinds,
+            f"{several.capitalize()} farther apart: a report can distinguish them better. Epsilon counts once for "
+            "each step of at most that distance from one to the other.",
+        ),
+        (
+            any(each.unprotected for each in facts.promises),
+            f"Pairs of {several} that a guarantee counts as infinitely far apart: they have no guarantee.",
+        ),
+        (
+            "error" in kinds,
+            "Attackers who know more: the guaranteed error is only for an attacker with the knowledge named "
+            "above.",
+        ),
+        (
+            any(each.for_stated for each in facts.promises),
+            "Distances that only the file states: what is proved for them does not apply to true distances.",
+        ),
+        (
+            unproved or not all(each.holds for each in facts.constraints),
+            "What was NOT PROVED above: do not rely on it.",
+        ),
+        (prior.held, f"The prior: anyone with the mechanism file can read {counting}."),
+        (
+            bool(prior.places),
+            f"The visits: the mechanism file holds the exact {counted(prior.places, 'place')} of "
+            f"{counted(prior.visits, 'visit')}. Keep it as secret as these.",
+        ),
+        (
+            prior.table,
+            "The places of the table: the mechanism file and the reports show the places that the table was made "
+            "of, some of them exactly.",
+        ),
+    )
+    return tuple(sentence for applies, sentence in listed if applies)
+
+
+def prior_words(facts: ReportFacts) -> tuple[str, ...]:
+    """Return where the prior comes from, and that it is in the file."""
+    prior = facts.prior
+    if not prior.held:
+        return ("The file holds no prior: it does not say how common each one is.",)
+    source = (
+        f"It comes from {plain(prior.source)}." if prior.source else "The file does not say where it comes from."
+    )
+    alike = " It counts all of them alike." if prior.even else ""
+    return (
+        f"The prior says how common each {secret_nouns(facts.subject)[0]} is. It is in the mechanism file.{alike} "
+        f"{source}",
+    )
+
+
+def prior_formal(facts: ReportFacts) -> tuple[str, ...]:
+    """Return the entropy of the prior."""
+    entropy = facts.prior.entropy
+    return () if entropy is None else (f"Its entropy is about {about(entropy.value)} bits.",)
+
+
+def file_words(file: FileFacts) -> tuple[str, ...]:
+    """Return what was not used, and what nothing confirms."""
+    sentences = [f"Taken from the file: {plain(note)}." for note in file.stated]
+    if file.claims:
+        names = ", ".join(map(quote, file.claims))
+        sentences.append(f"The file also holds claims of its writer ({names}). They were not used here.")
+    return tuple(sentences)
+
+
+REPETITION: Final = (
+    "The guarantee is for one report. k reports of one person add up to k times epsilon. Other published data is "
+    "not covered."
+)
