@@ -18,7 +18,7 @@ design --grid 4x4 | --cells: The number of cells
 design --bbox 1,2,3,4 | --region: 'south,west,north,east'
 design --timeout 5 | --time-limit: Seconds
 design --plot | --picture: Draw
-design --report out.md | always written, beside the mechanism file
+design --report out.md | always written next to the mechanism file
 design --data visits.csv | without an option. For example: sfumato design visits.csv.
 design --column age | sfumato design-column TABLE --column NAME
 design --each-user | sfumato design-users
