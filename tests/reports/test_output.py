@@ -12,7 +12,7 @@ def made(monkeypatch, tmp_path):
     """The run of a design on lattice points in a terminal of 80 columns, and the command line."""
     run = runner(monkeypatch, tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    options = ("--spacing", "1.5 km", "--keep", "program", "--no-picture", "-o", "m.sfm")
+    options = ("--spacing", "1.5 km", "--method", "table", "--no-picture", "-o", "m.sfm")
     visits = sf.synthetic_city(users=20, days=7)
     rows = (f"{lat:.6f},{lon:.6f}" for lat, lon in zip(visits.lat, visits.lon, strict=True))
     (tmp_path / "v.csv").write_text("\n".join(["lat,lon", *rows]) + "\n", encoding="utf-8")
