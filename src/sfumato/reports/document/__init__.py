@@ -4,11 +4,10 @@ from ..facts import Known, Quantity, ReportFacts, Required, as_json, notions_of,
 from .estimate_page import estimate_page
 from .layout import ProvedPromises, audit_page, notion_sections
 from .learn_page import Learned, learn_page
-from .origin import Origin, file_facts
 from .other_designs import SECONDS, OtherDesigns
 from .page import Page, PageFigure, PageSection, PageTable, check_pages
 from .receipt_page import receipt_page
-from .report import Report, report, report_file
+from .report import Origin, Report, file_facts, report, report_file
 
 __all__ = [
     "SECONDS",

@@ -232,7 +232,7 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class ProvedPromises(CompactRepr):
-    """What is proved of a mechanism file: in words, of its guarantees, and of its linear constraints."""
+    """Proofs of a mechanism file: in words, of its guarantees, and of its linear constraints."""
 
     summary: Summary
     outcome: Outcome | None  # fails where a guarantee is about no pair; undecided by unconfirmed distances

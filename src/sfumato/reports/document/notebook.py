@@ -18,7 +18,7 @@ from ...files import MechanismFile
 from ...geo import Places
 from ...optimal import Design
 from ...rounding import about, amount_at_least, amount_at_most, at_most, percent
-from ..facts import notions_of
+from ..facts.requirements import notions_of
 from ..picture import prior_panel
 from ..theme import as_svg
 from ..values import MOST_VALUES, prior_bars

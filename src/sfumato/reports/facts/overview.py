@@ -40,7 +40,7 @@ _SAME: Final = 1e-9  # relative, between a prior and that of the visits
 _MOST: Final = 1_000_000  # distinct visits times reports: about five seconds
 
 
-class Witness(NamedTuple):
+class TightPair(NamedTuple):
     """The pair of secrets and the report at which a guarantee is tightest, as labels."""
 
     pair: tuple[str, str]
@@ -49,7 +49,7 @@ class Witness(NamedTuple):
 
 
 class Making(NamedTuple):
-    """How a design was made."""
+    """The solver of a design, its effort, and its end."""
 
     solver: str
     steps: int
@@ -66,12 +66,12 @@ class Making(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """What a mechanism guarantees, costs and reveals."""
+    """Guarantees, costs and attackers of one mechanism."""
 
     subject: SubjectFacts
     promises: tuple[PromiseFacts, ...]
     constraints: tuple[ConstraintFacts, ...] = ()
-    witnesses: tuple[Witness, ...] = ()
+    witnesses: tuple[TightPair, ...] = ()
     costs: tuple[CostFacts, ...] = ()  # the bound of the optimum is in the last
     smoothed: Quantity | None = None  # the loss under a prior that is not that of the visits
     held_out: Quantity | None = None  # the loss on visits held out
@@ -147,10 +147,10 @@ def _even(prior: Prior) -> bool:
     return len(prior) > 1 and bool((prior.probabilities == prior.probabilities[0]).all())
 
 
-def _witness(mechanism: Mechanism, proof: EpsilonProof) -> Witness:
+def _witness(mechanism: Mechanism, proof: EpsilonProof) -> TightPair:
     first, second = (label_phrase(mechanism.secrets.labels[each]) for each in proof.worst_pair)
     report = label_phrase(mechanism.observables.labels[proof.worst_observable])
-    return Witness((first, second), report, proof.holds)
+    return TightPair((first, second), report, proof.holds)
 
 
 def _usual_risk(held: MechanismFile, visits: Visits | None) -> RiskFacts | None:

@@ -97,7 +97,7 @@ def _json(value: float | None) -> float | str | None:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class SubjectFacts(CompactRepr):
-    """What is protected: how many secrets and reports there are, and where or which they are."""
+    """The subject of a mechanism: how many secrets and reports there are, and where or which they are."""
 
     kind: str  # points, cells, noise, ranges, numbers or categories
     secrets: int  # 0 for noise
@@ -205,7 +205,7 @@ class InformationFacts(NamedTuple):
 
 
 class TupleFacts(NamedTuple):
-    """What is proved of reports that are sent among dummies."""
+    """Proofs, loss and attackers of reports that are sent among dummies."""
 
     queries: int
     proofs: tuple[str, ...]  # of the guarantees of a tuple, in sentences

@@ -1,7 +1,16 @@
 """Maps: outlines to draw on, where a place is reported most often, and what a reader needs to find their way."""
 
-from .drawing import bar_length, draw_names, draw_often, draw_outline, north_arrow, scale_bar
-from .often import by_cell, often, often_cells
+from .drawing import (
+    bar_length,
+    by_cell,
+    draw_names,
+    draw_often,
+    draw_outline,
+    north_arrow,
+    often,
+    often_cells,
+    scale_bar,
+)
 from .outline import Name, Outline, Shape, check_there, invented_outline, most_visited, outline, outline_of
 
 __all__ = [
