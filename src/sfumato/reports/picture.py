@@ -28,9 +28,9 @@ from .maps import (
     draw_outline,
     most_visited,
     north_arrow,
+    often,
     scale_bar,
 )
-from .maps import drawing as often
 from .theme import LIGHT, MAP, ON_MAP, blank, colour_bar
 
 if TYPE_CHECKING:

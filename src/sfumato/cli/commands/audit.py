@@ -51,7 +51,7 @@ def command(options: MechanismAuditOptions) -> None:
 
     The audit trusts nothing that a file says about itself.
     Exit code 0 if every guarantee, linear constraint and requirement holds,
-    1 if one fails, 3 if one is undecided. More: docs/audit.md.
+    1 if one fails, 3 if one is undecided. More: docs/how-to/audit.md.
     For samples and functions: 'sfumato audit-samples', 'sfumato audit-function'.
     """
     from ...audits import Outcome

@@ -56,7 +56,7 @@ def command(options: DesignOptions) -> None:
     Writes a mechanism file (.sfm), a report (.md) and maps (.png); replaces such files.
     The mechanism file holds the prior: how often each place is visited.
     With --region and no visits the design is for points spread evenly.
-    Exit code 3 if the optimum was not reached. More: docs/command-line.md.
+    Exit code 3 if the optimum was not reached. More: docs/reference/command-line.md.
     """
     check_ending(options.output, ".sfm")
     evenly = options.visits is None and options.population is None and options.region is not None

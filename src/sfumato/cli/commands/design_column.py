@@ -42,7 +42,7 @@ def command(options: ColumnOptions) -> None:
 
     Several columns divide epsilon (--split), each with a mechanism file in a folder.
     Without --labels or --numbers, the possible values are read from the table.
-    Exit code 3 if the optimum was not reached. More: docs/categories.md.
+    Exit code 3 if the optimum was not reached. More: docs/how-to/categories.md.
     """
     from ...optimal import design
     from ...reports import check_drawn

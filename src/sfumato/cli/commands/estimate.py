@@ -89,7 +89,7 @@ def command(
     Shares that the reports do not determine are withheld; for places, the smallest districts that are determined
     are estimated instead (shares-districts.csv). With several columns, shares-columns.csv holds each column's.
     Reports without the mark of 'sfumato release' need --unmarked, and must fit the mechanism.
-    Exit code 3 if the estimate did not converge, or no share is determined. More: docs/estimation.md.
+    Exit code 3 if the estimate did not converge, or no share is determined. More: docs/how-to/estimation.md.
     """
     from ...estimation import (
         Reports,

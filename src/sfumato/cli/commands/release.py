@@ -97,7 +97,7 @@ def command(
 
     The guarantee is proved and printed before anything is drawn, with the number of reports per person:
     k reports of one person add up to k times epsilon. Other columns are left out, except those of --keep.
-    The randomness is the operating system's; there is no seed. More: docs/release-at-scale.md.
+    The randomness is the operating system's; there is no seed. More: docs/how-to/pipeline.md.
     """
     from ...errors import InputError
     from ...releases import check_receipt, prepare
