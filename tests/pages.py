@@ -25,7 +25,7 @@ _FILE = re.compile(r"# (\w+\.py)\n")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: python, console (commands and what they print), or text (what python printed)."""
+    """Fenced block of a page: python, bash (a script), console (commands, output), or text (output of python)."""
 
     language: str
     text: str
@@ -39,17 +39,16 @@ def blocks_of(page: Path) -> list[Block]:
     return [Block(each[1], each[2], text.count("\n", 0, each.start()) + 1) for each in found]
 
 
-def run_page(page: Path, *, without: str | None = None) -> dict[str, object]:
+def run_page(page: Path) -> dict[str, object]:
     """Run the blocks of a page in the current folder, and compare what they print with what the page shows.
 
     Blocks of python run in one process, one after the other; one that begins with a comment like ``# app.py`` is
     saved under that name instead. The lines of a console block that begin with ``$`` are run by bash, or in this
-    process where they only call our own command: imports take longer than most commands. A text block is what the
-    python block before it printed.
+    process where they only call our own command: imports take longer than most commands. A bash block is saved
+    under the name in its second line. A text block is what the python block before it printed.
 
     Args:
         page: The page.
-        without: A word; blocks of python that contain it are left out.
 
     Returns:
         The names that the blocks of python have made.
@@ -62,8 +61,10 @@ def run_page(page: Path, *, without: str | None = None) -> dict[str, object]:
             saved = _FILE.match(block.text)
             if saved is not None:
                 Path(saved[1]).write_text(block.text, encoding="utf-8")
-            elif without is None or without not in block.text:
+            else:
                 printed = _run_python(block, where, known)
+        elif block.language == "bash":
+            Path(block.text.splitlines()[1].removeprefix("# ")).write_text(block.text, encoding="utf-8")
         elif block.language == "console":
             for command, shown in _commands(block.text):
                 plain = re.fullmatch(r"sfumato [^&|;<>$`*?]*", command)

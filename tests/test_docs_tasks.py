@@ -18,9 +18,7 @@ def test_the_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if name in ("app", "pipeline"):  # whose budgets are per day
         avoid_midnight(300)
-    run_page(
-        DOCS / "how-to" / f"{name}.md", without="pyspark"
-    )  # tests/releases/spark/test_task_page.py runs that block
+    run_page(DOCS / "how-to" / f"{name}.md")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The page for data teams: its blocks run, one after the other, and its script does what the page says."""
+"""The nightly script of the guide to pipelines: it releases a day once, also after it was killed."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "data-teams.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "pipeline.md"
 KILLED = """
 import os, signal, sys
 from sfumato.releases.work_folder import WorkFolder
@@ -26,41 +26,13 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def run_blocks(chosen):
-    known: dict[str, object] = {}
-    for block in chosen:
-        exec(compile(block, str(PAGE), "exec"), known)
-    return known
-
-
-def test_every_block_is_run_by_a_test():
-    text = PAGE.read_text(encoding="utf-8")
-    assert len(re.findall(r"^```\w+$", text, flags=re.MULTILINE)) == 9
-    assert len(blocks("python")) == 7
-    assert sum("pyspark" in block for block in blocks("python")) == 1  # tests/releases/spark runs that one
-
-
-def test_the_blocks_of_python_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    known = run_blocks(block for block in blocks("python") if "pyspark" not in block)
-    rows = {path.name: pq.read_table(path).num_rows for path in tmp_path.glob("private-*.parquet")}
-    assert rows["private-pandas.parquet"] == 600
-    con = known["con"]
-    watches = con.execute("SELECT count(*), count(DISTINCT visit_id) FROM private_watches").fetchone()
-    assert watches == (600 - rows["private-polars.parquet"],) * 2
-    assert con.execute("SELECT count(*) FROM private_visits").fetchone() == (600,)
-    con.close()
-    assert len(known["found"].probabilities) == len(known["mech"].secrets)
-    assert known["model"][-1].labels_.shape == (600,)
-
-
 def charges(folder):
     return re.findall(r"The record is sound: (\d+) charges to (\d+) users", (folder / "heads.log").read_text())
 
 
 def users(folder):
     """Return what the log says when everybody was charged once."""
-    count = str(len(pq.read_table(folder / "visits/2024-05-01.parquet")["user"].unique()))
+    count = str(len(pq.read_table(folder / "visits/2026-11-23.parquet")["user"].unique()))
     return [(count, count)]
 
 
@@ -68,12 +40,15 @@ def users(folder):
 def evening(tmp_path_factory):
     """A folder with a mechanism, a day of visits, a ledger and the script, which each night copies."""
     folder = tmp_path_factory.mktemp("evening")
-    (made,), (script,) = blocks("sh"), blocks("bash")
+    (script,) = blocks("bash")
+    (creation,) = re.findall(
+        r"^\$ (sfumato ledger create .*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-        run_blocks(blocks("python")[:1])
-        subprocess.run(["bash", "-ec", made], check=True, capture_output=True)
+        exec(compile(blocks("python")[0], str(PAGE), "exec"), {})
+        subprocess.run(["bash", "-ec", creation], check=True, capture_output=True)
     path = folder / "nightly.sh"
     path.write_text(script)
     path.chmod(0o700)
@@ -88,7 +63,7 @@ def night(evening, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     path = tmp_path / "nightly.sh"
 
-    def start(day="2024-05-01", *, killed=False):
+    def start(day="2026-11-23", *, killed=False):
         path_of = os.environ["PATH"]
         if killed:
             (tmp_path / "bin").mkdir()
@@ -108,17 +83,17 @@ def night(evening, tmp_path, monkeypatch):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 @pytest.mark.slow
 def test_the_nightly_script_makes_a_table_once(night, tmp_path):
-    (tmp_path / "private/.2024-05-01.parquet.release").mkdir(mode=0o700, parents=True)  # killed before it began
+    (tmp_path / "private/.2026-11-23.parquet.release").mkdir(mode=0o700, parents=True)  # killed before it began
     done = night()
     assert done.returncode == 0, done.stderr
-    table = pq.read_table(tmp_path / "private/2024-05-01.parquet")
+    table = pq.read_table(tmp_path / "private/2026-11-23.parquet")
     assert table.column_names == ["latitude", "longitude", "label", "device"]
-    assert table.num_rows == 600
-    before = (tmp_path / "private/2024-05-01.parquet").read_bytes()
+    assert table.num_rows == 1000
+    before = (tmp_path / "private/2026-11-23.parquet").read_bytes()
     assert charges(tmp_path) == users(tmp_path)
     assert night().returncode == 0
-    assert (tmp_path / "private/2024-05-01.parquet").read_bytes() == before
-    missing = night("2024-05-02")
+    assert (tmp_path / "private/2026-11-23.parquet").read_bytes() == before
+    missing = night("2026-11-24")
     assert missing.returncode == 1
     assert "there is no file" in missing.stderr
 
@@ -127,10 +102,10 @@ def test_the_nightly_script_makes_a_table_once(night, tmp_path):
 def test_a_night_that_was_killed_goes_on_and_charges_nobody_twice(night, tmp_path):
     done = night(killed=True)
     assert done.returncode in (-signal.SIGKILL, 137), done.stderr
-    assert (tmp_path / "private/.2024-05-01.parquet.release").is_dir()
-    assert not (tmp_path / "private/2024-05-01.parquet").exists()
+    assert (tmp_path / "private/.2026-11-23.parquet.release").is_dir()
+    assert not (tmp_path / "private/2026-11-23.parquet").exists()
     again = night()
     assert again.returncode == 0, again.stderr
     assert "were not drawn again" in again.stdout
-    assert pq.read_table(tmp_path / "private/2024-05-01.parquet").num_rows == 600
+    assert pq.read_table(tmp_path / "private/2026-11-23.parquet").num_rows == 1000
     assert charges(tmp_path) == users(tmp_path)
