@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from sfumato.privacy.vocabulary import table
 from sfumato_papers.reproduction import paper_words
 
 from .atlas_drawing import atlas_drawing
@@ -20,6 +21,7 @@ PARTS: Final[dict[str, Callable[[], str]]] = {
     "commands": command_words,
     "atlas": atlas_drawing,
     "notions": notion_words,
+    "vocabulary": table,
 }
 _ASKED: Final = re.compile(r"^<!-- (\w+): written here by conf\.py -->\n", flags=re.MULTILINE)
 
