@@ -24,7 +24,7 @@ from .test_migration import DIGEST, SALT, written
 TABLES = ("ledger", "accounts", "charges", "places", "batches")
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ledger.md"
 TESTS = {
-    "kill -9, or a power cut, in the middle of a charge": (
+    "kill -9, or a power cut, during a charge": (
         "test_processes.TestKilled.test_while_charging",
         "test_processes.TestKilled.test_while_remembering",
         "test_processes.TestKilled.test_while_charging_the_batches_of_a_run",
@@ -36,11 +36,11 @@ TESTS = {
         "test_hosts.test_a_server_that_crashes_forgets_no_charge_and_no_report",
         "test_hosts.test_a_server_that_is_not_there_charges_nothing",
     ),
-    "kill -9 while it is made, or migrated": (
+    "kill -9 during creation or migration": (
         "test_accidents.test_killed_while_it_is_made",
         "test_accidents.test_killed_while_it_is_migrated",
     ),
-    "the ledger is gone": (
+    "the ledger is missing": (
         "test_ledger.TestAddresses.test_a_ledger_that_is_missing_is_an_error_and_is_not_made",
         "test_check.test_a_file_that_goes_or_is_replaced_while_in_use_is_no_longer_charged",
     ),
@@ -69,7 +69,7 @@ TESTS = {
         "test_blur.test_a_report_that_the_mechanism_cannot_make_is_refused",
         "test_accidents.test_a_report_that_was_removed_is_charged_anew",
     ),
-    "the whole record is written anew": (
+    "the whole record is rewritten": (
         "test_accidents.test_a_record_that_is_written_anew",
         "test_check.test_with_a_key_nobody_else_can_write_the_record_anew",
     ),
@@ -91,7 +91,7 @@ TESTS = {
         "test_processes.TestNoRoom.test_no_room_for_a_new_ledger",
         "test_accidents.test_a_database_that_is_full",
     ),
-    "a folder where nobody may write": ("test_processes.TestNoRoom.test_a_folder_where_nobody_may_write",),
+    "a folder without permission to write": ("test_processes.TestNoRoom.test_a_folder_where_nobody_may_write",),
     "a symbolic link": ("test_processes.TestAtOnce.test_through_a_path_and_symbolic_links",),
     "a hard link": (
         "test_processes.TestHardLinks.test_a_second_name_is_refused_and_costs_nothing",
