@@ -1,5 +1,7 @@
 """Guides: each runs from top to bottom in an empty folder, and prints what it shows."""
 
+import html
+import re
 from pathlib import Path
 
 import pytest
@@ -27,3 +29,19 @@ def test_the_page_runs(name, tmp_path, monkeypatch):
 def test_the_page_about_a_choice_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_page(DOCS / page)
+
+
+@pytest.mark.slow
+def test_the_page_about_assessments_quotes_the_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "how-to" / "assessment.md"
+    run_page(page)
+    source = Path("assessment.html").read_text(encoding="utf-8")
+    report = " ".join(html.unescape(re.sub(r"<[^>]+>", "", source)).split())
+    rows = "\n".join(re.findall(r"^\|.*\|$", page.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    quoted = [each for each in re.findall(r'"([^"]+)"', rows) if each != "very small"]
+    assert len(quoted) == 8
+    for each in quoted:
+        assert each in report
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", source)
+    assert set(re.findall(r"\*(\w[^*|]+)\*", rows)) <= set(headings)
