@@ -321,8 +321,8 @@ def test_the_index_shows_the_readme_without_dead_links():
     IndexPage(str(ROOT), {}).update(metadata)
     text, readme = metadata["readme"]["text"], (ROOT / "README.md").read_text(encoding="utf-8")
     assert not LINK.findall(text)
-    assert "[I ship an app]" not in text
-    assert "I ship an app" in text
+    assert "[Blur this place]" not in text
+    assert "Blur this place" in text
     assert "docs/images" not in text
     assert re.findall(r"```python\n.*?```", text, flags=re.DOTALL) == re.findall(
         r"```python\n.*?```", readme, flags=re.DOTALL
@@ -331,7 +331,7 @@ def test_the_index_shows_the_readme_without_dead_links():
     IndexPage(str(ROOT), {}).update(metadata)
     text = metadata["readme"]["text"]
     assert (
-        len(re.findall(r"\]\(https://example\.org/sfumato/(?:blob|raw)/", text)) == len(LINK.findall(readme)) > 20
+        len(re.findall(r"\]\(https://example\.org/sfumato/(?:blob|raw)/", text)) == len(LINK.findall(readme)) > 10
     )
 
 
