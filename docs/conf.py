@@ -42,6 +42,7 @@ bibtex_reference_style = "author_year"
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
+nb_execution_in_temp = True  # tutorials write files
 COPIED = {"papers/docs": "papers", "benchmarks": "benchmarks"}
 COLON = "\ue000"  # no text holds this character
 UNIT = re.compile(r"(\d) (?=(?:%|km|m|cm|mm|ft)(?![\w(/=]))")
