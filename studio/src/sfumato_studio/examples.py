@@ -55,7 +55,7 @@ def example_data(key: str) -> dict[str, Any]:
         "source": key,
         "title": about["title"],
         "name": key,
-        "notes": ["This is invented: nobody's data are in it."],
+        "notes": ["This is synthetic: it holds no one's data."],
         "sentence": about["sentence"],
         "users": None,
         "columns": [],

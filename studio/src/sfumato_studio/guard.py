@@ -39,7 +39,7 @@ _HEADERS: Final = {
 _ASSETS: Final = "/assets/"  # whose names change with their content
 _FOR_EVER: Final = "private, max-age=31536000, immutable"
 _NO_TOKEN: Final = (
-    "This page belongs to somebody's studio.",
+    "This page belongs to a running studio.",
     "open the address that 'sfumato studio' printed in the terminal, with its token.",
 )
 _ELSEWHERE: Final = ("This request comes from another page.", "use the page of the studio itself.")
@@ -59,7 +59,7 @@ class Key:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The Host headers that are answered: any other may be a name that somebody pointed to this machine."""
+        """The Host headers that are answered: any other may be a foreign name that points to this machine."""
         return frozenset({f"127.0.0.1:{self.port}", f"localhost:{self.port}"})
 
     @property
@@ -69,7 +69,7 @@ class Key:
 
     @property
     def session(self) -> str:
-        """The value of the cookie, from which nobody learns the token."""
+        """The value of the cookie, which does not reveal the token."""
         return hmac.new(self.token.encode(), b"session", hashlib.sha256).hexdigest()
 
 
@@ -184,7 +184,7 @@ def _claimed(headers: Headers) -> int:
 
 
 def _counted(receive: Receive, most: int) -> Receive:
-    """Count the bytes that arrive, whatever the request said, and stop at too many."""
+    """Count the bytes that arrive, and stop at too many, independent of the stated length."""
     seen = 0
 
     async def counting() -> Message:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from .limits import JOBS_RUNNING
 from .processes import hang_up, started
 from .refusals import RefusedError
-from .running import FINAL, RunningJob, is_draft, told_in
+from .running import FINAL, RunningJob, is_draft, progress_key
 from .store import Row, Store
 
 _KEPT_EVERY_S: Final = 0.5  # progress is kept on disk no more often
@@ -114,7 +114,7 @@ class Jobs:
             row = self.now(workspace, identity)
             if row["kind"] == "frontier":
                 raise RefusedError(
-                    409, "The frontier belongs to the places or values.", "choose these anew to begin again."
+                    409, "The frontier belongs to the places or values.", "choose these again to start over."
                 )
             if row["status"] not in FINAL and not is_draft(row):
                 raise RefusedError(409, f"The job is {row['status']}.", "cancel it first.")
@@ -229,15 +229,15 @@ class Jobs:
             "states": str(self._store.states(workspace["id"], row["id"])),
             "seconds": max((line["seconds"] for line in row["progress"]), default=0.0),
         }
-        told = frozenset(map(told_in, row["progress"]))
-        running = RunningJob(dict(row), started(orders), told=told)
+        reported = frozenset(map(progress_key, row["progress"]))
+        running = RunningJob(dict(row), started(orders), reported=reported)
         self._running[row["id"]] = running
         running.thread = threading.Thread(target=self._listen, args=(running,), daemon=True)
         running.thread.start()
         return dict(running.row)
 
     def _listen(self, running: RunningJob) -> None:
-        """Take in what a job tells, until it ends."""
+        """Read the messages of a job until it ends."""
         last: Row = {}
         stream = running.process.stdout
         for line in stream or ():

@@ -61,7 +61,7 @@ FRONTIER_DESIGNS: Final = 12
 """Designs that a frontier is made of."""
 
 STATES_KEPT: Final = 5
-"""Designs of a workspace that were stopped and can be gone on with where they were; older ones begin anew."""
+"""Designs of a workspace that were stopped and can be resumed; older ones start again."""
 
 PROGRESS_LINES: Final = 500
 """Lines of progress that a job keeps."""

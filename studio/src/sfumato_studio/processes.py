@@ -1,4 +1,4 @@
-"""Processes of the studio: started with orders, told a line, asked to the end, and ended with all they started."""
+"""Processes of the studio: start, send a line, ask to end, kill with all child processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Processes = set[subprocess.Popen[str]]
 
 
 class _Family(subprocess.Popen[str]):
-    """A process that none of its own processes outlives: they might hold its pipes, or memory, for ever."""
+    """Subprocess whose whole process group is killed on exit: children could hold its pipes or memory."""
 
     def kill(self) -> None:
         """Kill the process and all that it started; where the system knows no groups, itself alone."""
@@ -30,7 +30,7 @@ class _Family(subprocess.Popen[str]):
             self._kill_all()
 
     def outlived_by_none(self) -> None:
-        """Wait for the process to end, whatever the cause, and kill what it left behind."""
+        """Wait for the process to end, and kill what it left behind."""
         with suppress(ChildProcessError):  # somebody else has just taken note of its end
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)  # nobody takes note here: it keeps its number
         self._kill_all()
@@ -114,7 +114,7 @@ def started(orders: Mapping[str, Any]) -> subprocess.Popen[str]:
 
 
 def tell(process: subprocess.Popen[str], line: str) -> None:
-    """Tell a process a line; one that is gone, or does not listen any more, hears nothing."""
+    """Send a process a line; one that has ended, or does not listen any more, gets nothing."""
     if process.stdin is not None:
         with suppress(BrokenPipeError, ValueError):  # ValueError: it was hung up a moment ago
             process.stdin.write(f"{line}\n")

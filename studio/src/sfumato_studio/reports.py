@@ -1,4 +1,4 @@
-"""Reports of designs: made when somebody asks for one, by a process of its own, and kept."""
+"""Reports of designs: made on request in a process of its own, and kept."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _AT_WORK: Final[defaultdict[str, threading.Lock]] = defaultdict(threading.Lock)
 def made_report(studio: Studio, workspace: Row, design: str, ending: str) -> bytes:
     """Return a file of a design's report, which is made where it is not there.
 
-    A kept report is found by the name of what it shows: with another outline, or other designs beside it, it is
-    made anew.
+    A kept report is found by the name of what it shows: with another outline, or other designs, it is
+    made again.
 
     Args:
         studio: The studio.

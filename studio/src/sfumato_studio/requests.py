@@ -114,7 +114,7 @@ class WalkBody(MechanismBody):
 
 
 class MainPlaceBody(RequestBody):
-    """A place where somebody often is."""
+    """A place where a person often is."""
 
     at: Index
     weight: Share
@@ -158,7 +158,7 @@ class DesignBody(RequestBody):
     loss_at_most: Positive | None = None
     found_at_most: Share | None = None
     distortion: Positive | None = Field(
-        None, description="The attacker errs at least by this, in the loss's unit."
+        None, description="The attacker's least average error, in the loss's unit."
     )
     thorough: bool = Field(False, description="A hundred times nearer to the best possible; takes longer.")
     draft: bool = Field(

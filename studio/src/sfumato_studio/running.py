@@ -1,4 +1,4 @@
-"""A job that runs: its process, what it tells, how it is stopped, and how it ended."""
+"""A job that runs: its process, its messages, how it is stopped, and how it ended."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class RunningJob:
     Attributes:
         row: The job, as it is now.
         process: Its process.
-        cancelled: Whether somebody wants it to end.
+        cancelled: Whether it was cancelled.
         gone: Whether its workspace is gone, so that nothing of it is to be kept.
         version: Counts the changes.
         kept: When it was last kept on disk.
         thread: Listens to it.
         late: Kills it where it does not end by itself.
-        told: The lines of progress from before it was resumed, which it may repeat.
+        reported: The lines of progress from before it was resumed, which it may repeat.
     """
 
     row: Row
@@ -41,13 +41,13 @@ class RunningJob:
     kept: float = 0.0
     thread: threading.Thread | None = field(default=None)
     late: threading.Timer | None = field(default=None)
-    told: frozenset[tuple[Any, ...]] = frozenset()
+    reported: frozenset[tuple[Any, ...]] = frozenset()
 
     def hear(self, news: Mapping[str, Any]) -> bool:
-        """Take in what the process tells; return whether anything of it is new."""
+        """Read a message of the process; return whether it is new."""
         row, event = self.row, news["event"]
         if event == "progress":
-            if told_in(news) in self.told:
+            if progress_key(news) in self.reported:
                 return False
             line = {name: news[name] for name in ("seconds", "value", "bound", "gap", "rows", "step")}
             row["progress"] = [*row["progress"], line][-PROGRESS_LINES:]
@@ -82,7 +82,7 @@ class RunningJob:
         """Return how the job ended.
 
         Args:
-            last: The result or the error that it told at the end; empty where it told none.
+            last: The last result or error; empty without one.
         """
         result = self.row["result"]
         if self.cancelled:
@@ -96,11 +96,11 @@ class RunningJob:
         return {"status": "interrupted", "error": None, "result": result}
 
 
-def told_in(line: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what a line of progress tells but for the time."""
+def progress_key(line: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the content of a line of progress without its time."""
     return tuple(line[name] for name in ("step", "rows", "value", "bound", "gap"))
 
 
 def is_draft(row: Mapping[str, Any]) -> bool:
-    """Return whether a job makes the design of a level that somebody only looks at."""
+    """Return whether a job makes the design of a level that is only previewed."""
     return bool(row["request"].get("draft"))

@@ -1,4 +1,4 @@
-"""The studio itself, as it is told."""
+"""Serializers of the studio's own facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Designs and the frontier that they make, as they are told."""
+"""Serializers of designs and of their frontier."""
 
 from __future__ import annotations
 

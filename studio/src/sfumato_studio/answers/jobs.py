@@ -1,4 +1,4 @@
-"""Jobs, as they are told."""
+"""Serializers of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects of a mechanism and the notions that it keeps, as they are told."""
+"""Serializers of a mechanism's effects and of the notions that it satisfies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ContourAnswer(BaseModel):
 
 
 class HereAnswer(BaseModel):
-    """The reports of somebody at a position."""
+    """The reports of a person at a position."""
 
     at: int
     lat: float | None

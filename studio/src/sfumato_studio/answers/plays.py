@@ -1,4 +1,4 @@
-"""Reports that are drawn, walks and attacks, as they are told."""
+"""Serializers of drawn reports, walks and attacks."""
 
 from __future__ import annotations
 

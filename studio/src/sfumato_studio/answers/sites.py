@@ -1,4 +1,4 @@
-"""The map, or the values of a column, as they are told."""
+"""Serializers of the map and of a column's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspaces with their data and their site, as they are told."""
+"""Serializers of workspaces, with their data and site."""
 
 from __future__ import annotations
 

@@ -75,11 +75,11 @@ class StudioGround(ABC):
 
     @abstractmethod
     def errs(self, least: float) -> Asked:
-        """Return the guarantee that the attacker errs at least by this, in the unit of the loss."""
+        """Return the guarantee of the attacker's least average error, in the unit of the loss."""
 
     @abstractmethod
     def exponent(self, epsilon: float) -> float:
-        """Return the logarithm of how many times likelier a report is at most from one secret than from another.
+        """Return the logarithm of the largest ratio of a report's probabilities under two secrets.
 
         It is for two points 1 km apart, two numbers 1 apart, or any two values, as `epsilon_unit` says.
         """
@@ -94,7 +94,7 @@ class StudioGround(ABC):
 
     @abstractmethod
     def spread(self, where: Where) -> Floats:
-        """Return for which secrets somebody at a position is taken, with which probability, array (n,)."""
+        """Return the probability of each secret for a person at a position, array (n,)."""
 
     @abstractmethod
     def away(self, where: Where) -> Floats:
@@ -110,7 +110,7 @@ class StudioGround(ABC):
 
     @abstractmethod
     def answer(self) -> dict[str, Any]:
-        """Return what the page is told of the ground."""
+        """Return the page's description of the ground."""
 
     @abstractmethod
     def script(self, name: str, epsilon: float, gap: float, distortion: float | None) -> str:
@@ -152,7 +152,7 @@ class StudioGround(ABC):
 
     @property
     def epsilons(self) -> list[float]:
-        """The epsilons of a frontier: the ends first, then the middles of gaps, to be of use soon."""
+        """The epsilons of a frontier: the ends first, then the middles of gaps, to be useful soon."""
         every = [float(f"{each:.4g}") for each in np.geomspace(*self.ends, FRONTIER_DESIGNS)]
         order, waiting = [0, len(every) - 1], [(0, len(every) - 1)]
         while waiting:
@@ -185,7 +185,7 @@ class StudioGround(ABC):
         return found
 
     def position_of(self, where: Where) -> int:
-        """Return the secret that somebody at a position is most likely taken for."""
+        """Return the most probable secret of a person at a position."""
         return int(np.argmax(self.spread(where)))
 
     def checked_index(self, at: int) -> int:

@@ -88,7 +88,7 @@ class PlacesGround(StudioGround):
         return Claim("differential-privacy", epsilon=up(epsilon * farthest_km))
 
     def measures(self, mechanism: Mechanism) -> Measures:
-        """Return how far the best attacker errs from the true point, and how often they are within the radius."""
+        """Return the best attacker's average error from the true point, and how often it is within the radius."""
         error = true_place(mechanism, self.visits, unit=UNIT).error
         return Measures(error, chance_within(mechanism, self.visits, self.radius_m))
 
@@ -132,7 +132,7 @@ class PlacesGround(StudioGround):
         return [(section.title, list(section.sentences)) for section in found.sections]
 
     def answer(self) -> dict[str, Any]:
-        """Return the places as the page is told of them."""
+        """Return the places for the page."""
         south, west, north, east = (float(part) for part in str(self.region).split(","))
         used, spacing = len(self.visits), amount(self.lattice.spacing_m, "m")
         return {
@@ -148,10 +148,10 @@ class PlacesGround(StudioGround):
             "sentences": [
                 f"The map has {counted(len(self.lattice), 'place')}, {spacing} apart, from "
                 f"{counted(used, 'visit')}.",
-                "You are rounded at random to a place near you, and a place is reported. The promise holds "
-                "for any two points of the region, wherever they are.",
+                "You are rounded at random to a place near you, and a place is reported. The guarantee holds "
+                "for any two points of the region.",
                 *(() if self.polygon is None else (_DRAWN,)),
-                f"A guess counts as found within {amount(self.radius_m, 'm')} of where you truly are.",
+                f"A guess counts as found within {amount(self.radius_m, 'm')} of your true place.",
             ],
         }
 

@@ -92,7 +92,7 @@ class ValuesGround(StudioGround):
         return Claim.of(MetricPrivacy(epsilon, self.apart))
 
     def measures(self, mechanism: Mechanism) -> Measures:
-        """Return how far the best attacker errs, where values are numbers, and how often they are right."""
+        """Return the best attacker's average error for numbers, and how often a guess is right."""
         hits = bayes_vulnerability(mechanism, self.prior)
         most = min(1.0, -distortion_below(mechanism, self.prior, -np.eye(len(self.prior))))
         found = Bracket(-math.inf, min(hits, most), most)
@@ -130,7 +130,7 @@ class ValuesGround(StudioGround):
         return [(section.title, list(section.sentences)) for section in found.sections]
 
     def answer(self) -> dict[str, Any]:
-        """Return the values as the page is told of them."""
+        """Return the values for the page."""
         how = "the numbers that are asked" if self.ordered else "the answers"
         return {
             "kind": "values",
@@ -145,7 +145,7 @@ class ValuesGround(StudioGround):
             "epsilons": {"least": self.ends[0], "most": self.ends[1]},
             "sentences": [
                 f"There are {counted(len(self.labels), 'value')}; one of them is reported.",
-                f"The values and how often each occurs are those of {how}: whoever sees the mechanism's file sees "
+                f"The values and how often each occurs are those of {how}: anyone with the mechanism's file sees "
                 "them.",
                 *self._circle(),
             ],

@@ -1,4 +1,4 @@
-"""Designs: asked for, told, downloaded and deleted."""
+"""Routes of designs: request, show, download and delete."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def ask(studio: AStudio, workspace: AWorkspace, wish: DesignBody) -> JobAnswer:
 
 @designs.get("/{design}")
 def one(studio: AStudio, workspace: AWorkspace, design: ADesignId) -> DesignAnswer:
-    """Tell what was proved of a design, in numbers and in words."""
+    """Return what is proved of a design, in numbers and in words."""
     return design_answer(studio.words(workspace), studio.store.design(workspace["id"], design))
 
 

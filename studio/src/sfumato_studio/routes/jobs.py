@@ -30,13 +30,13 @@ _STREAM: Final[dict[int | str, dict[str, Any]]] = {
 
 @job_routes.get("")
 def state(studio: AStudio, workspace: AWorkspace, job: AJobId) -> JobAnswer:
-    """Tell how far a job is."""
+    """Return the progress of a job."""
     return job_answer(studio.jobs.now(workspace["id"], job))
 
 
 @job_routes.get("/events", response_class=StreamingResponse, responses=_STREAM)
 async def events(studio: AStudio, workspace: AWorkspace, job: AJobId) -> StreamingResponse:
-    """Tell how far a job is, again and again, until it ends."""
+    """Stream the progress of a job until it ends."""
     await run_in_threadpool(studio.jobs.now, workspace["id"], job)  # refuses a job that is not there
     return StreamingResponse(_told(studio, workspace["id"], job), media_type="text/event-stream")
 

@@ -38,7 +38,7 @@ def preview(
     lon: Annotated[Longitude | None, Query(description="A point on the map.")] = None,
     report: Annotated[Index | None, Query(description="A report that an attacker sees.")] = None,
 ) -> PreviewAnswer:
-    """Tell at once what a mechanism costs and hides, where somebody would appear, and what a report gives away."""
+    """Return a mechanism's cost and protection, where a person would appear, and what a report reveals."""
     chosen = studio.chosen(workspace, epsilon, design)
     return _preview(studio, workspace, chosen, position_of(at, lat, lon, needed=False), report)
 
@@ -67,7 +67,7 @@ def choose(studio: AStudio, workspace: AWorkspace, wish: ChooseBody) -> ChoiceAn
 def atlas(
     studio: AStudio, workspace: AWorkspace, epsilon: AnEpsilon = None, design: ADesign = None
 ) -> AtlasAnswer:
-    """Tell which notions of privacy follow from the promise, and with which numbers."""
+    """Return which notions of privacy follow from the guarantee, and with which numbers."""
     if epsilon is not None and design is None:
         return atlas_answer(studio.ground(workspace), studio.promised(workspace, epsilon))
     return atlas_answer(studio.ground(workspace), studio.chosen(workspace, epsilon, design).promised)

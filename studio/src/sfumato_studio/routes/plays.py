@@ -54,7 +54,7 @@ def share(studio: AStudio, workspace: AWorkspace, wish: ShareBody) -> SharedAnsw
 
 @plays.post("/walk")
 def walk(studio: AStudio, workspace: AWorkspace, wish: WalkBody) -> WalkedAnswer:
-    """Report on each stop of a walk, and tell what an attacker believes after every report."""
+    """Report on each stop of a walk, with the attacker's belief after every report."""
     chosen, ground, words = (
         studio.chosen(workspace, wish.epsilon, wish.design),
         studio.ground(workspace),

@@ -114,7 +114,7 @@ def valued(studio: AStudio, workspace: AWorkspace) -> ValuesAnswer:
 
 @sites.post("/frontier", status_code=202)
 def started(studio: AStudio, workspace: AWorkspace, wish: FrontierBody) -> JobAnswer:
-    """Start the dozen designs between which everything is interpolated; each is of use as soon as it is there."""
+    """Start the dozen designs between which everything is interpolated; each is used as soon as it is ready."""
     ground = studio.ground(workspace)
     for row in reversed(studio.jobs.of(workspace["id"])):
         if row["kind"] == "frontier":

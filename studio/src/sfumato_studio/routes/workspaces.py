@@ -49,7 +49,7 @@ _LONGEST_NAME: Final = 200
 
 @workspaces.get("/about")
 def about() -> AboutAnswer:
-    """Tell the version, the limits, the formats that are read and the examples."""
+    """Return the version, the limits, the formats that are read and the examples."""
     return AboutAnswer(
         version=__version__,
         studio=1,
@@ -91,7 +91,7 @@ def begun(studio: AStudio) -> WorkspaceAnswer:
 
 @workspaces.get("/workspaces/{workspace}")
 def one(studio: AStudio, workspace: AWorkspace) -> WorkspaceAnswer:
-    """Tell all that a page shows of a workspace."""
+    """Return all that a page shows of a workspace."""
     return workspace_answer(studio, workspace)
 
 

@@ -1,4 +1,4 @@
-"""One job: it reads what to do as a line of JSON, and tells what happens in such lines."""
+"""One job: it reads its orders as a line of JSON, and reports progress in such lines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def _leave() -> None:
-    """End, with all that this process started: nobody is there to end it."""
+    """End, with all that this process started: its parent is gone."""
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""The orders of one job, and the lines of JSON in which it tells the studio what happens."""
+"""The orders of one job, and the lines of JSON in which it reports to the studio."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Tell = Callable[[Mapping[str, Any]], None]
 
 
 class Work:
-    """Orders of a job, whether it is to stop, and a way to tell what happens.
+    """Orders of a job, whether it is to stop, and a way to report progress.
 
     A job that was resumed counts its seconds on from those of its last line.
     """
@@ -35,7 +35,7 @@ class Work:
         return ground_of(self.orders["data"], self.orders["site"], self.folder)
 
     def step(self, step: Progress) -> None:
-        """Tell a line of progress."""
+        """Write a line of progress."""
         self.tell(
             {
                 "event": "progress",
