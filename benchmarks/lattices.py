@@ -1,4 +1,4 @@
-"""Lattices of 100 places and more, beside general solvers: ``python -m benchmarks.lattices``.
+"""Lattices of 100 places and more, by sfumato and by general solvers: ``python -m benchmarks.lattices``.
 
 Each run has a process of its own. The general solvers get the same program: rows of neighbours only, which imply
 all others. The results go to ``benchmarks/results``, the page is ``benchmarks/lattices.md``.
@@ -46,7 +46,7 @@ _MOST_KM: Final = {"generating": 15.0, "structured": 5.0, "HiGHS ipm": 5.0, "Cla
 _MOST_KM_EVEN: Final = {"generating": 7.0, "structured": 5.0, "HiGHS ipm": 3.0, "Clarabel": 3.0, "PDLP": 3.0}
 _OTHERS: Final = {"HiGHS ipm": "raw_highs", "Clarabel": "raw_clarabel", "PDLP": "raw_pdlp"}
 
-_PAGE: Final = """# Lattices beside general solvers
+_PAGE: Final = """# Lattices by sfumato and by general solvers
 
 Triangular lattices in New York with the promise of 1/km for points, loss the distance between vertices, prior
 from visits (Gowalla) or even. **CPU s** and **wall s** are those of the solve alone; for sfumato they include
@@ -56,7 +56,7 @@ it was ended after {limit:g} s (sfumato's after ten times that), or at {most} Gi
 **Proved gap** is the one that was proved; general solvers prove none, and their tolerance is the gap asked for.
 **True epsilon** of theirs is recomputed from the matrix that came back, over all neighbours; *infinite* means
 that some place gives a report that its neighbour never gives. **Status** is in the solver's own words.
-Other work ran beside where the wall time is far above the CPU time.
+Other work was running where the wall time is far above the CPU time.
 
 Run again, and rewrite this page, with
 

@@ -1,4 +1,4 @@
-"""Charges a second in a ledger, and the time of one charge and one report beside a bare commit on the same disk.
+"""Charges a second in a ledger, and the time of one charge and one report and of a bare commit on the same disk.
 
     python -m benchmarks.ledger FOLDER --users 1000000
 

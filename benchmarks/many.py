@@ -2,7 +2,7 @@
 
 The users with the most visits in the region are designed for by ``sfumato design-users``. When half of the
 designs are there, the command is killed with SIGKILL; the same command then makes the rest. Lines of JSON are
-printed: seconds, designs, and the CPU seconds of the second run, since whoever is killed tells nobody theirs.
+printed: seconds, designs, and the CPU seconds of the second run, since a killed process cannot report its own.
 """
 
 from __future__ import annotations

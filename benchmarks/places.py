@@ -48,7 +48,7 @@ _SHOWN: Final = {
     HAT: "hat",
     NOISE: "planar Laplace + remap",
     CELLS: "cells (no such promise)",
-    ANY: "proved: nobody loses less than",
+    ANY: "proved: no mechanism loses less than",
 }
 _KEEP: Final = (MOVED, SPLINE, HAT, NOISE)  # the promise
 

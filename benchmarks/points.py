@@ -41,7 +41,7 @@ two arrays, and their time is per point. It is CPU time of one thread on a share
 rounds.
 
 The randomness of every call comes from the operating system, and nothing of it is kept between calls: processes
-that fork share none. qif's planar Laplace is beside it where it is installed: a draw of noise in floating point,
+that fork share none. qif's planar Laplace is shown too where it is installed: a draw of noise in floating point,
 which needs no projection and promises nothing for its last bits.
 
 Measure again, and rewrite this page, with

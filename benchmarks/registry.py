@@ -82,7 +82,7 @@ class Contender:
         name: In tables.
         module: Where its ``solve`` is: ``ours`` goes through `sfumato.design`, the others
             get the plain program with every row.
-        options: What that function is told.
+        options: Its arguments.
         most_cells: The largest instance that the full suite gives it.
         spanner: Whether it can work on the pairs of a spanner.
     """

@@ -1,4 +1,4 @@
-"""Seconds to release a table, beside a plain copy of it: ``python -m benchmarks.release --rows 100000000``.
+"""Seconds to release a table, and of a plain copy of it: ``python -m benchmarks.release --rows 100000000``.
 
 Generated check-ins are written once, in Parquet. Then the same file is copied by pyarrow, released from a
 lattice, and handed row by row to a planar Laplace sampler in floating point, as packages of the field have it;

@@ -36,7 +36,7 @@ _SHOWN: Final = "1/km"  # in the table of the page
 
 @dataclass(frozen=True)
 class Measured:
-    """Findings in a released file, beside what was stated; lengths in km.
+    """Findings in a released file, next to what was stated; lengths in km.
 
     Attributes:
         instance: The visits.
@@ -46,7 +46,7 @@ class Measured:
         stated_loss: By the certificate.
         loss: The mean distance from true to released point.
         loss_z: Their difference in standard errors.
-        stated_error: Of the best attacker: no attacker errs by less.
+        stated_error: Of the best attacker: no attacker has a smaller error.
         error: The mean distance from true point to the attacker's guess for the released report.
         error_z: Their difference in standard errors.
     """

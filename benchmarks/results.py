@@ -77,7 +77,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    """Return the processor's name where the system tells it."""
+    """Return the processor's name, if the system has it."""
     told = Path("/proc/cpuinfo")
     if told.is_file():
         for line in told.read_text(encoding="utf-8").splitlines():

@@ -25,7 +25,7 @@ _ROOM = 1e-6  # relative: a true epsilon this little above what was asked is rou
 _INTRO = """# Benchmarks
 
 How long an optimal mechanism takes, how much memory, and whether what comes back keeps its promise: sfumato's own
-solvers beside general ones. Lattices of up to ten thousand places have [pages](benchmarks-lattices.md) of
+solvers and general ones. Lattices of up to ten thousand places have [pages](benchmarks-lattices.md) of
 [their own](ten-thousand.md).
 
 {short}

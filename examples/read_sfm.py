@@ -4,7 +4,7 @@
     python examples/read_sfm.py city.sfm --secret 3
 
 The format is described in docs/reference/sfm-format.md. Epsilon is proved from the file's integers by exact
-arithmetic, whatever guarantee the file states. Its distances are not compared with the places.
+arithmetic, and the stated guarantee is not used. Its distances are not compared with the places.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Draw figures of the docs again from the tables beside them, in the look that figures have now.
+"""Draw figures of the docs again from their tables, in the look that figures have now.
 
 The studies behind these figures take hours. Their tables are in docs/data, and a figure needs no more::
 

@@ -52,7 +52,7 @@ def test_the_story_of_the_figure():
     assert loss(RAW, 1.0) > BLIND > loss(RAW, 1.4)
     assert max(loss(name, 0.5) for name in (SQUARES, TRIANGLES, REMAPPED)) < BLIND
     less = [100 * (1 - loss(SQUARES, each) / loss(REMAPPED, each)) for each in EPSILONS]
-    assert f"{less[2]:.0f} % less at 1/km, but hardly less at 2.8/km" in WORDS
+    assert f"{less[2]:.0f} % less at 1/km, but barely less at 2.8/km" in WORDS
     assert 0 < less[-1] < 1 < min(less[:-1])
     more = 100 * (loss(TRIANGLES, 1.0) / loss(SQUARES, 1.0) - 1)
     assert f"Triangles (dark red) lose {more:.0f} % more than squares at 1/km." in WORDS
