@@ -132,7 +132,7 @@ def solved(run: Run, limit_s: float) -> dict[str, Any]:
             guarantees=promise,
             solver=run.solver,
             gap=gap,
-            keep="program",
+            method="table",
             tie_break=False,
             time_limit=limit_s,
         )

@@ -116,7 +116,7 @@ def measured(
 def _lattice(
     visits: sf.Visits, region: sf.Region, promise: sf.CoordinatePrivacy, kind: Literal["square", "triangular"]
 ) -> sf.Lattice:
-    return sf.optimal.suited_lattice(visits, promise, most=_VERTICES, kind=kind, region=region).lattice
+    return sf.optimal.choose_lattice(visits, promise, most=_VERTICES, kind=kind, region=region).lattice
 
 
 def _program(
@@ -131,7 +131,7 @@ def _program(
         loss=places.loss(visits),
         guarantees=promise,
         medians=visits if moved else None,
-        keep="program",
+        method="table",
         gap=_GAP,
         tie_break=False,
     )

@@ -81,7 +81,7 @@ def mechanism() -> sf.Mechanism:
     lattice = sf.Lattice.covering(REGION, "1 km")
     prior, loss = sf.Prior.uniform(lattice), lattice.metric("euclidean", unit="km")
     made = sf.design(
-        prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), keep="program", tie_break=False, time_limit=60.0
+        prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), method="table", tie_break=False, time_limit=60.0
     )
     found: sf.Mechanism = made.mechanism
     return found

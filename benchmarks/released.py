@@ -77,7 +77,7 @@ def measured(
         rows: Of the file, at least.
     """
     promise: sf.CoordinatePrivacy | sf.MetricPrivacy = sf.CoordinatePrivacy(epsilon)
-    lattice = sf.optimal.suited_lattice(visits, sf.CoordinatePrivacy(epsilon), most=140, region=region).lattice
+    lattice = sf.optimal.choose_lattice(visits, sf.CoordinatePrivacy(epsilon), most=140, region=region).lattice
     places: sf.Lattice | sf.Grid = lattice
     if kind == "cells":
         places = sf.Grid.covering(visits, lattice.spacing_m, region=region)
@@ -88,7 +88,7 @@ def measured(
         guarantees=promise,
         gap=1e-3,
         tie_break=False,
-        keep="program",
+        method="table",
     )
     many = visits.select(np.tile(np.arange(len(visits)), -(-rows // len(visits))))
     labels, reports = _released(made.mechanism, many)

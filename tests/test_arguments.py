@@ -118,8 +118,9 @@ CALLS: dict[str, Call] = {
         {"prior": PRIOR, "loss": D, "guarantees": GUARANTEE, "objective": "expected", "gap": 1e-4},
     ),
     "design, limits": Call(sf.design, {"prior": PRIOR, "loss": D, "guarantees": GUARANTEE, "time_limit": 10.0}),
-    "design_private": Call(
-        sf.design_private, {"prior": PRIOR, "loss": D, "distance": D, "max_loss": 0.5, "guarantees": GUARANTEE}
+    "maximise_distortion": Call(
+        sf.maximise_distortion,
+        {"prior": PRIOR, "loss": D, "distance": D, "max_loss": 0.5, "guarantees": GUARANTEE},
     ),
     "sweep": Call(sf.sweep, {"priors": {"a": PRIOR}, "loss": D, "metric": D, "epsilons": [1.0]}),
     "repair_to_private": Call(sf.repair_to_private, {"matrix": MECHANISM.matrix, "exponents": D.array}),

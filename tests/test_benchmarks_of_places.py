@@ -162,7 +162,7 @@ def programs_loss(visits, region, spacing, kind):
         sf.Prior.from_visits(lattice, visits),
         loss=lattice.loss(visits),
         guarantees=sf.CoordinatePrivacy("1/km"),
-        keep="program",
+        method="table",
         gap=1e-3,
         tie_break=False,
     )

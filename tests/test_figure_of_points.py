@@ -86,7 +86,7 @@ def test_what_medians_save(spacing, said):
     visits = sf.synthetic_city()
     lattice = sf.Lattice.covering(visits, spacing, region=visits.region(trim=0.02))
     prior, promise = sf.Prior.from_visits(lattice, visits), sf.CoordinatePrivacy("1/km")
-    made = sf.design(prior, loss=lattice.loss(visits), guarantees=promise, keep="program")
+    made = sf.design(prior, loss=lattice.loss(visits), guarantees=promise, method="table")
     moved = sf.optimal.at_medians(made, visits)
     saved = 100 * (1 - moved.certificate.loss / made.certificate.loss)
     assert round(saved) == said

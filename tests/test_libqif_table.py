@@ -190,7 +190,7 @@ def designed(p):
     hidden = sf.design(prior, loss=line, guarantees=sf.DistortionPrivacy(half, hit))
     yield "min_loss_given_min_risk", hidden.mechanism.expected_loss(prior, line)
     yield "min_loss_given_max_vuln", hidden.mechanism.expected_loss(prior, line)
-    bounded = sf.design_private(prior, loss=line, distance=hit, max_loss=0.25)
+    bounded = sf.maximise_distortion(prior, loss=line, distance=hit, max_loss=0.25)
     yield "max_risk_given_max_loss", sf.leakage.bayes_error(bounded.mechanism, prior)
     yield "min_vuln_given_max_loss", sf.leakage.bayes_error(bounded.mechanism, prior)
 

@@ -60,7 +60,7 @@ def test_a_design(design):
     loss = float(re.findall(r"Loss on average at most ([\d.]+) year", text)[0])
     assert design.certificate.loss <= loss <= design.certificate.loss * 1.02
     assert design.status.value in text
-    private = sf.design_private(
+    private = sf.maximise_distortion(
         design.problem.prior, distance=design.problem.loss, loss=design.problem.loss, max_loss="0.5 year"
     )
     assert "From the best possible" in read(private._repr_html_())

@@ -65,8 +65,8 @@ from .optimal import Design as Design
 from .optimal import LossGoal as LossGoal
 from .optimal import coordinate_bound as coordinate_bound
 from .optimal import design as design
-from .optimal import design_private as design_private
 from .optimal import find_epsilon as find_epsilon
+from .optimal import maximise_distortion as maximise_distortion
 from .optimal import sweep as sweep
 from .proofs import PlaceDistortion as PlaceDistortion
 from .releases import release as release

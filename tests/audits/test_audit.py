@@ -151,7 +151,7 @@ def test_points_on_a_lattice_are_measured_too():
         sf.Prior.uniform(lattice),
         loss=lattice.metric("euclidean", "km"),
         guarantees=CoordinatePrivacy("1.5/km"),
-        keep="program",
+        method="table",
         tie_break=False,
     )
     found = sf.audit(made.mechanism)
@@ -166,7 +166,7 @@ def test_points_on_a_lattice_are_measured_too():
 def test_a_promise_that_is_proved_is_not_undecided_for_rounding(monkeypatch):
     lattice = Lattice.covering("2 km x 2 km around 48.85,2.35", "1 km")
     prior, loss = sf.Prior.uniform(lattice), lattice.metric("euclidean", "km")
-    made = sf.design(prior, loss=loss, guarantees=CoordinatePrivacy("1.5/km"), keep="program", tie_break=False)
+    made = sf.design(prior, loss=loss, guarantees=CoordinatePrivacy("1.5/km"), method="table", tie_break=False)
     above = Bracket(1.5 * (1 + 2e-10), 1.5 * (1 + 3e-10), 1.5 * (1 + 4e-10))
     monkeypatch.setattr("sfumato.audits.measures.epsilon_between_points", lambda *_: above)
     bare = sf.Mechanism(made.mechanism.matrix, lattice, made.mechanism.observables)
@@ -215,7 +215,7 @@ def test_designs_around_a_bay_keep_what_they_promise(kind, epsilon):
         sf.Prior.from_visits(lattice, visits),
         loss=lattice.loss(visits),
         guarantees=CoordinatePrivacy(epsilon),
-        keep="program",
+        method="table",
         gap=1e-3,
         tie_break=False,
     )

@@ -61,8 +61,8 @@ def files_of_points() -> dict[str, Any]:
     options: dict[str, Any] = {"loss": lattice.loss(VISITS), "guarantees": sf.CoordinatePrivacy("0.8/km")}
     prior = sf.Prior.from_visits(lattice, VISITS)
     return {
-        "table.sfm": sf.MechanismFile.of_design(sf.design(prior, keep="program", **options)),
-        "noise.sfm": sf.MechanismFile.of_design(sf.design(prior, keep="noise", **options), visits=VISITS),
+        "table.sfm": sf.MechanismFile.of_design(sf.design(prior, method="table", **options)),
+        "noise.sfm": sf.MechanismFile.of_design(sf.design(prior, method="noise", **options), visits=VISITS),
         "cells.sfm": on_cells(sf.mechanisms.exponential(GRID, KM, 0.4)),
     }
 

@@ -63,7 +63,7 @@ def test_the_programs_loss_is_the_mean_distance_of_every_visit(at_epsilon):
     prior = sf.Prior.from_visits(lattice, VISITS)
     promise = sf.CoordinatePrivacy("0.7/km")
     made = sf.design(
-        prior, loss=lattice.loss(VISITS), guarantees=promise, gap=1e-3, keep="program", medians=VISITS
+        prior, loss=lattice.loss(VISITS), guarantees=promise, gap=1e-3, method="table", medians=VISITS
     )
     places = lattice.projection.forward(*np.asarray(made.mechanism.observables.coordinates).T)
     assert len(places) != len(lattice)  # reports are at medians, as design puts them
@@ -87,7 +87,7 @@ def test_cells_promise_nothing_between_two_points(at_epsilon):
 def test_noise_is_what_design_releases(at_epsilon):
     lattice = sf.Lattice.covering(VISITS, "1 km")
     prior, promise = sf.Prior.from_visits(lattice, VISITS), sf.CoordinatePrivacy("1.5/km")
-    made = sf.design(prior, loss=lattice.loss(VISITS), guarantees=promise, keep="noise")
+    made = sf.design(prior, loss=lattice.loss(VISITS), guarantees=promise, method="noise")
     assert not made.has_program
     assert made.choice is not None
     row = at_epsilon.row("planar Laplace + remap", 1.5)

@@ -48,7 +48,7 @@ def test_likelihoods_are_what_a_simulator_draws(found):
         loss=lattice.loss(CITY),
         guarantees=sf.CoordinatePrivacy("1/km"),
         gap=1e-3,
-        keep="program",
+        method="table",
     ).mechanism
     lat, lon = np.repeat(found.people[:1], 20_000, axis=0).T
     reports = sf.simulator(made, seed=5).blur(lat, lon)

@@ -51,13 +51,13 @@ def _lattice(kind: Any) -> Any:
     lattice = sf.Lattice.covering(REGION, "1.5 km", kind=kind)
     metric = lattice.metric("euclidean", unit="km")
     promise = sf.CoordinatePrivacy("1/km")
-    return sf.design(sf.Prior.uniform(lattice), loss=metric, guarantees=promise, keep="program")
+    return sf.design(sf.Prior.uniform(lattice), loss=metric, guarantees=promise, method="table")
 
 
-def _visits(epsilon: str, keep: Any, spacing: str = "1.5 km") -> Any:
+def _visits(epsilon: str, method: Any, spacing: str = "1.5 km") -> Any:
     lattice = sf.Lattice.covering(VISITS, spacing)
     prior, promise = sf.Prior.from_visits(lattice, VISITS), sf.CoordinatePrivacy(epsilon)
-    return sf.design(prior, loss=lattice.loss(VISITS), guarantees=promise, keep=keep)
+    return sf.design(prior, loss=lattice.loss(VISITS), guarantees=promise, method=method)
 
 
 def _constrained() -> Any:
@@ -74,7 +74,7 @@ DESIGNS: Final[Mapping[str, Callable[[], Any]]] = {
     "distortion": lambda: sf.design(EVEN, loss=SAME, guarantees=sf.DistortionPrivacy(0.75, STEPS)),
     "coin": lambda: sf.design(EVEN, loss=STEPS, guarantees=sf.DistortionPrivacy(0.9, STEPS)),
     "both": lambda: _steps(1.0, EVEN, SAME, sf.DistortionPrivacy(1.0, STEPS)),
-    "dual": lambda: sf.design_private(
+    "dual": lambda: sf.maximise_distortion(
         EVEN, loss=SAME, distance=STEPS, max_loss=0.5, guarantees=sf.MetricPrivacy(1, STEPS)
     ),
     "threshold": lambda: sf.design(SKEWED, loss=STEPS, guarantees=sf.ThresholdPrivacy(1.0, STEPS, 2)),
@@ -88,7 +88,7 @@ DESIGNS: Final[Mapping[str, Callable[[], Any]]] = {
     "cells": _cells,
     "square": partial(_lattice, "square"),
     "triangular": partial(_lattice, "triangular"),
-    "visits": partial(_visits, "1/km", "program"),
+    "visits": partial(_visits, "1/km", "table"),
     "noise": partial(_visits, "4/km", "noise"),
 }
 """Designs by name, each within a second."""

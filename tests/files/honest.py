@@ -96,7 +96,7 @@ KINDS: dict[str, Callable[[], MechanismFile]] = {
         sf.design(PRIOR, loss=sf.hamming(PLACES), guarantees=[sf.DistortionPrivacy(1.0, METRIC)])
     ),
     "dual": lambda: _of(
-        sf.design_private(PRIOR, loss=sf.hamming(PLACES), distance=METRIC, max_loss=0.6, guarantees=[NEAR])
+        sf.maximise_distortion(PRIOR, loss=sf.hamming(PLACES), distance=METRIC, max_loss=0.6, guarantees=[NEAR])
     ),
     "threshold": lambda: _of(
         sf.design(PRIOR, loss=METRIC, guarantees=[sf.ThresholdPrivacy(1.0, METRIC, "1.6 km")])

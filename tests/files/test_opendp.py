@@ -236,7 +236,7 @@ def test_any_space_and_its_file(name, tmp_path):
 def test_a_design_for_true_places_keeps_its_promise_between_vertices(tmp_path):
     distances = LATTICE.metric("euclidean", "km")
     prior, promise = sf.Prior.uniform(LATTICE), sf.CoordinatePrivacy("1/km")
-    sf.save(sf.design(prior, loss=distances, guarantees=promise, keep="program").mechanism, tmp_path / "city.sfm")
+    sf.save(sf.design(prior, loss=distances, guarantees=promise, method="table").mechanism, tmp_path / "city.sfm")
     loaded = sf.load(tmp_path / "city.sfm")
     measurement = sf.files.as_opendp(loaded, distances)
     assert 0.5 < measurement.map(1) <= 1

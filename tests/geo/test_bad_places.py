@@ -170,7 +170,7 @@ def test_one_place_hides_nothing_and_is_told_so():
     with pytest.raises(InfeasibleError, match="all visits are at one place"):
         sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion("1 m", lattice, visits)])
     made = sf.design(
-        prior, loss=loss, guarantees=[promise, sf.PlaceDistortion(0, lattice, visits)], keep="program"
+        prior, loss=loss, guarantees=[promise, sf.PlaceDistortion(0, lattice, visits)], method="table"
     )
     better = sf.optimal.at_medians(made, visits)
     assert better.certificate.holds

@@ -25,14 +25,14 @@ from .altered import alter, rows, stop_clock
 LATTICE = Lattice.covering("3 km x 3 km around 48.85,2.35", "1 km")
 PROMISE = sf.CoordinatePrivacy("1/km")
 MECHANISM = sf.design(
-    sf.Prior.uniform(LATTICE), loss=LATTICE.metric("euclidean", unit="km"), guarantees=PROMISE, keep="program"
+    sf.Prior.uniform(LATTICE), loss=LATTICE.metric("euclidean", unit="km"), guarantees=PROMISE, method="table"
 ).mechanism
 HOME = 48.851, 2.3512
 SHARP = sf.design(
     sf.Prior.uniform(LATTICE),
     loss=LATTICE.metric("euclidean", unit="km"),
     guarantees=sf.CoordinatePrivacy("9/km"),
-    keep="program",
+    method="table",
 ).mechanism
 GRID = sf.Grid.covering("3 km x 3 km around 48.85,2.35", cell="1 km")
 

@@ -121,7 +121,7 @@ def test_one_guarantee_or_a_list_of_them():
         found = sf.design(PRIOR, loss=d, guarantees=guarantees)
         assert found.certificate.holds
         assert found.mechanism.guarantees == (one,)
-    assert sf.design_private(PRIOR, loss=d, max_loss=0.5, guarantees=one).certificate.holds
+    assert sf.maximise_distortion(PRIOR, loss=d, max_loss=0.5, guarantees=one).certificate.holds
     mechanism = sf.mechanisms.geometric(LINE, 1.0)
     assert sf.MechanismFile(mechanism, guarantees=one).guarantees == (one,)
     assert prove_guarantees(mechanism, PRIOR, one)[0][0].holds

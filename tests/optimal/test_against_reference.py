@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from sfumato.core import DistortionPrivacy, MetricPrivacy
 from sfumato.errors import InfeasibleError, SolverError
-from sfumato.optimal import SOLVERS, Design, Highs, design, design_private
+from sfumato.optimal import SOLVERS, Design, Highs, design, maximise_distortion
 
 from ..proofs import exact
 from ..reference import Request, requests, solved
@@ -21,7 +21,7 @@ def designed(request: Request, **options) -> Design:
     options.setdefault("solver", Highs())
     if request.max_loss is not None:
         assert request.distance is not None
-        return design_private(
+        return maximise_distortion(
             request.belief,
             loss=request.loss,
             distance=request.distance,
@@ -36,7 +36,7 @@ def designed(request: Request, **options) -> Design:
         guarantees=request.guarantees,
         objective="worst-case" if request.worst else "expected",
         observables=request.observables,
-        keep="program",
+        method="table",
         **options,
     )
     return found

@@ -52,7 +52,7 @@ def test_on_a_coarse_lattice_the_noise_is_kept_and_loses_what_is_said():
     assert 0 < choice.slack_m == certificate.privacy.slack_m < 2
     assert f"{sf.rounding.amount_at_most(choice.slack_m, 'm')} farther apart" in choice.sentence
     # The program was stopped, but its bound is proved: designed alone, it loses more.
-    alone = asked(COARSE, keep="program")
+    alone = asked(COARSE, method="table")
     assert choice.program is not None
     assert choice.noise.upper <= choice.program.lower <= alone.certificate.loss
 
@@ -64,17 +64,17 @@ def test_on_a_fine_lattice_the_program_is_kept_and_both_losses_are_told():
     made = sf.design(prior, loss=loss, guarantees=PROMISE, gap=1e-3)
     assert made.has_program
     assert made.choice is not None
-    assert made.choice.kept == "program"
+    assert made.choice.kept == "table"
     assert made.choice.program is not None
     assert made.choice.program.upper == made.certificate.loss <= made.choice.noise.upper
     assert made.choice.sentence in sf.reports.summarise(made).markdown()
-    alone = sf.design(prior, loss=loss, guarantees=PROMISE, gap=1e-3, keep="program")
+    alone = sf.design(prior, loss=loss, guarantees=PROMISE, gap=1e-3, method="table")
     assert alone.choice is None
     np.testing.assert_array_equal(alone.mechanism.weights, made.mechanism.weights)
 
 
 def test_one_of_them_can_be_asked_for():
-    noise = asked(FINE, keep="noise")
+    noise = asked(FINE, method="noise")
     assert not noise.has_program
     assert noise.choice is not None
     assert noise.choice.program is None
@@ -87,9 +87,9 @@ def test_one_of_them_can_be_asked_for():
     for text in (repr(noise), noise._repr_html_()):
         assert "1/km" in text
         assert sf.rounding.amount_at_most(noise.value, "km") in text
-    program = asked(COARSE, keep="program")
+    program = asked(COARSE, method="table")
     assert (program.kind, program.value, program.guarantees) == (
-        "program",
+        "table",
         program.certificate.loss,
         program.problem.guarantees,
     )
@@ -126,7 +126,7 @@ def test_noise_is_no_rival_for_other_requests(change, reason):
     if request["loss"] is None:
         request["loss"] = np.ones((len(COARSE), len(request["observables"])))
     with pytest.raises(sf.errors.InputError, match=reason):
-        sf.design(prior, keep="noise", **request)
+        sf.design(prior, method="noise", **request)
 
 
 def test_a_user_who_stops_early_gets_the_better_so_far():
@@ -187,8 +187,8 @@ def test_the_unit_is_that_of_the_loss_and_the_promise_may_have_another():
             True,
         ),
         ("noise", Bracket(0.75, 1.2, 1.2), "750 m to 1.2 km on average, planar noise", False),
-        ("program", Bracket(0.6, 0.6, 0.6), "loses at most 600 m on average, planar noise", True),
-        ("program", Bracket(0.7, 0.75, 0.75), "because the noise was not proved to lose less", False),
+        ("table", Bracket(0.6, 0.6, 0.6), "loses at most 600 m on average, planar noise", True),
+        ("table", Bracket(0.7, 0.75, 0.75), "because the noise was not proved to lose less", False),
         ("noise", None, "Planar noise with a remap loses 700 m to 800 m on average", True),
     ],
 )

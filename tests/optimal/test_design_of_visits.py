@@ -23,24 +23,24 @@ def test_it_is_the_design_of_the_parts(visits, tmp_path):
         loss=lattice.loss(visits),
         guarantees=sf.CoordinatePrivacy(EPSILON),
         medians=visits,
-        keep="program",
+        method="table",
         gap=1e-4,
     )
-    made = sf.design(visits, epsilon=EPSILON, spacing="2.5 km", keep="program")
+    made = sf.design(visits, epsilon=EPSILON, spacing="2.5 km", method="table")
     assert made.certificate.loss == by_hand.certificate.loss
     assert str(made.guarantees) == str(by_hand.guarantees)
     assert 0.79 < made.certificate.epsilon_upper <= 0.8
     path = tmp_path / "visits.csv"
     rows = zip(visits.lat.tolist(), visits.lon.tolist(), strict=True)
     path.write_text("lat,lon\n" + "".join(f"{lat!r},{lon!r}\n" for lat, lon in rows), encoding="utf-8")
-    assert len(sf.design(path, epsilon=EPSILON, spacing="4 km", keep="program").mechanism.secrets) > 4
+    assert len(sf.design(path, epsilon=EPSILON, spacing="4 km", method="table").mechanism.secrets) > 4
 
 
 def test_only_what_the_region_serves_counts(visits):
     region = visits.region(trim=0.2)
-    made = sf.design(visits, epsilon=EPSILON, region=region, spacing="2 km", keep="program")
+    made = sf.design(visits, epsilon=EPSILON, region=region, spacing="2 km", method="table")
     inside = visits.select(made.mechanism.secrets.inside(visits.lat, visits.lon))
-    again = sf.design(inside, epsilon=EPSILON, region=region, spacing="2 km", keep="program")
+    again = sf.design(inside, epsilon=EPSILON, region=region, spacing="2 km", method="table")
     assert made.certificate.loss == pytest.approx(again.certificate.loss, rel=1e-4)
 
 

@@ -6,7 +6,7 @@ import pytest
 from sfumato.attacks import evaluate, optimal
 from sfumato.core import DistortionPrivacy, Mechanism, MetricPrivacy, Prior, Space, hamming
 from sfumato.errors import InputError
-from sfumato.optimal import design, design_private, equilibrium
+from sfumato.optimal import design, equilibrium, maximise_distortion
 
 LINE = Space.numbers(range(5))
 STEPS = LINE.metric("absolute")
@@ -60,7 +60,7 @@ def test_the_price_is_the_slope_of_the_least_cost(minimum, epsilon, step):
 
 def test_the_game_from_the_other_side_has_the_same_equilibrium():
     made = cheapest(SKEWED, 0.6, 1.0)
-    budget = design_private(
+    budget = maximise_distortion(
         SKEWED, loss=WRONG, distance=STEPS, max_loss=made.certificate.loss, guarantees=MetricPrivacy(1.0, STEPS)
     )
     one, other = equilibrium(made), equilibrium(budget)

@@ -47,7 +47,7 @@ class Named(Solver):
 
 def chosen(prior, **options):
     """The name of what `auto` chose."""
-    options = {"guarantees": sf.CoordinatePrivacy("0.5/km"), "keep": "program", "tie_break": False, **options}
+    options = {"guarantees": sf.CoordinatePrivacy("0.5/km"), "method": "table", "tie_break": False, **options}
     return sf.design(prior, loss=KM, **options).solver
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core import DistortionPrivacy, MetricPrivacy, Prior, Space, hamming
-from sfumato.optimal import design, design_private
+from sfumato.optimal import design, maximise_distortion
 
 from ..reference import adversary_value, requests, solved
 
@@ -19,7 +19,7 @@ PRIOR = Prior(LINE, [0.3, 0.0, 0.25, 0.35, 0.1])
 
 
 def played(request):
-    return design_private(
+    return maximise_distortion(
         request.belief,
         loss=request.loss,
         distance=request.distance,
@@ -63,7 +63,7 @@ def test_the_two_games_are_inverse(request_):
 def test_there_and_back(share):
     minimum = share * float((STEPS.array @ PRIOR.probabilities).min())
     cost = design(PRIOR, loss=hamming(LINE), guarantees=[DistortionPrivacy(minimum, STEPS)]).certificate
-    back = design_private(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=cost.loss).certificate
+    back = maximise_distortion(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=cost.loss).certificate
     assert back.value == pytest.approx(minimum, rel=1e-5)
     assert back.loss <= cost.loss
 
@@ -72,14 +72,14 @@ def test_there_and_back(share):
 @given(st.floats(0.05, 0.6))
 @settings(max_examples=15)
 def test_a_larger_budget_never_buys_less(budget):
-    one = design_private(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=budget).certificate
-    two = design_private(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=budget * 1.1).certificate
+    one = maximise_distortion(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=budget).certificate
+    two = maximise_distortion(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=budget * 1.1).certificate
     assert two.bound >= one.value
     assert two.value >= one.value * (1 - 3e-6)
 
 
 def test_by_default_the_adversary_measures_as_the_user_does():
-    result = design_private(PRIOR, loss=STEPS, max_loss=0.5)
+    result = maximise_distortion(PRIOR, loss=STEPS, max_loss=0.5)
     assert result.certificate.value == pytest.approx(0.5, rel=1e-5)  # both are the distance: the game is fair
     assert result.certificate.loss <= 0.5
 
@@ -87,10 +87,12 @@ def test_by_default_the_adversary_measures_as_the_user_does():
 def test_metric_privacy_may_be_kept_besides():
     metric = MetricPrivacy(1.0, STEPS)
     least = design(PRIOR, loss=hamming(LINE), guarantees=[metric]).certificate.loss
-    result = design_private(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=least * 1.1, guarantees=[metric])
+    result = maximise_distortion(
+        PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=least * 1.1, guarantees=[metric]
+    )
     assert result.certificate.epsilon_upper <= 1.0
     assert result.certificate.loss <= least * 1.1
-    free = design_private(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=least * 1.1)
+    free = maximise_distortion(PRIOR, loss=hamming(LINE), distance=STEPS, max_loss=least * 1.1)
     assert free.certificate.bound >= result.certificate.value
     assert "distortion" in repr(result)
 
@@ -98,8 +100,8 @@ def test_metric_privacy_may_be_kept_besides():
 def test_units_of_the_budget():
     places = Space("abc", [[0, 0], [1, 0], [0, 1]], "km")
     metric = places.metric("euclidean")
-    text = design_private(Prior.uniform(places), loss=metric, max_loss="300 m").certificate
-    bare = design_private(Prior.uniform(places), loss=metric, max_loss=0.3).certificate
+    text = maximise_distortion(Prior.uniform(places), loss=metric, max_loss="300 m").certificate
+    bare = maximise_distortion(Prior.uniform(places), loss=metric, max_loss=0.3).certificate
     assert text.value == pytest.approx(bare.value, rel=1e-9)
     assert text.loss <= 0.3
     np.testing.assert_allclose(text.value, 0.3, rtol=1e-5)

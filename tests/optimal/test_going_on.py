@@ -16,8 +16,8 @@ from sfumato.optimal import (
     Solver,
     Structured,
     design,
-    design_private,
     find_epsilon,
+    maximise_distortion,
 )
 
 VISITS = sf.synthetic_city()
@@ -60,7 +60,7 @@ def test_a_search_for_epsilon(tmp_path):
             goal=LossGoal("1.4 km"),
             solver=solver,
             gap=1e-3,
-            keep="program",
+            method="table",
             stop=solver.stop,
             progress=told.append,
         )
@@ -83,7 +83,7 @@ def test_a_search_for_epsilon(tmp_path):
 @pytest.mark.slow
 def test_the_error_of_the_true_point(tmp_path):
     promise = sf.CoordinatePrivacy("4/km")
-    plain = design(PRIOR, loss=LOSS, guarantees=promise, tie_break=False, keep="program").mechanism
+    plain = design(PRIOR, loss=LOSS, guarantees=promise, tie_break=False, method="table").mechanism
     least = 1.1 * sf.attacks.true_place(plain, VISITS).error.upper
 
     def made(solver):
@@ -109,7 +109,7 @@ def test_the_game(tmp_path, after):
     metric = CITY.metric(unit="km")
 
     def made(solver):
-        return design_private(PRIOR, loss=metric, max_loss="500 m", solver=solver, stop=solver.stop)
+        return maximise_distortion(PRIOR, loss=metric, max_loss="500 m", solver=solver, stop=solver.stop)
 
     whole = heard(None)
     once = made(whole)
@@ -123,7 +123,7 @@ def test_the_game(tmp_path, after):
 def test_the_automatic_choice(tmp_path):
     def made(solver, **more):
         guarantees = sf.CoordinatePrivacy("1/km")
-        return design(PRIOR, loss=LOSS, guarantees=guarantees, solver=solver, keep="program", **more)
+        return design(PRIOR, loss=LOSS, guarantees=guarantees, solver=solver, method="table", **more)
 
     once = made(None)
     told: list[Progress] = []

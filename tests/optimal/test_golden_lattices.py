@@ -70,7 +70,7 @@ def designed(places, visits, epsilon):
         sf.Prior.from_visits(places, visits),
         loss=places.loss(visits),
         guarantees=promise,
-        keep="program",
+        method="table",
         gap=1e-3,
         tie_break=False,
     )
@@ -212,6 +212,6 @@ def test_rows_cost_about_a_percent_more_than_cones(radius, spacing, epsilon, con
         sf.Prior.uniform(hexagon),
         loss=hexagon.metric("euclidean", unit="km"),
         guarantees=sf.CoordinatePrivacy(epsilon),
-        keep="program",
+        method="table",
     )
     assert cones * 1.005 < made.certificate.bound <= made.certificate.loss < cones * 1.015

@@ -17,8 +17,8 @@ from sfumato.optimal import (
     Solution,
     Status,
     design,
-    design_private,
     effort,
+    maximise_distortion,
     row_generation,
 )
 
@@ -62,7 +62,7 @@ def test_every_stop_returns_a_proved_mechanism(solver, options):
     assert result.certificate.holds
     assert result.certificate.bound <= result.certificate.value
     assert exact.private(result.mechanism, STEPS.array, 0.8)
-    blind = design_private(PRIOR, loss=STEPS, max_loss=1.0, solver=solver, **options)
+    blind = maximise_distortion(PRIOR, loss=STEPS, max_loss=1.0, solver=solver, **options)
     assert blind.certificate.loss <= 1.0
     assert blind.certificate.value <= blind.certificate.bound
 
@@ -103,7 +103,7 @@ def test_a_time_limit_is_kept(limit, monkeypatch):
 def test_without_any_answer_it_is_an_error_that_says_why(status):
     for make in (
         lambda: design(PRIOR, loss=STEPS, guarantees=[PRIVATE], solver=Recorded(status, after=0)),
-        lambda: design_private(PRIOR, loss=STEPS, max_loss=1, solver=Recorded(status, after=0)),
+        lambda: maximise_distortion(PRIOR, loss=STEPS, max_loss=1, solver=Recorded(status, after=0)),
     ):
         with pytest.raises(SolverError, match="recorded gave no answer") as error:
             make()

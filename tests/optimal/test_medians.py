@@ -22,7 +22,7 @@ def made_on(places, promise, solver="auto"):
         solver=solver,
         tie_break=False,
         gap=1e-4,
-        keep="program",
+        method="table",
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.core import DistortionPrivacy, Guarantee, Loss, Metric, MetricPrivacy, Prior, Space, blind_error
 from sfumato.errors import InfeasibleError, InputError
-from sfumato.optimal import Design, Status, design, design_private
+from sfumato.optimal import Design, Status, design, maximise_distortion
 from sfumato.proofs import distortion_below, expected_loss_above
 
 from ..proofs import exact
@@ -79,7 +79,7 @@ def _ended(seed: int) -> Design | None:
             least = float(prior.probabilities @ loss.array.min(axis=1))
             share = rng.choice([1e-9, 0.01, 0.5, 0.99, 1.0, 1.5])
             limit = least + share * (float(costs.min()) - least)
-            found = design_private(
+            found = maximise_distortion(
                 prior, loss=loss, distance=distance, max_loss=limit, guarantees=guarantees, observables=reports
             )
             assert expected_loss_above(found.mechanism, prior, loss) <= limit
@@ -151,6 +151,6 @@ def test_a_limit_next_to_the_least_loss_says_what_is_possible():
     prior = Prior(space, [0.2, 0.5, 0.3])
     least = design(prior, loss=steps, guarantees=[private]).certificate
     with pytest.raises(InfeasibleError, match=r"no mechanism .* lose"):
-        design_private(prior, loss=steps, max_loss=least.bound * (1 - 1e-5), guarantees=[private])
-    near = design_private(prior, loss=steps, max_loss=least.loss * (1 + 1e-5), guarantees=[private])
+        maximise_distortion(prior, loss=steps, max_loss=least.bound * (1 - 1e-5), guarantees=[private])
+    near = maximise_distortion(prior, loss=steps, max_loss=least.loss * (1 + 1e-5), guarantees=[private])
     assert near.certificate.loss <= least.loss * (1 + 1e-5)

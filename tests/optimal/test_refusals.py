@@ -16,7 +16,7 @@ from sfumato.core import (
     hamming,
 )
 from sfumato.errors import InfeasibleError, InputError, MissingExtraError, SolverError, UnitError
-from sfumato.optimal import Highs, design, design_private
+from sfumato.optimal import Highs, design, maximise_distortion
 
 KM = Space("abcd", [[0.0], [1.0], [2.0], [3.0]], "km")
 EVEN = Prior.uniform(KM)
@@ -63,12 +63,12 @@ def least(loss=WALK, guarantees=(PRIVATE,), **options):
         (lambda: least(gap=np.nan), "gap='nan' is not"),
         (lambda: least(time_limit=0), "time limit of 0"),
         (lambda: least(time_limit=np.nan), "time limit of nan"),
-        (lambda: design_private(EVEN, loss=Loss(np.eye(4)), max_loss=1), "distance is missing"),
+        (lambda: maximise_distortion(EVEN, loss=Loss(np.eye(4)), max_loss=1), "distance is missing"),
         (
-            lambda: design_private(EVEN, loss=WALK, max_loss=1, guarantees=[DistortionPrivacy(0.1, WALK)]),
+            lambda: maximise_distortion(EVEN, loss=WALK, max_loss=1, guarantees=[DistortionPrivacy(0.1, WALK)]),
             "maximises distortion privacy itself",
         ),
-        (lambda: design_private(EVEN, loss=WALK, distance=np.eye(3), max_loss=1), "3 columns"),
+        (lambda: maximise_distortion(EVEN, loss=WALK, distance=np.eye(3), max_loss=1), "3 columns"),
     ],
 )
 def test_bad_requests(make, says):
@@ -81,7 +81,7 @@ def test_bad_requests(make, says):
 @pytest.mark.parametrize("limit", ["1 h", "500 m/s", "lots", np.inf])
 def test_a_budget_in_another_unit(limit):
     with pytest.raises(UnitError, match="the largest loss"):
-        design_private(EVEN, loss=WALK, max_loss=limit)
+        maximise_distortion(EVEN, loss=WALK, max_loss=limit)
 
 
 @pytest.mark.parametrize("minimum", ["1 km", "1001 m", 7.0, 1 - 1e-9])
@@ -95,29 +95,29 @@ def test_less_loss_than_the_truth_costs_names_the_least():
     loss = 2 + hamming(KM).array
     for limit in (1.5, 2.0, -1):
         with pytest.raises(InfeasibleError, match="already loses 2") as error:
-            design_private(EVEN, loss=loss, distance=WALK, max_loss=limit)
+            maximise_distortion(EVEN, loss=loss, distance=WALK, max_loss=limit)
         assert error.value.hint == "allow more than 2."
     with pytest.raises(InfeasibleError, match="already loses 0"):
-        design_private(EVEN, loss=hamming(KM), distance=WALK, max_loss=0)
+        maximise_distortion(EVEN, loss=hamming(KM), distance=WALK, max_loss=0)
 
 
 def test_a_tiny_limit_of_the_loss_is_shown_in_all_digits():
     loss = Loss(WALK.array + 1, "m")
     with pytest.raises(InfeasibleError, match=r"at most 0\.0001 m is out of reach"):
-        design_private(EVEN, loss=loss, distance=WALK, max_loss="0.0001 m")
+        maximise_distortion(EVEN, loss=loss, distance=WALK, max_loss="0.0001 m")
 
 
 def test_less_loss_than_epsilon_allows_names_the_least():
     possible = design(EVEN, loss=hamming(KM), guarantees=[PRIVATE]).certificate.loss
     with pytest.raises(InfeasibleError, match=f"the least possible with them is {possible:.3f}"):
-        design_private(EVEN, loss=hamming(KM), distance=WALK, max_loss=possible / 2, guarantees=[PRIVATE])
+        maximise_distortion(EVEN, loss=hamming(KM), distance=WALK, max_loss=possible / 2, guarantees=[PRIVATE])
 
 
 def test_an_infeasible_program_is_no_empty_array():
     # A budget a hair above the least loss of the program leaves no room for rounding.
     possible = design(EVEN, loss=hamming(KM), guarantees=[PRIVATE]).certificate.bound
     with pytest.raises((InfeasibleError, SolverError)):
-        design_private(EVEN, loss=hamming(KM), distance=WALK, max_loss=possible, guarantees=[PRIVATE])
+        maximise_distortion(EVEN, loss=hamming(KM), distance=WALK, max_loss=possible, guarantees=[PRIVATE])
 
 
 def test_unknown_methods_of_the_back_end():

@@ -34,7 +34,7 @@ def case(request):
     places = places_of(request.param)
     prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
     promise = promise_of(places, "4/km")
-    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, keep="program").mechanism
+    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, method="table").mechanism
     least = 1.1 * sf.attacks.true_place(plain, VISITS).error.upper  # more than it would be anyway, in km
     made = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion(least, places, VISITS)])
     return places, prior, loss, promise, made, least
@@ -83,7 +83,7 @@ def test_the_loss_is_near_the_best_by_another_route(case):
 def test_what_is_kept_anyway_costs_nothing():
     places = places_of("grid")
     prior, loss, promise = sf.Prior.from_visits(places, VISITS), places.loss(VISITS), promise_of(places, "1/km")
-    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, keep="program")
+    plain = sf.design(prior, loss=loss, guarantees=promise, tie_break=False, method="table")
     with_error = sf.design(prior, loss=loss, guarantees=[promise, sf.PlaceDistortion("100 m", places, VISITS)])
     assert with_error.certificate.loss == pytest.approx(plain.certificate.loss, rel=1e-3)
 
@@ -164,7 +164,7 @@ def test_the_most_that_a_limit_of_the_loss_allows(kind):
     places = places_of(kind)
     prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
     game = sf.PlaceDistortion(0, places, VISITS)
-    made = sf.design_private(prior, loss=loss, distance=game, max_loss="1.3 km", gap=2e-3)
+    made = sf.maximise_distortion(prior, loss=loss, distance=game, max_loss="1.3 km", gap=2e-3)
     found = sf.attacks.true_place(made.mechanism, VISITS)
     assert made.certificate.loss <= 1.3
     assert made.certificate.value == pytest.approx(found.error.lower, rel=1e-6)
@@ -177,7 +177,7 @@ def test_the_most_that_a_limit_of_the_loss_allows(kind):
     with pytest.raises(InfeasibleError):
         sf.design(prior, loss=loss, guarantees=sf.PlaceDistortion(1.5 * made.certificate.bound, places, VISITS))
     with pytest.raises(InputError, match="gap"):
-        sf.design_private(prior, loss=loss, distance=game, max_loss="1.3 km", gap=-1)
+        sf.maximise_distortion(prior, loss=loss, distance=game, max_loss="1.3 km", gap=-1)
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ def designed(lattice, epsilon, seed=None, **options):
         sf.Prior.from_counts(lattice, counts),
         loss=lattice.metric("euclidean", unit="km"),
         guarantees=CoordinatePrivacy(epsilon),
-        keep="program",
+        method="table",
         tie_break=False,
         **options,
     )

@@ -29,8 +29,8 @@ DESIGNS = {
     "worst case": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT], objective="worst-case"),
     "general back-end": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT], solver=sf.optimal.Highs()),
     "spanner": lambda: sf.design(PRIOR, loss=COST, guarantees=[KEPT], pairs="spanner", dilation=1.5),
-    "dual": lambda: sf.design_private(PRIOR, loss=COST, distance=METRIC, max_loss=0.4),
-    "dual with metric": lambda: sf.design_private(
+    "dual": lambda: sf.maximise_distortion(PRIOR, loss=COST, distance=METRIC, max_loss=0.4),
+    "dual with metric": lambda: sf.maximise_distortion(
         PRIOR, loss=COST, distance=METRIC, max_loss=0.6, guarantees=[KEPT]
     ),
 }

@@ -45,7 +45,7 @@ def test_pairs_of_real_points_keep_the_promise(shared_data, name, kind):
         sf.Prior.from_visits(lattice, visits.select(inside)),
         loss=lattice.metric("euclidean", unit="km"),
         guarantees=sf.CoordinatePrivacy(epsilon),
-        keep="program",
+        method="table",
         gap=1e-3,
         tie_break=False,
     ).mechanism

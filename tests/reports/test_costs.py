@@ -44,7 +44,7 @@ def made(request):
         places = sf.Grid.covering(VISITS, "1 km", region=REGION)
         promise = sf.MetricPrivacy("1/km", places.metric(unit="km"))
     prior = sf.Prior.from_visits(places, KEPT)
-    return sf.design(prior, loss=places.loss(KEPT), guarantees=promise, tie_break=False, keep="program")
+    return sf.design(prior, loss=places.loss(KEPT), guarantees=promise, tie_break=False, method="table")
 
 
 def test_the_loss_and_the_attack_are_those_of_the_true_point(made):
@@ -74,7 +74,7 @@ def test_other_losses_are_told_beside_the_true_distance():
     grid = sf.Grid.covering(VISITS, "2 km", region=REGION)
     prior, metric = sf.Prior.from_visits(grid, KEPT), grid.metric(unit="km")
     promise = sf.MetricPrivacy("1/km", metric)
-    made = sf.design(prior, loss=sf.hamming(grid), guarantees=promise, tie_break=False, keep="program")
+    made = sf.design(prior, loss=sf.hamming(grid), guarantees=promise, tie_break=False, method="table")
     text = summarise(made, metric, visits=KEPT, held_out=APART).markdown()
     true = mean_distance(made.mechanism, KEPT)
     assert true * (1 - 1e-9) <= km("report: at most", text) <= true * 1.01
@@ -116,7 +116,7 @@ def test_smoothing_does_not_change_whose_loss_is_stated(kind):
         places = sf.Grid.covering(VISITS, "1.5 km", region=REGION)
         promise = sf.MetricPrivacy("1/km", places.metric(unit="km"))
     prior = sf.Prior.from_visits(places, KEPT, smoothing=300)
-    made = sf.design(prior, loss=places.loss(KEPT), guarantees=promise, tie_break=False, keep="program", gap=1e-4)
+    made = sf.design(prior, loss=places.loss(KEPT), guarantees=promise, tie_break=False, method="table", gap=1e-4)
     true = mean_distance(made.mechanism, KEPT)
     assert abs(made.certificate.loss - true) > 0.02 * true
     for text in (summarise(made, visits=KEPT).markdown(), summarise(made).markdown()):
@@ -128,7 +128,7 @@ def test_smoothing_does_not_change_whose_loss_is_stated(kind):
         loss=places.loss(KEPT),
         guarantees=promise,
         tie_break=False,
-        keep="program",
+        method="table",
         gap=1e-4,
     )
     assert "as with smoothing" not in summarise(plain, visits=KEPT).markdown()

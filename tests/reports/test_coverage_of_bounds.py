@@ -48,7 +48,7 @@ def test_the_least_loss_is_that_of_these_reports():
     space = sf.Space.numbers([0, 1, 2], unit="km")
     metric = space.metric("absolute")
     with pytest.raises(sf.errors.InfeasibleError, match=r"no mechanism with this promise and these reports loses"):
-        sf.design_private(
+        sf.maximise_distortion(
             sf.Prior.uniform(space),
             loss=metric,
             distance=metric,

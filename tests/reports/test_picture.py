@@ -128,7 +128,7 @@ def test_reports_elsewhere_are_drawn_where_they_are():
     visits = sf.synthetic_city(users=20, days=7)
     city = sf.Lattice.covering(visits, "2 km")
     prior = sf.Prior.from_visits(city, visits)
-    first = sf.design(prior, loss=city.loss(visits), guarantees=sf.CoordinatePrivacy("2/km"), keep="program")
+    first = sf.design(prior, loss=city.loss(visits), guarantees=sf.CoordinatePrivacy("2/km"), method="table")
     made = sf.optimal.at_medians(first, visits).mechanism
     figure = sf.reports.picture(made, prior, city.metric(unit="km"))
     marks = {line.get_label(): np.asarray(line.get_xydata())[0] for line in figure.axes[1].lines}

@@ -23,7 +23,7 @@ from sfumato.core import (
 from sfumato.files import MechanismFile
 from sfumato.geo import Grid, Lattice, synthetic_city
 from sfumato.leakage import mutual_information_bits
-from sfumato.optimal import Highs, design, design_private
+from sfumato.optimal import Highs, design, maximise_distortion
 from sfumato.proofs import distortion_below
 from sfumato.reports import summarise
 from sfumato.reports.facts import information_of, overview, risk_within, single_attacks, subject_of
@@ -69,7 +69,7 @@ def designed(seed):
     if kind == 3:
         least = design(prior, loss=ground, guarantees=[promise], solver=Highs()).certificate.loss
         most = 1.1 * least + 1e-6
-        found = design_private(prior, loss=ground, max_loss=most, distance=ground, guarantees=[promise])
+        found = maximise_distortion(prior, loss=ground, max_loss=most, distance=ground, guarantees=[promise])
         return found, metric, ground
     guarantees: list[Guarantee] = [promise]
     if kind == 2:
@@ -237,7 +237,7 @@ def test_points_are_told_what_holds_for_points(kind):
         Prior.from_visits(lattice, visits),
         loss=lattice.loss(visits),
         guarantees=CoordinatePrivacy("0.7/km"),
-        keep="program",
+        method="table",
         tie_break=False,
     )
     text = " ".join(summarise(found, lattice.metric("euclidean", "km")).markdown().split())
@@ -311,6 +311,6 @@ def test_for_very_many_visits_the_radius_is_left_to_the_command(monkeypatch):
     visits = synthetic_city(users=5, days=2)
     lattice = Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
     prior, promise = Prior.from_visits(lattice, visits), CoordinatePrivacy("1/km")
-    found = design(prior, loss=lattice.loss(visits), guarantees=promise, keep="program")
+    found = design(prior, loss=lattice.loss(visits), guarantees=promise, method="table")
     text = " ".join(summarise(found, visits=visits).markdown().split())
     assert "Not computed for so many visits: how often an attacker's guess is within 1850 ft" in text

@@ -294,7 +294,7 @@ def _lattice_over(
     """Return the lattice of the options, and why it has its spacing ("" where that was given)."""
     from ..core import units
     from ..geo import KINDS, Lattice
-    from ..optimal import suited_lattice
+    from ..optimal import choose_lattice
 
     area, near = region_of(options.region), options.near
     if options.lattice not in KINDS:
@@ -305,7 +305,7 @@ def _lattice_over(
             if not units.parse(near, unit="m", what="the distance to visits") > 0:
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
     if options.spacing is None:
-        choice = suited_lattice(visits, promise, most=most, kind=kind, region=area, near=near)
+        choice = choose_lattice(visits, promise, most=most, kind=kind, region=area, near=near)
         return choice.lattice, choice.sentence
     with option("--spacing"):
         return Lattice.covering(visits, options.spacing, kind=kind, region=area, near=near), ""

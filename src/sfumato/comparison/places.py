@@ -19,7 +19,7 @@ from ..files import MechanismFile
 from ..geo import Grid, Kind, Lattice, Places, Region, Visits
 from ..intervals import exp_above
 from ..mechanisms import raw_error, stretch
-from ..optimal import MOST_VERTICES, CoordinateBound, Design, coordinate_bound, design, suited_lattice
+from ..optimal import MOST_VERTICES, CoordinateBound, Design, choose_lattice, coordinate_bound, design
 from ..proofs import VertexPrivacy, expected_loss_above, prove_coordinate_privacy, worst_border
 from ..rounding import amount_at_most, down, gap_at_most, up
 from .engine import ANY, NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
@@ -83,7 +83,7 @@ def compare_places(
         max_loss: The loss of all, instead of epsilon, such as ``"500 m"``; reached within 1 %, on lattices of at
             most 150 vertices. The row of the bound then has an epsilon that is too small for this loss.
         region: What lattices and cells serve; by default all visits.
-        spacing: Of lattices and cells; by default `sfumato.optimal.suited_lattice` chooses it.
+        spacing: Of lattices and cells; by default `sfumato.optimal.choose_lattice` chooses it.
         gap: The relative gap of the programs.
         time_limit: Seconds for everything, checked between steps of some seconds. Each mechanism gets a part of
             what is left; a program is then the best so far, and what there is no time for is named.
@@ -328,7 +328,7 @@ class _PlaceFamilies:
         if self.spacing is not None:
             return Lattice.covering(self.visits, self.spacing, kind=kind, region=self.region)
         promise = CoordinatePrivacy(epsilon, UNIT) if self.equal == "epsilon" else None
-        return suited_lattice(self.visits, promise, most=self.most, kind=kind, region=self.region).lattice
+        return choose_lattice(self.visits, promise, most=self.most, kind=kind, region=self.region).lattice
 
     def _program(self, name: str, epsilon: float, seconds: float) -> Candidate:
         places = self._lattice(_KINDS[name], epsilon)
@@ -374,7 +374,7 @@ class _PlaceFamilies:
                 Prior.from_visits(places, self.visits),
                 loss=places.loss(self.visits, unit=UNIT),
                 guarantees=CoordinatePrivacy(epsilon, UNIT),
-                keep="noise",
+                method="noise",
                 time_limit=seconds,
             )
         best = self.noises[epsilon]
@@ -420,7 +420,7 @@ def design_program(
         tie_break=False,
         time_limit=seconds,
         medians=medians,
-        keep="program",
+        method="table",
     )
 
 

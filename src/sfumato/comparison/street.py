@@ -14,7 +14,7 @@ from ..core.immutable import CompactRepr
 from ..core.units import length_m
 from ..errors import InputError
 from ..geo import Grid, Lattice, Places, Region, Visits
-from ..optimal import suited_lattice
+from ..optimal import choose_lattice
 from ..proofs import worst_border
 from ..reports.theme import LIGHT, blank
 from ..rounding import about, at_most
@@ -100,7 +100,7 @@ def street(
     """
     promise = CoordinatePrivacy(epsilon, "km")
     if spacing is None:
-        lattice = suited_lattice(visits, promise, region=region).lattice
+        lattice = choose_lattice(visits, promise, region=region).lattice
     else:
         lattice = Lattice.covering(visits, length_m(spacing, "the spacing"), region=region)
     grid = Grid.covering(visits, lattice.spacing_m, region=region)

@@ -5,7 +5,7 @@ from .back_ends import Clarabel, Highs
 from .blend import Blend, DesignLine, LineDesign, likeliest
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
-from .coordinates import CoordinateBound, SuitedLattice, check_lattice, coordinate_bound, suited_lattice
+from .coordinates import CoordinateBound, LatticeChoice, check_lattice, choose_lattice, coordinate_bound
 from .coordinates.spacing import MOST_VERTICES
 from .design import at_medians, design
 from .effort import check_size
@@ -17,7 +17,7 @@ from .extensions.sensitive_problem import SensitiveDesign, SensitiveProblem
 from .extensions.true_point import seconds_for_points
 from .forecast import Forecast, forecast
 from .problem import Problem
-from .program_design import Equilibrium, design_private, equilibrium
+from .program_design import Equilibrium, equilibrium, maximise_distortion
 from .result import Choice, Design, SolvedProgram
 from .row_generation import LinearProgram, LinearSolver, Solution
 from .solver import Answer, Control, Progress, Solver, Status
@@ -47,6 +47,7 @@ __all__ = [
     "FoundEpsilon",
     "Generating",
     "Highs",
+    "LatticeChoice",
     "LineDesign",
     "LinearConstraint",
     "LinearProgram",
@@ -63,15 +64,14 @@ __all__ = [
     "Solver",
     "Status",
     "Structured",
-    "SuitedLattice",
     "at_medians",
     "check_lattice",
     "check_size",
+    "choose_lattice",
     "closed_form",
     "coordinate_bound",
     "cores",
     "design",
-    "design_private",
     "design_robust",
     "equilibrium",
     "find_epsilon",
@@ -79,8 +79,8 @@ __all__ = [
     "least_information",
     "least_vulnerability",
     "likeliest",
+    "maximise_distortion",
     "resumable",
     "seconds_for_points",
-    "suited_lattice",
     "sweep",
 ]

@@ -24,7 +24,7 @@ from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
 from .coordinates.spacing import check_lattice, place_problem
 from .problem import Constraints
 from .program_design import solve_program
-from .result import BETTER, NOISE, PROGRAM, Choice, Design
+from .result import BEST, NOISE, TABLE, Choice, Design
 from .session import SolveOptions
 from .solver import OnProgress, Progress, Solver, Stop, checked_time_limit
 
@@ -67,7 +67,7 @@ def design(
     progress: OnProgress | None = None,
     start: Design | None = None,
     medians: Visits | None = None,
-    keep: str = BETTER,
+    method: str = BEST,
     constraints: Constraints = (),
 ) -> Design:
     """Return the mechanism of least loss that satisfies the guarantees.
@@ -95,7 +95,7 @@ def design(
             each has their own distance.
         epsilon: Of visits: the epsilon of `CoordinatePrivacy`; by default ``"1/km"``.
         region: Of visits: the region to serve, by default all of them.
-        spacing: Of visits: that of the lattice; by default see `suited_lattice`.
+        spacing: Of visits: that of the lattice; by default see `choose_lattice`.
         near: Of visits: serve only places within this distance of one.
         objective: ``expected`` or ``worst-case`` loss.
         observables: The m observables; by default the secrets.
@@ -116,7 +116,7 @@ def design(
         start: A design for a similar problem, from whose rows or used reports the solver starts.
         medians: The visits that the loss is from: the program's reports are then moved to the best places for what
             they reveal, and it is solved once more; see `at_medians`. Of visits these are used.
-        keep: ``better``, or ``program`` or ``noise`` to consider that one alone.
+        method: ``best``, or ``table`` (the program) or ``noise`` to consider that one alone.
         constraints: One `LinearConstraint` or several that must hold too; then no guarantee is needed. They and
             several attackers need general back-ends (HiGHS and Clarabel). The back-ends get slightly tighter
             constraints, so that integers satisfy the original ones; ties are not broken.
@@ -133,7 +133,7 @@ def design(
         Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, equations 21 to 24.
     """
     begun = time.monotonic()
-    check_keep(keep)
+    check_method(method)
     checked_time_limit(time_limit)
     of_visits = {"epsilon": epsilon, "region": region, "spacing": spacing, "near": near}
     if isinstance(data, Prior):
@@ -166,7 +166,7 @@ def design(
     field = (
         "it satisfies no linear constraints" if limits else rivalry(prior, costs, promises, objective, observables)
     )
-    check_keep(keep, field)
+    check_method(method, field)
     halt: Stop = stop or (lambda: False)
 
     def left() -> float:
@@ -197,10 +197,10 @@ def design(
         except SolverError:
             return made
 
-    if keep == PROGRAM or isinstance(field, str) or (keep == BETTER and time_limit < _LEAST_S):
+    if method == TABLE or isinstance(field, str) or (method == BEST and time_limit < _LEAST_S):
         return program(progress)
     room = 1.0 if medians is None else 1 - GAIN
-    return _noise_or_program(program, field, progress, begun, time_limit, None if keep == NOISE else room)
+    return _noise_or_program(program, field, progress, begun, time_limit, None if method == NOISE else room)
 
 
 def _noise_or_program(
@@ -248,13 +248,13 @@ def refuse_given(arguments: Mapping[str, object], problem: str, hint: str) -> No
             raise InputError(f"{argument(name)} {problem}", hint)
 
 
-def check_keep(keep: str, field: Rivalry | str = "") -> None:
+def check_method(method: str, field: Rivalry | str = "") -> None:
     """Raise `InputError` for an unknown candidate, and for noise where it cannot replace the program."""
-    if keep not in (BETTER, PROGRAM, NOISE):
-        raise InputError(f"{argument('keep', keep)} is unknown.", f"use {BETTER}, {PROGRAM} or {NOISE}.")
-    if keep == NOISE and isinstance(field, str) and field:
+    if method not in (BEST, TABLE, NOISE):
+        raise InputError(f"{argument('method', method)} is unknown.", f"use {BEST}, {TABLE} or {NOISE}.")
+    if method == NOISE and isinstance(field, str) and field:
         raise InputError(
-            f"planar noise cannot replace the program here: {field}.", f"leave out {argument('keep', NOISE)}."
+            f"planar noise cannot replace the program here: {field}.", f"leave out {argument('method', NOISE)}."
         )
 
 
@@ -264,10 +264,10 @@ def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: 
     if made is not None:
         proof = made.certificate
         loss = Bracket(min(proof.bound, proof.loss), proof.loss, proof.loss)
-    kind = NOISE if loss is None or rival.loss.upper < loss.upper else PROGRAM
+    kind = NOISE if loss is None or rival.loss.upper < loss.upper else TABLE
     remapped, slack_m = rival.noise.remap is not None, rival.certificate.privacy.slack_m
     choice = Choice(kind, loss, rival.loss, remapped, unit, slack_m)
-    if made is not None and kind == PROGRAM:
+    if made is not None and kind == TABLE:
         return replace(made, choice=choice, seconds=seconds)
     done = made is None or made.finished or choice.decided
     return Design.of_noise(rival.noise, rival.certificate, promise, choice, seconds, finished=done)
@@ -307,7 +307,7 @@ def at_medians(
         >>> visits = sf.synthetic_city()
         >>> city = sf.Lattice.covering(visits, "2 km", region=visits.region(trim=0.05))
         >>> prior, loss = sf.Prior.from_visits(city, visits), city.loss(visits)
-        >>> made = sf.design(prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), keep="program")
+        >>> made = sf.design(prior, loss=loss, guarantees=sf.CoordinatePrivacy("1/km"), method="table")
         >>> better = sf.optimal.at_medians(made, visits)
         >>> better.certificate.loss < made.certificate.loss
         True

@@ -35,10 +35,10 @@ from ..geo import Visits
 from ..proofs import VertexPrivacy, bound_to
 from ..rounding import exactly
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_estimate, noise_rival, rivalry
-from .design import GAIN, check_keep, choose, move_to_medians
+from .design import GAIN, check_method, choose, move_to_medians
 from .epsilon_goals import DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
 from .program_design import solve_program
-from .result import BETTER, NOISE, PROGRAM, Design
+from .result import BEST, NOISE, TABLE, Design
 from .solver import Solver, Stop, checked_time_limit
 
 Promise = Callable[[float], CoordinatePrivacy | MetricPrivacy]
@@ -351,7 +351,7 @@ def find_epsilon(
     stop: Stop | None = None,
     progress: OnTrial | None = None,
     medians: Visits | None = None,
-    keep: str = BETTER,
+    method: str = BEST,
 ) -> FoundEpsilon:
     """Return the design of least loss whose epsilon just reaches a goal.
 
@@ -381,7 +381,7 @@ def find_epsilon(
         stop: Called from time to time; True has the same effect.
         progress: Called with each trial.
         medians: The visits that the loss is from: reports are moved to the best places; see `design`.
-        keep: ``better``, or ``program`` or ``noise`` to consider that one alone; see `design`.
+        method: ``best``, or ``table`` (the program) or ``noise`` to consider that one alone; see `design`.
 
     Raises:
         InfeasibleError: If no mechanism reaches the goal, or none that was designed did.
@@ -408,14 +408,14 @@ def find_epsilon(
         raise InputError(f"an epsilon of {first:g} is not positive.", f"use {argument('first', 1.0)}.")
     checked_time_limit(time_limit)
     started = time.monotonic()
-    check_keep(keep)
+    check_method(method)
     costs = as_loss(loss, len(prior), len(prior.space if observables is None else observables))
     rows = _rows(prior, promise(1.0))
     field: Rivalry | str = "an attacker's chance to be near is not proved for it"
     if isinstance(goal, LossGoal):
         field = rivalry(prior, costs, as_guarantees(promise(1.0)), EXPECTED, observables)
-    check_keep(keep, field)
-    noise = field if isinstance(field, Rivalry) and keep != PROGRAM else None
+    check_method(method, field)
+    noise = field if isinstance(field, Rivalry) and method != TABLE else None
     blind, clear = goal.ends(prior, costs, bounded=noise is None)
     search = _GoalSearch(
         prior,
@@ -431,7 +431,7 @@ def find_epsilon(
     )
     options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap}
     programs = ProgramTrials(prior, promise, goal, medians, options, search.ended)
-    return search.found(None if keep == NOISE else programs, noise, promise, costs.unit)
+    return search.found(None if method == NOISE else programs, noise, promise, costs.unit)
 
 
 @dataclass(slots=True)
@@ -467,7 +467,7 @@ class _GoalSearch:
             looks.run()
         reached = None if looks is None else looks.best
         if programs is not None and (self.limit > self.extremes[1] or not self.goal.least):
-            tries = self._search(PROGRAM, programs, self.extremes[1])
+            tries = self._search(TABLE, programs, self.extremes[1])
             if reached is None:
                 tries.run()
             elif tries.tried(reached, partial(programs.against, most=self.limit)):

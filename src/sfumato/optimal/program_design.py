@@ -28,7 +28,7 @@ from ..errors import InfeasibleError, InputError, SolverError, python
 from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, covered, distortion_below, distortion_bound
 from ..rounding import amount_at_least, amount_at_most
 from .closed_forms import closed_form_answer
-from .extensions.true_point import design_for_points, design_private_for_points
+from .extensions.true_point import design_for_points, maximise_point_error
 from .problem import Constraints, Problem, attackers_of, least_loss, limit_amount, most_distortion
 from .result import Design
 from .session import SolveOptions, SolveSession
@@ -90,7 +90,7 @@ def solve_program(
 
 
 @checked
-def design_private(
+def maximise_distortion(
     prior: Prior,
     *,
     loss: AnyLoss,
@@ -140,7 +140,7 @@ def design_private(
 
         session = SolveSession(gap, **options)
         enough = _ENOUGH if gap is None else session.enough
-        return design_private_for_points(distance, solve, enough, time_limit)
+        return maximise_point_error(distance, solve, enough, time_limit)
     return _most_private(prior, loss, distance, max_loss, guarantees, observables, gap, options)
 
 
@@ -154,7 +154,7 @@ def _most_private(
     gap: float | None,
     options: SolveOptions,
 ) -> Design:
-    """Return the design of `design_private` for an attacker with finitely many guesses."""
+    """Return the design of `maximise_distortion` for an attacker with finitely many guesses."""
     space = observables if observables is not None else prior.space
     unit = as_loss(loss, len(prior), len(space)).unit
     most = units.parse(max_loss, unit=unit, what="the largest loss")
@@ -272,7 +272,7 @@ def equilibrium(design: Design) -> Equilibrium:
     The bound that they prove is computed again, so it holds even where they are inexact.
 
     Args:
-        design: A design of least expected loss with `DistortionPrivacy`, or one by `design_private`.
+        design: A design of least expected loss with `DistortionPrivacy`, or one by `maximise_distortion`.
 
     Raises:
         InputError: If it was made without a distortion, with several, with a `PlaceDistortion`, with linear
@@ -292,7 +292,7 @@ def equilibrium(design: Design) -> Equilibrium:
     if distance is None or any(isinstance(each, PlaceDistortion) for each in problem.guarantees):
         raise InputError(
             "the design has no guarantee on the error of an attacker with finitely many guesses.",
-            python("design with DistortionPrivacy, or with design_private."),
+            python("design with DistortionPrivacy, or with maximise_distortion."),
         )
     if problem.objective == WORST_CASE:
         raise InputError(

@@ -16,8 +16,8 @@ from ..rounding import amount_at_least, amount_at_most, at_most
 from .problem import Problem
 from .solver import Answer, Progress, Status, spread
 
-BETTER: Final = "better"
-PROGRAM: Final = "program"
+BEST: Final = "best"
+TABLE: Final = "table"
 NOISE: Final = "noise"
 
 
@@ -107,7 +107,7 @@ class Design(NotebookRepr):
     @property
     def kind(self) -> str:
         """``program`` or ``noise``."""
-        return PROGRAM if self.has_program else NOISE
+        return TABLE if self.has_program else NOISE
 
     @property
     def program(self) -> SolvedProgram:
@@ -115,7 +115,7 @@ class Design(NotebookRepr):
         if self._program is None:
             raise InputError(
                 f"the design is a {self.mechanism!r}, which no program found.",
-                f"design with {argument('keep', PROGRAM)}.",
+                f"design with {argument('method', TABLE)}.",
             )
         return self._program
 

@@ -21,7 +21,7 @@ from ..proofs import PlaceDistortion, distortion_below
 from ..rounding import down
 from .coordinates.rival import rivalry
 from .design import design
-from .result import BETTER, Design
+from .result import BEST, Design
 from .solver import Stop
 from .solver_registry import Auto
 from .structured import cores
@@ -78,7 +78,7 @@ class _Chain:
     medians: bool
     requests: tuple[tuple[float | None, float | None], ...]
     threads: int
-    options: dict[str, Any]  # of each design: its loss, objective, gap, tie_break, time_limit and keep
+    options: dict[str, Any]  # of each design: its loss, objective, gap, tie_break, time_limit and method
 
     def errors(self, minimum: float) -> DistortionPrivacy:
         """Return the attacker's errors, of the true point where the visits are known."""
@@ -124,7 +124,7 @@ def sweep(
     tie_break: bool | None = None,
     time_limit: float = float("inf"),
     processes: int = 1,
-    keep: str = BETTER,
+    method: str = BEST,
     stop: Stop | None = None,
     progress: Callable[[Point], None] | None = None,
 ) -> list[Point]:
@@ -151,7 +151,7 @@ def sweep(
         time_limit: Seconds for each design.
         processes: Worker processes; each takes a share of the priors, or of the epsilons where there is one prior.
             A script with more than one needs the guard ``if __name__ == "__main__":``.
-        keep: ``better``, or ``program`` to consider that one alone; see `design`.
+        method: ``best``, or ``table`` (the program) to consider that one alone; see `design`.
         stop: Called between designs; True stops the sweep.
         progress: Called with each finished point.
 
@@ -184,7 +184,13 @@ def sweep(
     size = -(-len(requests) // max(processes, 1))
     runs = [requests[k : k + size] for k in range(0, len(requests), size)]  # of neighbours
     shares = [requests] if processes <= 1 or len(priors) >= processes else runs
-    options = {"objective": objective, "gap": gap, "tie_break": tie_break, "time_limit": time_limit, "keep": keep}
+    options = {
+        "objective": objective,
+        "gap": gap,
+        "tie_break": tie_break,
+        "time_limit": time_limit,
+        "method": method,
+    }
     chains = [
         _Chain(who, prior, metric, people[who], medians, tuple(share), threads, {"loss": losses[who], **options})
         for who, prior in priors.items()
@@ -269,7 +275,7 @@ def _points(chain: _Chain, stop: Stop) -> Iterator[Point]:
             continue
         hits = bayes_vulnerability(made.mechanism, chain.prior) if made.has_program else nan
         true = chain.visits is not None
-        left_out = chain.without_noise(made, guarantees) if chain.options["keep"] == BETTER else ""
+        left_out = chain.without_noise(made, guarantees) if chain.options["method"] == BEST else ""
         if made.has_program and made.problem.observables == chain.prior.space:
             last = made  # with other reports its rows are others
         yield Point(

@@ -13,7 +13,7 @@ from ..core import CoordinatePrivacy, Loss, Mechanism, MetricPrivacy, Prior, Ran
 from ..core.arrays import Floats
 from ..errors import InputError, MissingExtraError, argument
 from ..geo import PlaceColumns, Visits
-from ..optimal import Design, design, suited_lattice
+from ..optimal import Design, choose_lattice, design
 from ..sampling import sampler
 from .frames import PreparedFrame, prepare_frame
 from .options import Outside
@@ -225,13 +225,13 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         if self.mechanism is None:
             visits = Visits(lat, lon)
             promise = CoordinatePrivacy(self.epsilon)
-            lattice = suited_lattice(visits, promise, most=self.n_vertices).lattice
+            lattice = choose_lattice(visits, promise, most=self.n_vertices).lattice
             self.design_ = design(
                 Prior.from_visits(lattice, visits),
                 loss=lattice.loss(visits),
                 guarantees=promise,
                 medians=visits,
-                keep="better",
+                method="best",
                 time_limit=self.time_limit,
             )
             self.mechanism_ = self.design_.mechanism

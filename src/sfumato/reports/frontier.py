@@ -60,7 +60,7 @@ def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
             c = made.certificate
             upper = c.epsilon_upper if point.epsilon is not None else None
             of_program = (c.value, c.bound, c.gap, upper, point.distortion, point.hit_rate)
-            found.append((*asked, *of_program, made.tie_gap, made.seconds, made.status.name, "program", None))
+            found.append((*asked, *of_program, made.tie_gap, made.seconds, made.status.name, "table", None))
     return found
 
 

@@ -21,7 +21,7 @@ def test_of_points_it_says_that_errors_are_about_vertices(run, visits_file):
     visits = sf.read_visits(visits_file)
     lattice = sf.Lattice.covering(visits, "3 km")
     prior = sf.Prior.from_visits(lattice, visits)
-    made = sf.design(prior, loss=lattice.loss(visits), guarantees=sf.CoordinatePrivacy("1/km"), keep="program")
+    made = sf.design(prior, loss=lattice.loss(visits), guarantees=sf.CoordinatePrivacy("1/km"), method="table")
     sf.save(sf.MechanismFile(made.mechanism, prior=prior), "points.sfm")
     done = run("attack", "points.sfm")
     assert done.code == 0, done.err

@@ -59,7 +59,7 @@ def test_it_is_what_design_makes_of_each(made, run):
         one: Any = sf.read_mechanism_file("own.sfm")
         many: Any = sf.read_mechanism_file(folder / "out" / rows[name].file)
         assert type(one.mechanism) is type(many.mechanism)
-        assert rows[name].kind == ("program" if many.has_matrix else "noise")
+        assert rows[name].kind == ("table" if many.has_matrix else "noise")
         assert np.array_equal(one.prior.probabilities, many.prior.probabilities)
         if not one.has_matrix:
             assert fingerprint(one.mechanism) == fingerprint(many.mechanism)

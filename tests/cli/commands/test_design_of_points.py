@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import SolverError
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.optimal import suited_lattice
+from sfumato.optimal import choose_lattice
 from sfumato.proofs import prove_guarantees
 
 FAST = ("--spacing", "1.5 km", "--method", "table", "--no-picture", "--verbose")
@@ -25,7 +25,7 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
     held = sf.read_mechanism_file("city.sfm")
     lattice, visits = held.mechanism.secrets, sf.synthetic_city()
     assert isinstance(lattice, sf.Lattice)
-    chosen = suited_lattice(visits, sf.CoordinatePrivacy("0.4/km"))
+    chosen = choose_lattice(visits, sf.CoordinatePrivacy("0.4/km"))
     assert lattice == chosen.lattice
     assert chosen.sentence in done.text
     assert held.prior is not None
@@ -48,9 +48,9 @@ def test_places_are_points_by_default_and_the_spacing_is_chosen_and_said(run, tm
 
 def test_the_reason_for_a_spacing_is_the_true_one():
     area = sf.Region.parse("7.05 km x 4 km around 48.85,2.35")
-    assert "a tenth of the longer side" in suited_lattice(area, sf.CoordinatePrivacy("1/km")).sentence
-    assert "three quarters of 1/epsilon" in suited_lattice(area, sf.CoordinatePrivacy("1.5/km")).sentence
-    assert "the finest with at most 250 vertices" in suited_lattice(area, sf.CoordinatePrivacy("2/km")).sentence
+    assert "a tenth of the longer side" in choose_lattice(area, sf.CoordinatePrivacy("1/km")).sentence
+    assert "three quarters of 1/epsilon" in choose_lattice(area, sf.CoordinatePrivacy("1.5/km")).sentence
+    assert "the finest with at most 250 vertices" in choose_lattice(area, sf.CoordinatePrivacy("2/km")).sentence
 
 
 @pytest.mark.parametrize(

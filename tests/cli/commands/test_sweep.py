@@ -44,13 +44,13 @@ def test_by_default_a_sweep_is_for_points(run, visits_file, tmp_path):
     assert len(table) == 2
     for row in table:
         promise = sf.CoordinatePrivacy(float(row["epsilon"]))
-        alone = sf.design(prior, loss=loss, guarantees=promise, keep="better", gap=1e-4, medians=visits)
+        alone = sf.design(prior, loss=loss, guarantees=promise, method="best", gap=1e-4, medians=visits)
         assert float(row["loss"]) == pytest.approx(lost(alone), rel=3e-4)
         assert float(row["epsilon_upper"]) <= float(row["epsilon"])
         attack = sf.attacks.true_place(alone.mechanism, visits)
         assert float(row["distortion"]) <= attack.error.upper
         assert float(row["distortion"]) == pytest.approx(attack.error.lower, rel=3e-2)
-        kind = "program" if alone.has_program else "planar noise"
+        kind = "table" if alone.has_program else "planar noise"
         assert row["mechanism"] == kind
         assert (row["slack_m"] != "") == (kind == "planar noise")
         assert f"everyone, epsilon {float(row['epsilon']):g}: {kind}, loses at most" in done.err
@@ -68,7 +68,7 @@ def test_each_design_is_the_better_of_program_and_noise(run, visits_file, tmp_pa
     assert done.code == 0, done.err
     with open(tmp_path / "better.csv", encoding="utf-8") as file:
         program, noise = csv.DictReader(file)
-    assert (program["mechanism"], noise["mechanism"]) == ("program", "planar noise")
+    assert (program["mechanism"], noise["mechanism"]) == ("table", "planar noise")
     assert noise["hit_rate"] == noise["gap"] == ""
     assert float(noise["loss"]) < 2 / 4  # of the noise without a remap
     assert "Planar noise with a remap was taken in 1 of 2 designs" in done.text
@@ -96,7 +96,7 @@ def test_one_spacing_is_chosen_for_the_largest_epsilon(run, visits_file):
     done = run("sweep", visits_file, "--epsilons", "0.2..0.6/km:2", "--no-picture")
     assert done.code == 0, done.err
     visits = sf.read_visits(visits_file)
-    said = sf.optimal.suited_lattice(visits, sf.CoordinatePrivacy(0.6), most=200).sentence
+    said = sf.optimal.choose_lattice(visits, sf.CoordinatePrivacy(0.6), most=200).sentence
     assert f"All designs are on one lattice, for the largest epsilon, 0.6/km. {said}" in done.text
     assert "finds the vertex" in done.text
 
@@ -116,7 +116,7 @@ def test_each_user_has_their_own_loss_and_attacker(run, visits_file, tmp_path):
         prior = sf.Prior.from_visits(lattice, visits, user=user)
         loss, promise = lattice.loss(visits, user=user), sf.CoordinatePrivacy("1/km")
         mine = visits.of_user(user)
-        made = sf.design(prior, loss=loss, guarantees=promise, keep="better", gap=1e-4, medians=mine)
+        made = sf.design(prior, loss=loss, guarantees=promise, method="best", gap=1e-4, medians=mine)
         assert float(row["loss"]) == pytest.approx(lost(made), rel=3e-4)
 
 

@@ -24,7 +24,7 @@ def town(seed):
 
 def design(prior, **options):
     loss = LATTICE.metric().to("km")
-    options = {"guarantees": PROMISE, "keep": "program", "tie_break": False, **options}
+    options = {"guarantees": PROMISE, "method": "table", "tie_break": False, **options}
     return sf.design(prior, loss=loss, **options)
 
 
@@ -101,7 +101,7 @@ def test_merged_observables_count_where_prices_are_not_kept(monkeypatch):
             observables=reports,
             solver="generating",
             gap=1e-2,
-            keep="program",
+            method="table",
         )
 
     one = made()
@@ -184,7 +184,7 @@ def test_coarser_reports_have_an_optimum_of_their_own(monkeypatch, gap):
             observables=reports,
             solver=solver,
             gap=gap,
-            keep="program",
+            method="table",
             tie_break=False,
         )
 

@@ -174,7 +174,7 @@ def test_an_absent_observable_is_priced_by_rows_that_all_hold(iterate):
 
 def design(seed, **options):
     prior, km = sf.Prior(GRID, shares(seed, len(GRID))), GRID.metric().to("km")
-    options = {"keep": "program", "tie_break": False, "gap": 1e-5, **options}
+    options = {"method": "table", "tie_break": False, "gap": 1e-5, **options}
     return sf.design(prior, loss=km, guarantees=sf.MetricPrivacy("2.5/km", km), **options)
 
 
@@ -199,7 +199,7 @@ def test_reports_that_are_all_alike():
         guarantees=sf.MetricPrivacy("0.01/km", km),
         solver=Generating(threads=1),
         gap=1e-3,
-        keep="program",
+        method="table",
         tie_break=False,
     )
     assert size > 50

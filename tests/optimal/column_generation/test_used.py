@@ -57,7 +57,7 @@ def design(places, used):
         guarantees=PROMISE,
         solver=Known(np.asarray(used)),
         tie_break=False,
-        keep="program",
+        method="table",
     )
 
 

@@ -28,7 +28,7 @@ LOSS = CITY.loss(VISITS)
 
 
 def search(goal, **more):
-    return find_epsilon(PRIOR, loss=LOSS, goal=goal, keep="program", **more)
+    return find_epsilon(PRIOR, loss=LOSS, goal=goal, method="table", **more)
 
 
 @given(st.floats(0.05, 0.9), st.integers(2, 6))
@@ -83,9 +83,9 @@ def test_a_loss_is_met_and_the_next_epsilon_cannot_meet_it(most):
     assert found.design.problem.guarantees[0].promise.epsilon == found.epsilon
     assert found.missed.epsilon < found.epsilon <= 1.01 * found.missed.epsilon
     assert found.missed.measured.lower > limit
-    alone = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.missed.epsilon), keep="program")
+    alone = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.missed.epsilon), method="table")
     assert alone.certificate.bound > limit
-    again = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.epsilon), keep="program")
+    again = sf.design(PRIOR, loss=LOSS, guarantees=sf.CoordinatePrivacy(found.epsilon), method="table")
     assert again.certificate.loss == pytest.approx(found.design.certificate.loss, rel=2e-4)
 
 
@@ -133,7 +133,7 @@ def test_units_of_the_promise_and_the_loss_do_not_matter():
         loss=CITY.loss(VISITS, unit="m"),
         goal=LossGoal("1.3 km"),
         promise=lambda epsilon: sf.CoordinatePrivacy(epsilon, "m"),
-        keep="program",
+        method="table",
     )
     assert metres.unit == "m"
     assert 1000 * metres.epsilon == pytest.approx(search(LossGoal("1300 m")).epsilon, rel=0.011)
@@ -180,7 +180,7 @@ def test_a_time_limit_is_kept(monkeypatch):
     prior, loss = sf.Prior.from_visits(fine, VISITS), fine.loss(VISITS)
     said = ""
     try:
-        found = find_epsilon(prior, loss=loss, goal=LossGoal("700 m"), time_limit=0.5, keep="program")
+        found = find_epsilon(prior, loss=loss, goal=LossGoal("700 m"), time_limit=0.5, method="table")
         said = found.sentences[-1]
     except SolverError as error:
         said = error.problem

@@ -61,14 +61,14 @@ def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
     small = sf.Lattice.covering("4 km x 3 km around 40,-30", "500 m", kind="square")
     found = asked(small, LossGoal("1 km"))
     assert found.design.has_program
-    assert (found.kind, found.finished) == ("program", True)
+    assert (found.kind, found.finished) == ("table", True)
     assert found.design.choice is not None
-    assert found.design.choice.kept == "program"
+    assert found.design.choice.kept == "table"
     assert found.design.certificate.loss <= 1
     again = same(small, found.epsilon)
     assert again.has_program
     assert again.certificate.loss == pytest.approx(found.design.certificate.loss, rel=5e-4)
-    noise = asked(small, LossGoal("1 km"), keep="noise")
+    noise = asked(small, LossGoal("1 km"), method="noise")
     assert noise.epsilon > found.epsilon
     assert not noise.design.has_program
     assert noise.design.choice is not None
@@ -78,13 +78,13 @@ def test_what_is_found_is_what_design_gives_where_the_program_is_kept():
 @pytest.mark.slow
 def test_reports_at_the_best_places_need_less_epsilon():
     lattice = sf.Lattice.covering("6 km x 5 km around 40,-30", "1.2 km", kind="triangular")
-    plain = asked(lattice, LossGoal("1.2 km"), keep="program")
-    moved = asked(lattice, LossGoal("1.2 km"), keep="program", medians=CITY)
+    plain = asked(lattice, LossGoal("1.2 km"), method="table")
+    moved = asked(lattice, LossGoal("1.2 km"), method="table", medians=CITY)
     assert moved.epsilon < 0.98 * plain.epsilon
     assert moved.design.has_program
     assert moved.design.certificate.loss <= 1.2
     assert moved.design.certificate.holds
-    once = same(lattice, moved.epsilon, keep="program", medians=CITY)
+    once = same(lattice, moved.epsilon, method="table", medians=CITY)
     assert moved.design.certificate.loss == pytest.approx(once.certificate.loss, rel=0.01)
 
 
@@ -92,7 +92,7 @@ def test_reports_at_the_best_places_need_less_epsilon():
 def test_a_loss_that_no_lattice_of_this_spacing_can_keep_is_kept_by_noise():
     coarse = sf.Lattice.covering(CITY, "2.5 km", kind="triangular")
     with pytest.raises(InfeasibleError, match="the best report for every secret already loses"):
-        asked(coarse, LossGoal("800 m"), keep="program")
+        asked(coarse, LossGoal("800 m"), method="table")
     found = asked(coarse, LossGoal("800 m"), medians=CITY)
     assert not found.design.has_program
     assert found.design.choice is not None

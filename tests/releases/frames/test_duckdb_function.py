@@ -163,7 +163,7 @@ def test_what_cannot_be_a_column_function_is_refused(connection, tmp_path):
     lattice = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "2 km")
     promise = sf.CoordinatePrivacy("1/km")
     loss = lattice.metric("euclidean", "km")
-    made = sf.design(sf.Prior.uniform(lattice), loss=loss, guarantees=promise, keep="program").mechanism
+    made = sf.design(sf.Prior.uniform(lattice), loss=loss, guarantees=promise, method="table").mechanism
     assert "Proved from the integers" in create_duckdb_function(connection, "proved", made)[0]
     with pytest.raises(InputError, match="cannot charge users"):
         create_duckdb_function(connection, "a", sf.Blur(made, sf.Ledger.create(tmp_path / "l.db", "3/km")))

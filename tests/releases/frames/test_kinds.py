@@ -324,7 +324,7 @@ def test_users_are_charged_once(tmp_path):
     city = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "2 km")
     promise = sf.CoordinatePrivacy("1/km")
     prior = sf.Prior.uniform(city)
-    made = sf.design(prior, loss=city.metric("euclidean", "km"), guarantees=promise, keep="program").mechanism
+    made = sf.design(prior, loss=city.metric("euclidean", "km"), guarantees=promise, method="table").mechanism
     ledger = sf.Ledger.create(tmp_path / "budget.db", "3/km")
     blur = sf.Blur(made, ledger)
     frame = pd.DataFrame({"lat": [48.85] * 3, "lon": [2.35] * 3, "user": ["ada", "ada", "bob"]})

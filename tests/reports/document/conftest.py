@@ -94,7 +94,7 @@ def _of_places(kind: str) -> MechanismFile:
         places = sf.Lattice.covering(REGION, "1 km")
         promise = sf.CoordinatePrivacy("1/km")
     prior, loss = sf.Prior.from_visits(places, CITY), places.loss(CITY)
-    made = sf.design(prior, loss=loss, guarantees=promise, gap=1e-3, keep="program")
+    made = sf.design(prior, loss=loss, guarantees=promise, gap=1e-3, method="table")
     return MechanismFile(made.mechanism, prior, made.problem.loss, made.problem.guarantees, {}, made.optimality)
 
 

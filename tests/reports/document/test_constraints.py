@@ -75,7 +75,7 @@ def kept_back():
 
 
 def test_a_mechanism_that_breaks_its_constraint_has_no_place_among_designs_that_keep_it(design):
-    free = sf.design(PRIOR, loss=AGE, guarantees=sf.MetricPrivacy("1/year", AGE), keep="program")
+    free = sf.design(PRIOR, loss=AGE, guarantees=sf.MetricPrivacy("1/year", AGE), method="table")
     held = sf.MechanismFile(
         free.mechanism, PRIOR, free.loss, free.problem.guarantees, {}, design.optimality, constraints=RARELY
     )

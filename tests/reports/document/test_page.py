@@ -215,7 +215,7 @@ def test_designs_have_reports():
         loss=lattice.loss(FEW),
         guarantees=sf.CoordinatePrivacy("2/km"),
         medians=FEW,
-        keep="noise",
+        method="noise",
     )
     assert report(noise, visits=FEW).facts.subject.kind == "noise"
 

@@ -203,7 +203,7 @@ def test_what_is_not_protected_is_true_of_the_file(told):
 def test_reports_at_medians_may_be_where_somebody_was():
     lattice = sf.Lattice.covering(REGION, "1 km")
     promise, prior = sf.CoordinatePrivacy("1/km"), sf.Prior.from_visits(lattice, CITY)
-    made = sf.design(prior, loss=lattice.loss(CITY), guarantees=promise, gap=1e-3, keep="program")
+    made = sf.design(prior, loss=lattice.loss(CITY), guarantees=promise, gap=1e-3, method="table")
     said = [
         everything(report_without_drawings(design, others=OtherDesigns(0)))["What is not protected"]
         for design in (made, sf.optimal.at_medians(made, CITY))

@@ -120,7 +120,7 @@ def anchored(anchors: Anchors, points: Floats, reports: Floats, east: float, nor
         solver=Auto(1),
         gap=1e-4,
         tie_break=False,
-        keep="program",
+        method="table",
     ).mechanism
     with np.errstate(divide="ignore"):
         logs = np.log(found.matrix)

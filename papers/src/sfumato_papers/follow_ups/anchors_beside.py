@@ -12,7 +12,7 @@ from sfumato.core import CoordinatePrivacy, Loss, MetricPrivacy, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.immutable import CompactRepr
 from sfumato.geo import Projection, Region, Visits
-from sfumato.optimal import Auto, coordinate_bound, design, suited_lattice
+from sfumato.optimal import Auto, choose_lattice, coordinate_bound, design
 
 from ..reproduction import SECONDS, Made
 from ..results import columns_of
@@ -122,7 +122,7 @@ def certified(
     """
     found = _points(visits, most)
     promise = CoordinatePrivacy(f"{epsilon}/km")
-    lattice = suited_lattice(found.region, promise, most=vertices).lattice
+    lattice = choose_lattice(found.region, promise, most=vertices).lattice
     prior = Prior.from_visits(lattice, found.visits)
     made = design(prior, loss=lattice.loss(found.visits), guarantees=promise, solver=Auto(1), gap=_GAP)
     lost, upper = made.value, made.certificate.epsilon_upper if made.has_program else epsilon
@@ -203,7 +203,7 @@ def _on_cells(points: Floats, reports: Floats, epsilon: float) -> Floats:
         solver=Auto(1),
         gap=_GAP,
         tie_break=False,
-        keep="program",
+        method="table",
     )
     beliefs: Floats = found.mechanism.matrix[cell]
     return beliefs

@@ -17,7 +17,7 @@ from sfumato.core.immutable import CompactRepr
 from sfumato.errors import InfeasibleError
 from sfumato.leakage import conditional_entropy_bits
 from sfumato.mechanisms import coin_of_distortion, exponential, rate_distortion, rate_distortion_of_loss
-from sfumato.optimal import Clarabel, Highs, design_private
+from sfumato.optimal import Clarabel, Highs, maximise_distortion
 
 from ..reproduction import Made
 from ..results import columns_of
@@ -178,7 +178,7 @@ def town(levels: int) -> Made:
     for step in range(1, levels + 1):
         asked = most * step / (levels + 1)
         found = {
-            name: design_private(prior, loss=metric, max_loss=asked, solver=solver).mechanism
+            name: maximise_distortion(prior, loss=metric, max_loss=asked, solver=solver).mechanism
             for name, solver in ((SIMPLEX, Highs("simplex")), (INTERIOR, Clarabel()))
         }
         found[EXPOST] = rate_distortion_of_loss(prior, metric, asked).mechanism

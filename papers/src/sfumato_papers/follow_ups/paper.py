@@ -238,7 +238,7 @@ PAPER: Final = Paper(
         Equation("Oya, ExPost", "least information", "sf.mechanisms.rate_distortion", f"{BOARD}.csv"),
         Equation("Oya, ExPost", "worst loss: largest_loss=", "sf.mechanisms.rate_distortion", f"{LIMITED}.csv"),
         Equation("Oya, coin", "the coin", "sf.mechanisms.coin_of_distortion", f"{BOARD}.csv"),
-        Equation("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.design_private", f"{TOWN}.csv"),
+        Equation("Oya, 5 x 5 cells", "optima of one program", "sf.optimal.maximise_distortion", f"{TOWN}.csv"),
         Equation("PRIVIC, Blahut-Arimoto", "least information", "sf.mechanisms.rate_distortion", f"{SLOPES}.csv"),
         Equation("PRIVIC, rounds", "rounds", "sfumato.estimation.incremental", f"{ROUNDS}.csv"),
         Equation("PRIVIC, IBU", "updates", "sfumato.estimation.bayesian_updates", f"{ESTIMATES}.csv"),

@@ -144,5 +144,5 @@ def _designed(prior: Prior, asked: MetricPrivacy, dilation: float | None, solver
         dilation=dilation or 1.1,
         gap=_GAP,
         tie_break=False,
-        keep="program",
+        method="table",
     )

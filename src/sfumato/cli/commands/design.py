@@ -45,7 +45,6 @@ _HOLDS_PLACES: Final = (
     "Note: with --distortion the mechanism file also holds where the visits were, so that the attacker's error "
     "can be proved from it. Keep it as secret as the visits."
 )
-_METHODS: Final = {"best": "better", "table": "program", "noise": "noise"}
 _AMOUNT: Final = re.compile(r"\s*[-+]?\.?\d.*", re.DOTALL)
 
 
@@ -267,7 +266,7 @@ def _search_epsilon(
             solver=options.solver,
             time_limit=options.time_limit,
             medians=medians,
-            keep=method_of(options),
+            method=options.method,
             stop=stop,
             progress=report,
         )
@@ -334,13 +333,6 @@ def say_forecast(
         )
 
 
-def method_of(options: DesignOptions) -> str:
-    """Return what ``--method`` chooses, as `sfumato.design` names it."""
-    if options.method not in _METHODS:
-        raise InputError(f"--method {options.method} is unknown.", "use best, table or noise.")
-    return _METHODS[options.method]
-
-
 def solver_of(options: SolverOptions) -> Solver | str:
     """Return the solver of ``--solver``, with its state in the folder of ``--checkpoints``."""
     from ...optimal import resumable
@@ -363,7 +355,7 @@ def _solve_program(
     With Euclidean distances the attacker's error is from the true points of visits, else from the places.
     Reports on a lattice are moved to the medians of the visits in `medians`.
     """
-    from ...optimal import design, design_private
+    from ...optimal import design, maximise_distortion
     from ...proofs import PlaceDistortion
 
     guarantees = list(site.promises)
@@ -400,13 +392,13 @@ def _solve_program(
                 prior,
                 loss=site.costs,
                 objective=options.objective,
-                keep=method_of(options),
+                method=options.method,
                 medians=medians,
                 **request,
             )
         else:
             errors = site.distances if points is None else PlaceDistortion(0, site.places, points)
-            result = design_private(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
+            result = maximise_distortion(prior, loss=site.costs, distance=errors, max_loss=limit, **request)
     if stop.requested and result.finished:  # the best of what was tried until then
         result = result if result.has_program else replace(result, finished=False)
         say(

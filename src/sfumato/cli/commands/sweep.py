@@ -34,7 +34,7 @@ _CENTRES: Final = (
     "Epsilon is between the centres of cells: two people a metre apart, on the two sides of a border, count as "
     "far apart as the centres of their cells."
 )
-_KINDS: Final = {"program": "program", "noise": "planar noise"}
+_KINDS: Final = {"table": "table", "noise": "planar noise"}
 
 
 @options_of(SweepOptions)

@@ -141,7 +141,7 @@ def done(job: Job) -> DesignDone:
             loss=asked.loss,
             guarantees=asked.guarantees,
             medians=asked.medians,
-            keep="better",
+            method="best",
             **options,
         )
         held = MechanismFile.of_design(made, visits=asked.medians)

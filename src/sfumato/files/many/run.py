@@ -16,7 +16,7 @@ from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
 from ...geo import DISTANCES, KINDS, Lattice, Region, Visits
-from ...optimal import check_lattice, suited_lattice
+from ...optimal import check_lattice, choose_lattice
 from ...rounding import counted
 from .folder import DesignFolder, OnNews, filled
 from .job import DesignJob, DesignWorkers, Stop, check_names, fingerprint_of
@@ -230,7 +230,7 @@ class PersonJob(CompactRepr):
         wishes, visits = self.wishes, self.visits
         near = wishes.near
         if wishes.spacing is None:
-            lattice = suited_lattice(
+            lattice = choose_lattice(
                 visits, wishes.promise, kind=wishes.kind, region=wishes.region, near=near
             ).lattice
         else:

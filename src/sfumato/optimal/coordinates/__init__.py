@@ -2,14 +2,14 @@
 
 from .bound import CoordinateBound, Round, coordinate_bound
 from .rival import certify_noise
-from .spacing import SuitedLattice, check_lattice, suited_lattice
+from .spacing import LatticeChoice, check_lattice, choose_lattice
 
 __all__ = [
     "CoordinateBound",
+    "LatticeChoice",
     "Round",
-    "SuitedLattice",
     "certify_noise",
     "check_lattice",
+    "choose_lattice",
     "coordinate_bound",
-    "suited_lattice",
 ]

@@ -26,7 +26,7 @@ _WIDEST: Final = 0.7 * MOST_CELLS  # vertices of the rectangle that is covered
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SuitedLattice(CompactRepr):
+class LatticeChoice(CompactRepr):
     """A lattice whose spacing was chosen for a guarantee.
 
     Attributes:
@@ -63,10 +63,10 @@ def place_problem(
 ) -> PlaceProblem:
     """Return the design problem of visits: a lattice, by default of a suitable spacing, the prior and the loss.
 
-    The guarantee and ``most`` are those of `suited_lattice`; the prior and the loss are of one user where named.
+    The guarantee and ``most`` are those of `choose_lattice`; the prior and the loss are of one user where named.
     """
     if spacing is None:
-        choice = suited_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
+        choice = choose_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
         lattice, sentence = choice.lattice, choice.sentence
     else:
         lattice, sentence = Lattice.covering(visits, spacing, kind=kind, region=region, near=near), ""
@@ -77,7 +77,7 @@ def place_problem(
 
 
 @checked
-def suited_lattice(
+def choose_lattice(
     places: Visits | Region | str,
     promise: CoordinatePrivacy | None,
     *,
@@ -85,7 +85,7 @@ def suited_lattice(
     kind: Kind = "square",
     region: Region | str | None = None,
     near: float | str | None = None,
-) -> SuitedLattice:
+) -> LatticeChoice:
     """Return a lattice with a spacing that suits a guarantee.
 
     The spacing is three quarters of 1 / epsilon, or a tenth of the longer side of the area if that is less; with
@@ -128,7 +128,7 @@ def suited_lattice(
         if wide < _WIDEST:
             lattice = Lattice.covering(places, step, kind=kind, region=region, near=near)
             if len(lattice) <= most:
-                return SuitedLattice(lattice, _reason(lattice.spacing_m, wanted, limit, narrow=narrow))
+                return LatticeChoice(lattice, _reason(lattice.spacing_m, wanted, limit, narrow=narrow))
             wide, aim, limit = float(len(lattice)), float(most), f"the finest with at most {most} vertices"
             limit += ", which take about a minute" if most == MOST_VERTICES else ""
         else:

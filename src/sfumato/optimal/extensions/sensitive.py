@@ -36,7 +36,7 @@ from ...proofs import (
     prove_guarantees,
     relative_gap,
 )
-from ..program_design import design_private
+from ..program_design import maximise_distortion
 from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap, checked_time_limit
 from .sensitive_newton import InformationSteps, VulnerabilitySteps
 from .sensitive_problem import (
@@ -79,7 +79,7 @@ def least_private(problem: SensitiveProblem, control: Control) -> tuple[Mechanis
     blind = float(problem.classes.max())
     most = max(1.0 - blind, problem.negligible)
     tell = control.progress
-    design = design_private(
+    design = maximise_distortion(
         Prior(problem.secrets, weights),
         loss=problem.loss,
         distance=errors,
@@ -130,8 +130,8 @@ def least_vulnerability(
 
     X is the sensitive value (a person, a home borough), W the useful one that is reported (a place), Z the report.
     No mechanism within the loss and the guarantees leaves the best adversary a larger Bayes error than 1 -
-    `lower_bound`. With guarantees it is the game of `design_private` for an adversary whose guess x has the error
-    1 - P(x|w) on w.
+    `lower_bound`. With guarantees it is the game of `maximise_distortion` for an adversary whose guess x has the
+    error 1 - P(x|w) on w.
 
     Args:
         joint: P(x, w), array (classes, n), with sum one.

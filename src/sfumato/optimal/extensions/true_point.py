@@ -137,7 +137,7 @@ def design_for_points(target: PlaceDistortion, solve: Solve, enough: float, time
     return _finished(design, problem, best, proof, enough, started, time_limit)
 
 
-def design_private_for_points(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
+def maximise_point_error(target: PlaceDistortion, solve: Solve, enough: float, time_limit: float) -> Design:
     """Return a design of the largest error from the true point for guesses anywhere on the plane.
 
     With finitely many guesses the error is larger, so the program's optimum is an upper bound. The minimum of

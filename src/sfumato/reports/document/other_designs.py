@@ -167,7 +167,7 @@ def _designs(
                 tie_break=False,
                 time_limit=seconds,
                 stop=asked.stop,
-                keep="program",
+                method="table",
                 constraints=held.constraints,
             )
         except SfumatoError:

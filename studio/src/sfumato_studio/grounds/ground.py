@@ -144,7 +144,7 @@ class StudioGround(ABC):
             gap=gap,
             tie_break=False,
             time_limit=time_limit,
-            keep="program",
+            method="table",
             stop=stop,
             progress=each,
             **self.counted_by,

@@ -10,7 +10,7 @@ from sfumato.attacks import chance_within, true_place
 from sfumato.core import Asked, CoordinatePrivacy, Mechanism, Prior
 from sfumato.core.arrays import Floats
 from sfumato.geo import Lattice, Polygon, Region, Visits
-from sfumato.optimal import AttackerGoal, Design, DesignGoal, suited_lattice
+from sfumato.optimal import AttackerGoal, Design, DesignGoal, choose_lattice
 from sfumato.privacy.atlas import Claim
 from sfumato.proofs import PlaceDistortion
 from sfumato.reports import summarise
@@ -59,7 +59,7 @@ class PlacesGround(StudioGround):
         self.polygon = polygon
         self.region, self.radius_m, self.source, self.loading = region, radius_m, source, loading
         self.visits = visits.inside(region)
-        chosen = suited_lattice(visits, None, most=detail, region=region)
+        chosen = choose_lattice(visits, None, most=detail, region=region)
         self.lattice: Lattice = chosen.lattice
         self.prior = Prior.from_visits(self.lattice, self.visits)
         self.loss = self.lattice.loss(self.visits, unit=UNIT)
@@ -197,7 +197,7 @@ prior = sf.Prior.from_visits(lattice, inside)"""
         call = f"""    prior,
     loss=lattice.loss(inside, unit="m"),
     guarantees=[sf.CoordinatePrivacy({epsilon!r}, "km"){errs}],
-    keep="program",
+    method="table",
     gap={gap!r},
     tie_break=False,"""
         return script_text(lines, call, source=self.source, visits="inside")

@@ -76,7 +76,7 @@ def make_design(work: Work) -> dict[str, Any]:
             time_limit=limit,
             stop=work.stop,
             progress=tried,
-            keep="program",
+            method="table",
         )
         made, epsilon, sentences = found.design, found.epsilon, list(found.sentences)
     else:
@@ -88,7 +88,7 @@ def make_design(work: Work) -> dict[str, Any]:
             ground.prior,
             loss=ground.loss,
             guarantees=guarantees,
-            keep="program",
+            method="table",
             solver=solver,
             gap=gap,
             tie_break=False,
