@@ -106,7 +106,7 @@ def _noise(rows: Sequence[AnchorRow]) -> list[PaperClaim]:
             _README,
             "AIPO loses less than the exponential mechanism.",
             max(ratios) < 1,
-            f"Beside the exponential mechanism with the same 20 reports AIPO loses {percent(less)} less on "
+            f"Compared with the exponential mechanism with the same 20 reports AIPO loses {percent(less)} less on "
             f"average over {len(ratios)} cases ({percent(1 - max(ratios))} to {percent(1 - min(ratios))}), in "
             "straight distances.",
         ),

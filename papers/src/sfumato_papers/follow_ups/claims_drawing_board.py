@@ -86,7 +86,7 @@ def _average_error(rows: Sequence[Measure]) -> PaperClaim:
     row, moved, error = max(summed, key=lambda each: abs(each[1] - each[2]))
     return follows(
         f"{_WHO}, section not known",
-        "After the best remap the best attacker errs by the loss, so the average error ranks no mechanism.",
+        "After the best remap the best attacker's error is the loss, so the average error ranks no mechanism.",
         abs(error - moved) <= _SAME * moved,
         f"In the {len(summed)} cases summed here (ExPost, exponential and coin) error and loss differ by at most "
         f"{about(abs(error - moved), 1)} km ({row.mechanism}, {row.city}).",

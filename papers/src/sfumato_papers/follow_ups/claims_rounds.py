@@ -153,7 +153,7 @@ def _rounds(rows: Sequence[RoundRow]) -> PaperClaim:
         "The statistical utility of the rounds with Blahut and Arimoto is quite good.",
         "The abstract gives no number. Here are earth mover's distances from all check-ins, with intervals of 95 "
         f"% over seeds; of {len(cases)} cases whose rounds promise what the noise does, 2 b = {FIRST:g}, the two "
-        "whose last round is best and worst beside the first. " + " ".join(ends),
+        "with the best and the worst last round compared with the first. " + " ".join(ends),
         quote="the statistical utility of BA is quite good",
     )
 
@@ -222,5 +222,5 @@ def _estimates_at_best(rows: Sequence[EstimateRow]) -> PaperClaim:
         "than from Laplace noise of equal tight epsilon.",
         better == len(pairs),
         f"It is better beyond the intervals in {better} of {len(pairs)} cases, and worse in {worse}. Where it is "
-        f"best and worst beside noise: {' '.join(words)}",
+        f"best and worst compared with noise: {' '.join(words)}",
     )

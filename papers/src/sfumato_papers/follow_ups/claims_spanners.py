@@ -30,7 +30,7 @@ def spanner_claims(tables: RunTables) -> list[PaperClaim]:
             _ABSTRACT,
             "A spanner lowers the time of the program considerably.",
             "Times depend on the machine and the solver, and the published table of times is not available. The "
-            "times of this run are in a table of their own, beside the certified optimum without a spanner.",
+            "times of this run are in a separate table, with the certified optimum without a spanner.",
             quote="This lowers considerably the time required to solve the linear program",
         ),
     ]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
+from .claim import Judgement
 from .paper import Paper
 from .papers import NAMES, paper_of
+
+_CONTRADICTED: Final = (Judgement.REFUTED, Judgement.UNCONFIRMED)
 
 
 def paper_words() -> str:
@@ -13,18 +17,21 @@ def paper_words() -> str:
     return "\n".join(_words(paper_of(name)) for name in NAMES)
 
 
-def claim_words(rows: Sequence[Mapping[str, str]]) -> str:
+def claim_words(rows: Sequence[Mapping[str, str]], *, brief: bool = False) -> str:
     """Return all claims in Markdown, with their verdicts and the evidence.
 
     Args:
-        rows: Of ``claims.csv``.
+        rows: Rows of ``claims.csv``.
+        brief: Whether to give quotations and evidence only for contradicted claims.
     """
-    return "".join(
-        f"- **{row['where']}{', ours' if row['ours'] == str(True) else ''}.** {row['says']} "
-        + (f"In its words: \u201c{row['quote']}\u201d " if row["quote"] else "")
-        + f"*{row['verdict'].capitalize()}.* {row['found']}\n"
-        for row in rows
-    )
+    return "".join(_claim(row, brief and row["verdict"] not in _CONTRADICTED) for row in rows)
+
+
+def _claim(row: Mapping[str, str], brief: bool) -> str:
+    where = f"{row['where']}, ours" if row["ours"] == str(True) else row["where"]
+    quote = f" In its words: \u201c{row['quote']}\u201d" if row["quote"] and not brief else ""
+    found = "" if brief else f" {row['found']}"
+    return f"- **{where}.** {row['says']}{quote} *{row['verdict'].capitalize()}.*{found}\n"
 
 
 def _words(paper: Paper) -> str:
