@@ -71,7 +71,7 @@ def _privacy_against_epsilon(games: Sequence[GameRow]) -> list[PaperClaim]:
     return [
         judged(
             "Figure 2a",
-            "The best attacker errs less against metric as epsilon grows.",
+            "The error of the best attacker against metric falls as epsilon grows.",
             not rises,
             f"From one epsilon to the next the error is proved to fall in {len(falls)} of {len(steps)} steps, "
             f"and to rise in {len(rises)}. From {start[0].epsilon:g}/km to {end[0].epsilon:g}/km the median over "
@@ -122,14 +122,14 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
     return [
         judged(
             "Figure 3",
-            "The Bayesian attacker errs more against metric than against distortion.",
+            "The error of the Bayesian attacker is larger against metric than against distortion.",
             len(more) == len(first),
             f"So in {len(more)} of {len(first)} cases: {about(min(ratios), 3)} to {about(max(ratios), 3)} times "
-            f"as far, {about(_median(ratios), 3)} times in the median.",
+            f"as large, {about(_median(ratios), 3)} times in the median.",
         ),
         follows(
             "Figure 4",
-            "The best attacker errs no more than the Bayesian one.",
+            "The error of the best attacker is at most the Bayesian one's.",
             len(best) == len(games),
             f"So in {len(best)} of {len(games)} designs.",
         ),
@@ -137,8 +137,8 @@ def _attackers(games: Sequence[GameRow], first: Sequence[Game]) -> list[PaperCla
             "Figure 4",
             "The two differ more against metric and joint than against distortion.",
             len(wider) == len(first),
-            f"So in {len(wider)} of {len(first)} cases. In the median the Bayesian attacker errs {gap[METRIC]} "
-            f"times as far as the best one against metric, {gap[JOINT]} against joint and {gap[DISTORTION]} "
+            f"So in {len(wider)} of {len(first)} cases. In the median the Bayesian attacker's error is "
+            f"{gap[METRIC]} times the best one's against metric, {gap[JOINT]} against joint and {gap[DISTORTION]} "
             "against distortion.",
         ),
     ]
@@ -174,7 +174,7 @@ def _informed(rows: Sequence[InformedRow]) -> PaperClaim:
     m, d = min(pairs, key=lambda each: each[0].error_informed - each[1].error_informed)
     return judged(
         "Figure 6",
-        "An attacker who knows more than the design assumed errs more against metric than against distortion.",
+        "Against attackers who know more than the design assumed, metric leaves a larger error than distortion.",
         len(ahead) == len(settings),
         f"The median over users is larger against metric in {len(ahead)} of {len(settings)} cases (epsilons and "
         f"shares moved); the error of a single user is larger in {len(more)} of {len(pairs)} cases. Our summary "

@@ -99,7 +99,7 @@ def _larger_cost(games: Sequence[Game], apart: Sequence[Apart], line: Sequence[L
     return [
         judged(
             "Abstract",
-            "Joint costs no more than the dearer of metric and distortion.",
+            "Joint costs at most as much as the more costly of metric and distortion.",
             five.joint_lower_bound <= max(five.metric, five.distortion),
             f"On five points of a line, at epsilon {five.epsilon:g} and d_m {five.distortion_asked:g}, joint "
             f"costs at least {at_least(five.joint_lower_bound, 6)}, metric at most {at_most(five.metric, 6)} and "
@@ -139,7 +139,7 @@ def _vertices(tight: Sequence[GameRow]) -> PaperClaim:
         "Mechanisms whose costs are equal within a gap of 0.000001 can leave the best attacker different errors.",
         j.distortion_lower > m.error_best or m.distortion_lower > j.error_best,
         f"Two mechanisms of user {at(m)} with metric privacy both cost between {at_least(low, 7)} and "
-        f"{at_most(high, 7)}; the best attacker errs by {about(m.error_best, 4)} km against one and by "
+        f"{at_most(high, 7)}; the error of the best attacker is {about(m.error_best, 4)} km against one and "
         f"{about(j.error_best, 4)} km against the other.",
     )
 

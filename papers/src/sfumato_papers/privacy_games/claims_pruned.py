@@ -83,8 +83,8 @@ def _distortion(attacks: Sequence[AttackRow], name: str) -> PaperClaim:
     short = [row for row in pruned if row.error_best < row.distortion_asked]
     row = max(pruned, key=lambda each: each.threshold or 0.0)
     words = (
-        f"On {row.cells} cells the best attacker errs less than d_m in {len(short)} of {len(pruned)} designs. "
-        f"With guesses within {row.threshold:g} km of the report, user {row.user} asked for "
+        f"On {row.cells} cells the best attacker's error is below d_m in {len(short)} of {len(pruned)} "
+        f"designs. With guesses within {row.threshold:g} km of the report, user {row.user} asked for "
         f"{about(row.distortion_asked, 3)} km and gets {about(row.error_best, 2)} km: reports go far away, where "
         "no near guess is good."
     )
