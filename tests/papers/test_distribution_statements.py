@@ -192,14 +192,14 @@ def claims(tried, people, tmp_path_factory):
 
 
 def test_nothing_is_refuted_without_words_of_the_paper(claims):
-    """A statement that the paper does not make is ours: two reports promised for a pair of distributions alone."""
+    """Statements that the paper does not make are ours: two reports guaranteed for one pair alone."""
     assert {claim.verdict for claim in claims} == {Judgement.CONFIRMED, Judgement.UNCONFIRMED}
     assert len({(claim.where, claim.says) for claim in claims}) == len(claims)
     assert not any(claim.where == "Table II" for claim in claims)
     by = {claim.says: claim for claim in claims}
-    pair = by["Two reports about one secret, promised for a pair of distributions alone: epsilons do not add."]
+    pair = by["Two reports about one secret, guaranteed for a pair of distributions alone: epsilons do not add."]
     assert (pair.ours, pair.verdict) == (True, Judgement.CONFIRMED)
-    assert "The number is infinite where 0 would be allowed." in pair.found
+    assert "Value infinite, allowed 0." in pair.found
     lifted = next(claim for says, claim in by.items() if "for the lifting of Phi: epsilons" in says)
     assert (lifted.ours, lifted.verdict, lifted.where) == (False, Judgement.CONFIRMED, "Table III")
     (open_one,) = (claim for claim in claims if claim.verdict is Judgement.UNCONFIRMED)

@@ -165,7 +165,7 @@ RECORDS: Final = (
     FormalRelation(
         "SemPr to DP, any default",
         _SEMANTIC,
-        "(1/2 - 1 / (e^epsilon + 1))-semantic privacy is epsilon-DP, whatever the default.",
+        "(1/2 - 1 / (e^epsilon + 1))-semantic privacy is epsilon-DP, for any default.",
         implied(_one_default, _from_default, _artanh(2, 2)),
         UNSEEN,
         published=False,

@@ -41,7 +41,7 @@ _TRIED: Final = (
         LIFTING,
         "(epsilon, delta)-DP for Phi gives (epsilon, delta |Phi|)-DistP for the lifting of Phi.",
         ("dp-factor",),
-        more="The factor is not needed: the next statement holds with delta itself.",
+        more="The factor is not needed.",
     ),
     _Tried(
         LIFTING,
@@ -70,22 +70,22 @@ _TRIED: Final = (
     _Tried("Section III", "(epsilon, delta)-PDistP gives (epsilon, delta)-DistP.", ("pdistp",)),
     _Tried(
         "Section III-F",
-        "Against beliefs that are one step off on both sides 3 epsilon is enough.",
+        "Against beliefs that are wrong by one step on both sides 3 epsilon is enough.",
         ("beliefs",),
         more="With a delta above 0 it is delta (1 + e^epsilon + e^(2 epsilon)).",
     ),
     _Tried(
         COMPOSITION,
-        "Two reports about one secret, promised for the lifting of Phi: epsilons and deltas add, deltas times "
+        "Two reports about one secret, guaranteed for the lifting of Phi: epsilons and deltas add, deltas times "
         "|Phi|.",
         ("same-input",),
-        more="This is without the factor, which is not needed.",
+        more="Without the factor.",
     ),
     _Tried(
         COMPOSITION,
-        "Two reports about one secret, promised for W_inf: epsilons add.",
+        "Two reports about one secret, guaranteed for W_inf: epsilons add.",
         ("same-input-metric",),
-        more="Deltas add, too, without a factor.",
+        more="Deltas add without a factor.",
     ),
     _Tried(
         COMPOSITION,
@@ -94,7 +94,7 @@ _TRIED: Final = (
     ),
     _Tried(
         COMPOSITION,
-        "Two reports about independent secrets, promised for W_inf: epsilons add.",
+        "Two reports about independent secrets, guaranteed for W_inf: epsilons add.",
         ("independent-metric",),
     ),
     _Tried(
@@ -135,13 +135,13 @@ _FAILING: Final = (
     ),
     (
         COMPOSITION,
-        "Two reports about one secret, promised for a pair of distributions alone: epsilons do not add.",
+        "Two reports about one secret, guaranteed for a pair of distributions alone: epsilons do not add.",
         "same-input-pairs",
         "same-input-pairs",
     ),
     (
         COMPOSITION,
-        "Two reports about one secret, promised for liftings of two relations: epsilons do not add.",
+        "Two reports about one secret, guaranteed for liftings of two relations: epsilons do not add.",
         "two relations",
         "",
     ),
@@ -195,8 +195,8 @@ def _generators(rows: Sequence[GeneratorRow]) -> PaperClaim:
         "Table I",
         "Each generator is convex with f(1) = 0, and the sum over f(p/q) is the divergence of its name.",
         not wrong,
-        f"Checked for {len(rows)} generators on a grid of ratios and on {rows[0].pairs:,} random pairs each, on "
-        f"which the sum and another formula differ by at most {at_most(far, 2)} of the value."
+        f"{len(rows)} generators, each on a grid of ratios and on {rows[0].pairs:,} random pairs: the sum and "
+        f"another formula differ by at most {at_most(far, 2)} of the value."
         + (f" Not for {', '.join(wrong)}." if wrong else ""),
     )
 
@@ -212,10 +212,10 @@ def _couplings(rows: Sequence[GroupDistanceRow]) -> PaperClaim:
         "Section III, Figure 1",
         "On a line the north-west corner rule gives one coupling that is optimal for every order.",
         not wrong,
-        f"It costs what the optimal coupling does in {len(line) - len(wrong)} of {len(line)} cases: orders 1, 2 "
-        "and infinity, groups of people from west to east. On the map the package refuses the rule in "
-        f"{len(refused)} of {len(flat)} cases, since its precondition fails; there {apart.groups} are "
-        f"{about(apart.upper_km, 3)} km apart by W_1 and {about(farthest.upper_km, 3)} km by W_inf.",
+        f"Its cost is optimal in {len(line) - len(wrong)} of {len(line)} cases (orders 1, 2 and infinity). On the "
+        f"map its precondition fails, and the package refuses it in {len(refused)} of {len(flat)} cases. There "
+        f"the distance of {apart.groups} is {about(apart.upper_km, 3)} km (W_1) and "
+        f"{about(farthest.upper_km, 3)} km (W_inf).",
     )
 
 
@@ -229,24 +229,24 @@ def _own(rows: Sequence[StatementRow], keys: Sequence[str]) -> list[StatementRow
 def _tried(rows: Sequence[StatementRow], each: _Tried) -> PaperClaim:
     own = _own(rows, each.keys)
     tried, broken = sum(row.tried for row in own), [row for row in own if row.violations]
-    found = f"Tried on {counted(tried, 'instance')}; none violates it."
+    found = f"No violation in {counted(tried, 'instance')}"
     if broken:
         first = broken[0]
         found = (
             f"Violated on {sum(row.violations for row in broken)} of {tried} instances, such as {first.shown}: "
-            f"{about(first.value or 0.0, 4)} against {about(first.bound or 0.0, 4)}."
+            f"{about(first.value or 0.0, 4)} against {about(first.bound or 0.0, 4)}"
         )
     rated = [row for row in own if row.largest_ratio is not None]
     if rated:
         tight = max(rated, key=lambda row: row.largest_ratio or 0.0)
-        found += f" The number reaches {at_most(tight.largest_ratio or 0.0, 4)} of its bound ({tight.shown})."
-    found += f" {each.more}" if each.more and not broken else ""
+        found += f"; at most {at_most(tight.largest_ratio or 0.0, 4)} of the bound"
+    found += f". {each.more}" if each.more and not broken else "."
     return (ours if each.ours else judged)(each.where, each.says, not broken, found)
 
 
 def _instance(rows: Sequence[StatementRow], fixed: CounterexampleRow, key: str) -> str:
     allowed = "0" if fixed.bound < _EQUAL else about(fixed.bound, 4)
-    found = f"{fixed.instance} The number is {about(fixed.value, 4)} where {allowed} would be allowed."
+    found = f"{fixed.instance} Value {about(fixed.value, 4)}, allowed {allowed}."
     own = _own(rows, (key,)) if key else []
     tried, broken = sum(row.tried for row in own), sum(row.violations for row in own)
-    return found + (f" More is found on {broken:,} of {tried:,} other instances, too." if own else "")
+    return found + (f" Also on {broken:,} of {tried:,} other instances." if own else "")

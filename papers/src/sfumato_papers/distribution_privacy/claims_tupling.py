@@ -43,7 +43,7 @@ def tupling_claims(tables: RunTables) -> list[PaperClaim]:
         unchecked(
             "Section VI and the appendix",
             "The plotted values for Manhattan, London, Tokyo and Paris.",
-            "We have neither the numbers nor the check-ins of these cities with attributes of people; "
+            "We have neither the numbers nor check-ins of these cities with attributes of people; "
             "examples/home_area.py makes them from the public raw files.",
         ),
     ]
@@ -58,9 +58,9 @@ def _bound(rows: Sequence[BoundRow], fixed: Sequence[CounterexampleRow]) -> list
         loose = [(row.published or 0.0) / (row.epsilon_upper or inf) for row in both]
         last = both[-1]
         found += (
-            f" Where it says something its epsilon is {about(min(loose), 2)} to {about(max(loose), 3)} times the "
-            f"exact one; for {last.instance} among {last.dummies:,} dummies {about(last.published or 0.0, 3)} "
-            f"instead of {about(last.epsilon_upper or 0.0, 3)}."
+            f" Elsewhere its epsilon is {about(min(loose), 2)} to {about(max(loose), 3)} times the exact one: "
+            f"{about(last.published or 0.0, 3)} instead of {about(last.epsilon_upper or 0.0, 3)} for "
+            f"{last.instance} among {last.dummies:,} dummies."
         )
     (eta,) = (row for row in fixed if row.key == "tupling eta")
     return [
@@ -76,8 +76,8 @@ def _bound(rows: Sequence[BoundRow], fixed: Sequence[CounterexampleRow]) -> list
             "If eta is the share of observables of probability above beta, delta can be above 2 exp(-2 alpha^2 "
             "/ (k beta^2)) + eta.",
             eta.refuted,
-            f"{eta.instance} The true delta is {about(eta.value, 4)}, the stated one {about(eta.bound, 4)}. How "
-            "the paper defines eta was not read.",
+            f"{eta.instance} The true delta is {about(eta.value, 4)}, the stated one {about(eta.bound, 4)}. We "
+            "have not read how the paper defines eta.",
         ),
     ]
 
@@ -105,15 +105,14 @@ def _dummies(rows: Sequence[DistributionRow]) -> list[PaperClaim]:
             "Experiments",
             "Epsilon falls with the number of dummies.",
             not rises,
-            f"It rises in {len(rises):,} of {len(steps):,} steps from one number to the next. That it never does "
-            "is a theorem: one more dummy is post-processing.",
+            f"It rises in {len(rises):,} of {len(steps):,} steps. Theorem: one more dummy is post-processing.",
         ),
         follows(
             "Experiments",
             "The loss falls with the number of dummies.",
             not farther,
-            f"It rises in {len(farther):,} of {len(steps):,} steps. That it never does is a theorem: the best of "
-            "more answers is no farther away. The loss does not count the requests.",
+            f"It rises in {len(farther):,} of {len(steps):,} steps. Theorem: the best of more answers is no "
+            "farther away.",
         ),
     ]
 
@@ -186,12 +185,10 @@ def _dominates(rows: Sequence[DistributionRow], many: Sequence[DistributionRow])
     row = alone[closest]
     found = (
         f"By proved bounds it needs less in {less[0]} of {len(alone)} cases with up to "
-        f"{max(each.dummies for each in few):,} dummies of the mixture, {about(float(np.median(shares[0])), 2)} "
-        f"times as much in the median, and in {less[1]} with up to {max(each.dummies for each in many):,}. The "
-        f"closest case then is {row.mechanism} at {about(row.parameter, 3)} with a loss of "
-        f"{about(row.loss_km, 3)} km ({row.groups}): epsilon {at_least(row.epsilon.lower, 3)} or more, against "
-        f"{at_most(least[1][closest], 3)} or less. The loss is that of a user who asks for every report of the "
-        "tuple."
+        f"{max(each.dummies for each in few):,} mixture dummies (median: {about(float(np.median(shares[0])), 2)} "
+        f"times as much), and in {less[1]} with up to {max(each.dummies for each in many):,}. The closest case is "
+        f"then {row.mechanism} at {about(row.parameter, 3)}, loss {about(row.loss_km, 3)} km ({row.groups}): "
+        f"epsilon at least {at_least(row.epsilon.lower, 3)}, against at most {at_most(least[1][closest], 3)}."
     )
     if less[1] < len(alone):
         return unchecked(where, says, f"{found} More dummies need less, and were not tried.", quote=quote)
@@ -222,7 +219,7 @@ def _response(rows: Sequence[DistributionRow]) -> PaperClaim:
     return unchecked(
         "Experiments",
         "Randomised response loses by far the most.",
-        "We know no number of the paper for this. Here, without dummies, "
+        "We know no number of the paper. Here, without dummies, "
         f"{'; '.join(found) or 'no level is reached by it and by others'} ({rows[0].groups}).",
     )
 
@@ -235,9 +232,8 @@ def _each_user(rows: Sequence[DistributionRow]) -> PaperClaim:
         "Experiments",
         "Dummies improve each user's expected loss.",
         not worse,
-        f"No place of a user loses by them in {len(tuples) - len(worse):,} of {len(tuples):,} rows, as it must "
-        f"be. Over planar Laplace noise the place that gains least gains {percent(min(gains))} to "
-        f"{percent(max(gains))}, with dummies of the mixture.",
+        f"No place loses in {len(tuples) - len(worse):,} of {len(tuples):,} rows. With mixture dummies over "
+        f"planar Laplace noise the place that gains least gains {percent(min(gains))} to {percent(max(gains))}.",
     )
 
 
@@ -257,10 +253,10 @@ def _triangle(rows: Sequence[FewestRow]) -> PaperClaim:
         "Privacy, loss and the number of dummies can be traded for one another.",
         not wrong,
         f"Epsilon {first.epsilon_asked:g} needs {first.dummies:,} dummies over noise of "
-        f"{first.slope_per_km:g}/km, with a loss of {about(first.loss_km or 0.0, 3)} km, and {last.dummies:,} "
-        f"over noise of {last.slope_per_km:g}/km, with {about(last.loss_km or 0.0, 3)} km. One dummy less is "
-        f"proved not to be enough in {sum(row.proved_fewest for row in known)} of {len(known)} cases; "
-        f"{len(rows) - len(known)} of {len(rows)} need more than 20,000.",
+        f"{first.slope_per_km:g}/km (loss {about(first.loss_km or 0.0, 3)} km), or {last.dummies:,} over noise of "
+        f"{last.slope_per_km:g}/km ({about(last.loss_km or 0.0, 3)} km). One dummy fewer is proved too few in "
+        f"{sum(row.proved_fewest for row in known)} of {len(known)} cases; {len(rows) - len(known)} of "
+        f"{len(rows)} need more than 20,000.",
     )
 
 
@@ -290,18 +286,17 @@ def _success(rows: Sequence[SuccessRow]) -> list[PaperClaim]:
             "Attack success rate",
             "Dummies lower the success of an attacker who knows both distributions.",
             best[most].value < best[0].value,
-            f"Among {groups}, noise of {louder:g}/km, they are right in {_shares(best[0])} without dummies and "
-            f"in {_shares(best[most])} among {most}. One who learned from half of the users is right about the "
-            f"others in {_shares(judged_on[0])} and {_shares(judged_on[most])}. A guess is right in 50 %.",
+            f"{groups}, noise of {louder:g}/km: they are right in {_shares(best[0])} without dummies and in "
+            f"{_shares(best[most])} among {most}. After learning from half of the users they are right about the "
+            f"others in {_shares(judged_on[0])} and {_shares(judged_on[most])}. A random guess is right in 50 %.",
         ),
         ours(
             "Attack success rate",
-            "In more than half of the cases attackers have less success on users whom they did not learn from.",
+            "In more than half of the cases attackers have less success on users they did not learn from.",
             2 * len(short) > len(cases),
-            f"It is less on others, with intervals of 95 % over halves apart, in {len(short)} of {len(cases)} "
-            f"cases (groups, noise, dummies). Among {groups} without dummies at {louder:g}/km it is "
-            f"{_shares(known[0])} on those and {_shares(judged_on[0])} on others: differences of so few people "
-            "are partly chance.",
+            f"The intervals of 95 % are apart in {len(short)} of {len(cases)} cases (groups, noise, dummies). "
+            f"{groups} without dummies at {louder:g}/km: {_shares(known[0])} on known users and "
+            f"{_shares(judged_on[0])} on others. With so few people the difference is partly chance.",
         ),
     ]
 
@@ -333,8 +328,8 @@ def _confidence(rows: Sequence[ConfidenceRow], coverage: Sequence[CoverageRow]) 
     fewest = min(people, key=lambda row: min(row.first, row.second), default=None)
     known = next(row for row in rows if row.unit == VISITS and row.slope_per_km == loud)
     found = (
-        f"{known.groups}, planar Laplace noise of {loud:g}/km: the estimates need {about(known.estimated, 3)}; "
-        f"any distributions {at_most(known.anyone, 3)}."
+        f"{known.groups}, planar Laplace noise of {loud:g}/km: epsilon {about(known.estimated, 3)} for the "
+        f"estimates, {at_most(known.anyone, 3)} for any distributions."
     )
     for row in dict.fromkeys(row.groups for row in (fewest, more) if row is not None):
         own = next(each for each in people if each.groups == row)
@@ -346,18 +341,17 @@ def _confidence(rows: Sequence[ConfidenceRow], coverage: Sequence[CoverageRow]) 
     return [
         ours(
             "Section III-F, with samples",
-            "Both true distributions are within the stated total variation with a confidence of "
-            f"{percent(1 - FAILURE)}, and the epsilon of the worst beliefs within it is enough for them.",
+            f"With {percent(1 - FAILURE)} confidence both true distributions are within the stated total "
+            "variation, and the epsilon of the worst beliefs within it is enough for them.",
             beyond <= FAILURE * draws and kept >= (1 - FAILURE) * checked,
-            f"Drawn {draws:,} times, the distribution is beyond it in {percent_at_most(beyond / draws)}; the "
-            f"epsilon is enough in {kept} of {checked} draws. It is proved for independent samples: the radius "
-            "is cautious.",
+            f"In {draws:,} draws the distribution is beyond it in {percent_at_most(beyond / draws)}; the epsilon "
+            f"is enough in {kept} of {checked} draws. Proved for independent samples; the radius is conservative.",
         ),
         ours(
             "Section III-F, with samples",
-            f"With a confidence of {percent(1 - FAILURE)}, the epsilon for the true distributions is known to be "
-            "below a number that is larger than the epsilon for those that were counted.",
+            f"The bound on epsilon that holds for the true distributions with {percent(1 - FAILURE)} confidence "
+            "is larger than the epsilon of the counted distributions.",
             bool(people) and all(row.epsilon_upper > row.estimated for row in people),
-            found + " Visits of one user depend on each other, so users are what counts as samples.",
+            found + " Visits of one user depend on each other, so the samples are users.",
         ),
     ]

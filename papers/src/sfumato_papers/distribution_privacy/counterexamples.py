@@ -68,8 +68,7 @@ def counterexamples() -> Made:
             "Section V",
             "(epsilon, d)-XDP gives XDistP for W_1.",
             "Two secrets a unit apart, reports (3/4, 1/4) and (1/4, 3/4): epsilon is ln 3. From the first "
-            "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2 instead of at most "
-            "half of ln 3; value and bound are per unit of W_1.",
+            "secret to an even mixture of both W_1 is 1/2, and the reports differ by ln 2. Per unit of W_1:",
             about.metric_lifted_by_mean(_two((0.75, 0.25), (0.25, 0.75), (1.0, 0.0), (0.5, 0.5))),
         ),
         _row(
@@ -77,7 +76,7 @@ def counterexamples() -> Made:
             "Section V",
             "(epsilon, d, D)-XDP gives XDistP for W_1, D a Rényi divergence of order above 1.",
             "Order 2, two secrets a unit apart, reports (0.99, 0.01) and (0.01, 0.99); one quarter of the first "
-            "secret and three of the second, against the second alone: W_1 is 1/4. Value and bound are per unit.",
+            "secret and three of the second, against the second alone: W_1 is 1/4. Per unit of W_1:",
             about.divergence_by_mean(Renyi(2.0))(_two((0.99, 0.01), (0.01, 0.99), (0.25, 0.75), (0.0, 1.0))),
         ),
         _row(
@@ -142,9 +141,9 @@ def _bits() -> CounterexampleRow:
     return _row(
         "same-input-pairs",
         "Table III",
-        "Two reports about one secret, promised for a pair of distributions: epsilons and deltas add.",
+        "Two reports about one secret, guaranteed for a pair of distributions: epsilons and deltas add.",
         "Of the secrets 00, 01, 10, 11 the equal ones against the unequal ones; one report is the first bit, "
-        "the other the second. Each hides the pair (epsilon 0); together they tell it for certain.",
+        "the other the second. Each hides the pair (epsilon 0); together they reveal it.",
         about.together_for_pairs(Instance(*_BITS, family, metric, (0.0, 0.0), np.eye(2), np.eye(4))),
     )
 
@@ -163,9 +162,10 @@ def _two_relations() -> CounterexampleRow:
     return _row(
         "two relations",
         "Table III",
-        "Two reports about one secret, each promised for a lifting that holds the pair: epsilons and deltas add.",
-        "Secrets and reports as before. The pair is in the lifting of 'differ in the second bit', for which the "
-        "first bit keeps epsilon 0, and of 'differ in the first bit', for which the second does. "
+        "Two reports about one secret, each guaranteed for a lifting that holds the pair: epsilons and "
+        "deltas add.",
+        "Secrets and reports as before. The first bit has epsilon 0 for the lifting of 'differ in the second "
+        "bit', the second bit for the lifting of 'differ in the first bit'; both hold the pair. "
         f"{_refused(promises)}",
         Checked(both.lower, sum(promise.value for promise in promises)),
     )
@@ -208,9 +208,9 @@ def _observables() -> CounterexampleRow:
         "Tupling theorem",
         "With eta the share of observables of probability above beta, delta is 2 exp(-2 alpha^2 / (k beta^2)) + "
         "eta.",
-        "Ten observables, two groups whose reports are two different ones of them, one dummy: beta as small as "
-        "one likes, eta 1/10, epsilon nearly 0. With the probability of a report above beta in the place of eta "
-        f"it is a theorem, whose delta here is {kept.delta:g}.",
+        "Ten observables, one dummy, and two groups that always report different observables: beta is "
+        "arbitrarily small, eta 1/10, epsilon nearly 0. With eta the probability of a report above beta it is a "
+        f"theorem, whose delta here is {kept.delta:g}.",
         Checked(account.delta(epsilon).lower, printed),
     )
 
@@ -225,7 +225,7 @@ def _domain() -> CounterexampleRow:
         "domain",
         "Section V",
         "A mechanism with delta above 0 is of no use where the domain is large.",
-        "400 places; the true one with probability 0.001, else an even one: (0, 0.001)-DP. With the factor "
+        "400 places; the true one with probability 0.001, else a uniform one: (0, 0.001)-DP. With the factor "
         "|Phi| the delta for all pairs is 0.001 times 159,600, more than 1. The true delta between the western "
         "and the eastern half is at most 0.001 at epsilon 0.",
         needed,

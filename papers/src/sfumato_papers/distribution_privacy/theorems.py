@@ -79,19 +79,19 @@ STATEMENTS: Final = (
     Statement(
         "same-input",
         COMPOSITION,
-        "Two reports about one secret, promised for a lifting: epsilons and deltas add.",
+        "Two reports about one secret, guaranteed for a lifting: epsilons and deltas add.",
         about.together,
     ),
     Statement(
         "same-input-pairs",
         COMPOSITION,
-        "Two reports about one secret, promised for pairs alone: epsilons and deltas add.",
+        "Two reports about one secret, guaranteed for pairs alone: epsilons and deltas add.",
         about.together_for_pairs,
     ),
     Statement(
         "same-input-metric",
         COMPOSITION,
-        "Two reports about one secret, promised for W_inf: epsilons and deltas add.",
+        "Two reports about one secret, guaranteed for W_inf: epsilons and deltas add.",
         about.together_by_metric,
     ),
     Statement(
@@ -104,7 +104,7 @@ STATEMENTS: Final = (
     Statement(
         "independent-metric",
         COMPOSITION,
-        "Two reports about independent secrets, promised for W_inf: epsilons add.",
+        "Two reports about independent secrets, guaranteed for W_inf: epsilons add.",
         about.apart_by_metric,
         small=True,
     ),
