@@ -111,10 +111,10 @@ def test_what_the_page_says_in_short_is_in_its_data():
         value(TABLES.distances, median, app=f"whole miles to a cell of {cell}", **asked)
         for cell in ("0.001 degrees", "a mile")
     ]
-    assert f"is still {metres(year)} off on average" in short
+    assert f"has a mean error of {metres(year)}" in short
     assert f"with three tracks in {100 * three:.0f} % of homes, and with ten in all" in short
     assert ten == 1.0
-    assert f"is {metres(law)} off after 100 tracks" in short
+    assert f"a median error of {metres(law)} after 100 tracks" in short
     assert f"{metres(cells[0])} from the person with 0.001 degrees, {metres(cells[1])} with a mile" in short
     ratios, knowing = (
         {

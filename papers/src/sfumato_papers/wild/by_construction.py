@@ -35,20 +35,19 @@ def built(borders: Sequence[BorderRow], close: Sequence[CloseRow]) -> list[Paper
     return [
         follows(
             "Fixed cells",
-            "They keep no epsilon per metre across a border, and tell nothing within a cell.",
+            "They have no finite epsilon across a border, and reveal nothing within a cell.",
             all(math.isinf(row.border_epsilon) for row in borders) and same == 0.0,
-            f"Audited on the integers of {len(borders)} schemes of cells: of two people a metre apart in one "
-            f"cell the epsilon is {same:g}, on the two sides of a border it is infinite. The certified noise of "
-            f"the same average distance favours one of the two at most {at_most(factor)} times at the finest of "
-            "them.",
+            f"Exact audit of {len(borders)} schemes: for two people a metre apart epsilon is {same:g} in one cell "
+            "and infinite across a border. Certified noise of the same average distance favours one of them by a "
+            f"factor of at most {at_most(factor)} at the finest cells.",
             own=True,
         ),
         follows(
             "Fixed cells",
-            "Reports of one place, however many, tell no more than the first of them.",
+            "Repeated reports of one place reveal no more than the first.",
             all(one == many for one, many in pairs),
-            f"The median errors after 1 and after 100 reports are the same: {shown} for a grid of 5 km, 13 "
-            "bits, 0.2 degrees and 0.01 degrees.",
+            f"Median errors after 1 and after 100 reports are equal: {shown} for a grid of 5 km, 13 bits, 0.2 "
+            "degrees and 0.01 degrees.",
             own=True,
         ),
     ]

@@ -97,12 +97,11 @@ def _averaging(rows: Sequence[AveragingRow]) -> list[PaperClaim]:
     return [
         illustrates(
             "Cassa, Wieland and Mandl (2008), abstract",
-            "Averaging copies of a place with normal skews of 0.7 km on average leaves 0.2 km after 10 copies and "
+            "Averaging copies of a place with normal skews of 0.7 km on average leaves 0.2 km after 10 copies, "
             "0.1 km after 50.",
             round(skews[10][0].value, -2) == 200 and round(skews[50][0].value, -2) == 100,
-            f"The mean of 10 is {metres(skews[10][0])} off on average (closed form {metres(skews[10][1])}), that "
-            f"of 50 {metres(skews[50][0])} (closed form {metres(skews[50][1])}); one copy is "
-            f"{metres(skews[1][0])} off.",
+            f"Mean error: {metres(skews[1][0])} for one copy, {metres(skews[10][0])} for 10 (closed form "
+            f"{metres(skews[10][1])}), {metres(skews[50][0])} for 50 (closed form {metres(skews[50][1])}).",
             quote="With ten anonymized copies of an original data set, we find a substantial decrease in average "
             "distance from 0.7 km to 0.2 km between the estimated, re-identified address and the original "
             "address. With fifty anonymized copies of an original data set, we find a decrease in average "
@@ -110,13 +109,13 @@ def _averaging(rows: Sequence[AveragingRow]) -> list[PaperClaim]:
         ),
         illustrates(
             _AOSP,
-            "A slow drift of the offset keeps averages of many reports from the place.",
+            "A slow drift of the offset counters averaging.",
             drift[100][1] > independent,
-            f"Under one offset that drifts, one report is {metres(under[1])} off on average, the mean of 100 "
-            f"hourly ones {metres(under[100])}, and that of a year of hourly ones {metres(under[8760])}. The "
-            f"offsets alone, without the grid, are {metres(drift[1][0])} off, {metres(drift[100][0])} (closed "
-            f"form {metres(drift[100][1])}) and {metres(drift[8760][0])} (closed form {metres(drift[8760][1])}). "
-            f"The mean of 100 independent offsets would be {metres(independent)} off.",
+            f"Mean error under one drifting offset: {metres(under[1])} for one report, {metres(under[100])} for "
+            f"the mean of 100 hourly ones, {metres(under[8760])} for a year of them. Without the grid: "
+            f"{metres(drift[1][0])}, {metres(drift[100][0])} (closed form {metres(drift[100][1])}) and "
+            f"{metres(drift[8760][0])} (closed form {metres(drift[8760][1])}). The mean of 100 independent "
+            f"offsets would be {metres(independent)} off.",
             quote="The random offset changes very slowly over time, to mitigate against taking many location "
             "samples and averaging them out.",
         ),
@@ -136,16 +135,15 @@ def _borders(rows: Sequence[CrossingRow], close: Sequence[CloseRow]) -> list[Pap
             "M. Thomson, in mozilla/standards-positions (1193)",
             "A grid tends to reveal the place when the revealed value changes.",
             coarse.upper < still.lower,
-            "An attacker who knows the straight road and the pace of a walk, and sees the report of a fixed grid "
-            f"of 5 km change, is {metres(fine)} off in the median where reports are 100 m apart, and "
-            f"{metres(coarse)} where they are 800 m apart. The report of a person who stays is "
-            f"{metres(still)} off.",
+            "The attacker knows the straight road and the pace, and sees the report of a fixed grid of 5 km "
+            f"change. Median error: {metres(fine)} with reports 100 m apart, {metres(coarse)} with 800 m; "
+            f"{metres(still)} for a person who stays.",
         ),
         illustrates(
             _AOSP,
             "An offset under the grid blurs the crossing of a border.",
             drifting.lower > coarse.upper,
-            f"With reports 800 m apart, the same attacker is {metres(drifting)} off under the offset, and "
+            f"With reports 800 m apart, the same attacker's median error is {metres(drifting)} under the offset, "
             f"{metres(coarse)} without one.",
             quote="Without a random offset it is possible to detect a user's position quite accurately when they "
             "cross a grid boundary.",
@@ -165,25 +163,24 @@ def _distances(rows: Sequence[DistanceRow]) -> list[PaperClaim]:
     return [
         illustrates(
             "Dhondt et al. (2024), section 5.5; R. Heaton on Bumble (2021)",
-            "A rounded distance that can be asked from chosen places locates people as an exact one does, to "
+            "A rounded distance that can be queried from chosen places locates people like an exact one, to "
             "about 2 m in tests.",
             far.value <= 2.0,
-            f"With 100 questions about whole miles the median error is {metres(far)}; nothing here is measured "
-            "with error.",
+            f"With 100 queries in whole miles the median error is {metres(far)}, without measurement error.",
         ),
         illustrates(
             "Dhondt et al. (2024), section 5.5",
             "With coordinates rounded to three decimals first, people are no longer located to about 2 m.",
             far_cell.lower > 2.0,
-            "With 100 questions the asker finds the centre of the cell: the median error is "
-            f"{metres(far_cell)}, {shares(near)} of people are within 50 m, and {shares(nearer)} within 100 m.",
+            f"100 queries find the centre of the cell: the median error is {metres(far_cell)}, with "
+            f"{shares(near)} of people within 50 m and {shares(nearer)} within 100 m.",
         ),
         ours(
             "Dhondt et al. (2024), section 5.5",
-            "With the centre of a cell of a mile instead of the place, people are located less closely than with "
-            "coordinates of three decimals.",
+            "With the centre of a cell of a mile, people are located less closely than with coordinates of three "
+            "decimals.",
             far_mile.lower > far_cell.upper,
-            f"With 100 questions the asker finds the centre of the cell: the median error is {metres(far_mile)}.",
+            f"100 queries find the centre of the cell: the median error is {metres(far_mile)}.",
         ),
     ]
 
@@ -194,11 +191,11 @@ def _repeated(rows: Sequence[CloseRow]) -> PaperClaim:
     memo = close_row(rows, "location-guard", REMEMBERED, ALONE, 100).median
     return ours(
         "Andrés et al. (2013), planar Laplace noise",
-        "Fresh reports of one place add up, and attackers come closer with ten times as many.",
+        "More fresh reports of one place make attacks more accurate.",
         guard[100].upper < guard[10].lower and guard[10].upper < guard[1].lower,
-        f"Under planar Laplace noise of 500 m the median error is {metres(guard[1])} after one report, "
-        f"{metres(guard[10])} after 10 and {metres(guard[100])} after 100 ({metres(knows.value)} for an attacker "
-        f"who knows where people go). Certified noise whose places are remembered stays at {metres(memo)}.",
+        f"Median error under planar Laplace noise of 500 m: {metres(guard[1])} after one report, "
+        f"{metres(guard[10])} after 10, {metres(guard[100])} after 100 ({metres(knows.value)} for an attacker who "
+        f"knows where people go). Certified noise with remembered places stays at {metres(memo)}.",
     )
 
 
@@ -206,7 +203,7 @@ def _lost() -> list[PaperClaim]:
     return [
         unchecked(
             HASSAN,
-            "Of moderately active users with a zone 95.1 % are at risk.",
+            "95.1 % of moderately active users with a zone are at risk.",
             "The 21 million activities are not public.",
             quote="95.1% of moderately active users are at risk of having their protected locations extracted by "
             "an attacker",
@@ -218,26 +215,26 @@ def _lost() -> list[PaperClaim]:
         ),
         unchecked(
             "freemove.space (2022)",
-            "Of shifted zones 41.3 % are solved by extending tracks inwards.",
-            "It needs tracks on streets, which are not public.",
+            "Extending tracks inwards solves 41.3 % of shifted zones.",
+            "The tracks on streets are not public.",
         ),
         unchecked(
             "Mink et al. (2022), abstract",
-            "For the most common size of zone, 68 % of the guesses of participants are within 50 m after three "
+            "For the most common size of zone, 68 % of participants' guesses are within 50 m after three "
             "activities.",
-            "It is an experiment with people.",
+            "An experiment with people.",
             quote="for the most common privacy zone size, 68% of guesses fell within 50 meters of the hidden "
             "location when participants were shown just 3 activities",
         ),
         unchecked(
             "Dhondt et al. (2024), abstract",
-            "Of 15 apps 6 let a person be located.",
-            "Nobody's app was tried here.",
+            "6 of 15 apps let a person be located.",
+            "No app was tested here.",
             quote="6 apps allow for pinpointing a victim's exact location",
         ),
         unchecked(
             "Brownstein et al. (2006), abstract",
-            "Of the points of unmasked dot maps 79 % are re-identified from print quality, 26 % from slide "
+            "79 % of the points of unmasked dot maps are re-identified from print quality, 26 % from slide "
             "quality.",
             "The maps and addresses are not public.",
             quote="precisely re-identified 26% (144/550) of the patient addresses from a presentation quality map "
@@ -245,13 +242,12 @@ def _lost() -> list[PaperClaim]:
         ),
         unchecked(
             "City of Chicago (2019)",
-            "Where at most two trips share a tract and a quarter of an hour, the tract is left out: about a "
-            "third.",
+            "About a third of tracts are left out: those with at most two trips in a quarter of an hour.",
             "It depends on all trips, which are not used here.",
         ),
         unchecked(
             "Schneider (2015)",
-            "Of New York's taxi trips 40 % are alone with their pair of tracts and hour.",
+            "40 % of New York's taxi trips are unique in their pair of tracts and hour.",
             "It depends on all trips, which are not used here.",
             quote="you can uniquely identify 40% of NYC taxi trips",
         ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from sfumato.rounding import at_most
 
@@ -13,22 +14,29 @@ from .vocabulary import ALONE, AS_DOCUMENTED, FRESH, KNOWS, REMEMBERED, REPORTS
 
 
 def scheme_words() -> str:
-    """Return all schemes in Markdown: facts with their sources, model, promise, and what is not known."""
+    """Return all schemes in Markdown: facts with their sources, model, guarantee, and what is not known.
+
+    Schemes with the same facts share a section.
+    """
     sections = []
-    for each in SCHEMES:
+    for facts, group in groupby(SCHEMES, key=lambda each: each.facts):
+        schemes = list(group)
         said: dict[str, list[str]] = {}
-        for fact in each.facts:
+        for fact in facts:
             said.setdefault(f"{fact.source}, {fact.read}", []).append(fact.says)
-        lines = [f"### {each.title}", "", f"{each.who}.", ""]
-        lines += [f"- {' '.join(facts)} ({source})" for source, facts in said.items()]
+        lines = [f"### {schemes[0].who}", ""]
+        lines += [f"- {' '.join(each)} ({source})" for source, each in said.items()]
         lines += [
-            f"- **Model:** {each.model}",
-            f"- **Promise:** {each.promise}",
-            f"- **Repeated:** {each.repeats}.",
+            f"- **Model:** {_joined(each.model for each in schemes)}",
+            f"- **Guarantee:** {_joined(each.promise for each in schemes)}",
+            f"- **Not known:** {_joined(says for each in schemes for says in each.unknown)}",
         ]
-        lines += [f"- **Not known:** {says}" for says in each.unknown]
         sections.append("\n".join(lines) + "\n")
     return "\n".join(sections)
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    return " ".join(dict.fromkeys(sentences))
 
 
 def claim_words(claims: Sequence[PaperClaim]) -> str:
@@ -38,12 +46,12 @@ def claim_words(claims: Sequence[PaperClaim]) -> str:
         claims: The statements, judged.
     """
     verdicts = {
-        Judgement.CONFIRMED: "*This run agrees.* ",
-        Judgement.REFUTED: "*This run does not agree.* ",
-        Judgement.UNCONFIRMED: "*Not confirmed by this run.* ",
+        Judgement.CONFIRMED: "*Agrees.* ",
+        Judgement.REFUTED: "*Does not agree.* ",
+        Judgement.UNCONFIRMED: "*Not confirmed.* ",
     }
     heads: dict[str, list[str]] = {
-        "Published statements, and comments of makers": [],
+        "Published statements and makers' comments": [],
         "Our own statements": [],
         "By construction": [],
         "Not checkable here": [],
@@ -52,13 +60,12 @@ def claim_words(claims: Sequence[PaperClaim]) -> str:
     for each in claims:
         lines = {Judgement.FOLLOWS: built, Judgement.OPEN: lost}.get(each.verdict, own if each.ours else published)
         where = f"{each.where}, ours" if each.ours and lines is built else each.where
-        quote = f"In its words: \u201c{each.quote}\u201d " if each.quote else ""
-        lines.append(f"- **{where}.** {each.says} {quote}{verdicts.get(each.verdict, '')}{each.found}")
+        lines.append(f"- **{where}.** {each.says} {verdicts.get(each.verdict, '')}{each.found}")
     return "\n".join("\n".join([f"### {head}", "", *lines]) + "\n" for head, lines in heads.items())
 
 
 def close_table(rows: Sequence[CloseRow], attacker: str = ALONE) -> str:
-    """Return median errors by scheme in Markdown, beside those of certified noise, and mean errors of both.
+    """Return median errors by scheme, and of certified noise, in Markdown.
 
     Args:
         rows: Means over runs.
@@ -66,7 +73,6 @@ def close_table(rows: Sequence[CloseRow], attacker: str = ALONE) -> str:
     """
     found = {(row.scheme, row.mechanism, row.attacker, row.reports): row for row in rows}
     heads = [*(f"after {count}" for count in REPORTS), "certified, remembered", "certified, fresh, after 100"]
-    heads.append("mean errors after 1: scheme, certified")
     lines = [f"| scheme | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
     for each in SCHEMES:
         if (each.key, AS_DOCUMENTED, attacker, REPORTS[0]) not in found:
@@ -76,13 +82,12 @@ def close_table(rows: Sequence[CloseRow], attacker: str = ALONE) -> str:
         cells = [metres(row.median_m) for row in own]
         if not each.linked:
             cells[1] = cells[2] = cells[4] = "–"
-        cells.append(", ".join(metres(row.mean_m) for row in (own[0], own[3])))
         lines.append(f"| {each.title} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def near_table(rows: Sequence[CloseRow]) -> str:
-    """Return the shares found within 100 m by somebody who knows where people go, with intervals, in Markdown.
+    """Return the shares found within 100 m by an attacker who knows where people go, with intervals, in Markdown.
 
     Args:
         rows: Means over runs.

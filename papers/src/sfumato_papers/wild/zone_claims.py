@@ -35,19 +35,17 @@ def _centred(rows: Sequence[ZoneRow]) -> list[PaperClaim]:
             HASSAN,
             "An attack infers protected locations from what is visible in public posts.",
             median[10].upper < median[1].lower,
-            "For zones of 500 m with home in the middle and 5 m of error in positions, a circle through the "
-            f"visible ends of tracks comes within 50 m of {shares(near[3])} of homes with three tracks, and of "
-            f"{shares(near[10])} with ten.",
+            "For zones of 500 m around home and 5 m of position error, a circle through the visible ends comes "
+            f"within 50 m of {shares(near[3])} of homes with three tracks, and of {shares(near[10])} with ten.",
             quote="an attack against EPZs that infers users' protected locations from the remaining available "
             "information in public posts",
         ),
         ours(
             "Zones with home in the middle",
-            "A circle through the visible ends of tracks comes closer to home with each track.",
+            "A circle through the visible ends of tracks comes closer to home with more tracks.",
             median[10].upper < median[3].lower and median[3].upper < median[1].lower,
-            f"Of a zone of 500 m with 5 m of error in positions, the median distance from home is "
-            f"{metres(median[1])} with one track, {metres(median[3])} with three and {metres(median[10])} with "
-            "ten.",
+            f"For zones of 500 m and 5 m of position error the median distance from home is {metres(median[1])} "
+            f"with one track, {metres(median[3])} with three and {metres(median[10])} with ten.",
         ),
     ]
 
@@ -60,10 +58,10 @@ def _shifted(rows: Sequence[ZoneRow]) -> PaperClaim:
     near = over_seeds(_behind(rows, "zone-shifted", CIRCLE_AND_LAW, 100), lambda row: row.within_100)
     return ours(
         "The law of OpenBikeSensor's shift",
-        "After a shift, ends of tracks that crowd on one side show home better than the circle alone.",
+        "After a shift, the uneven ends of tracks locate home better than the circle alone.",
         hundred.upper < circle.lower,
-        f"With 100 tracks the middle of the circle is {metres(circle)} from home in the median; by its law the "
-        f"centre is moved by {_SHIFT_M:g} m. An attacker who knows this law, and that tracks leave home in even "
-        f"directions, is {metres(hundred)} off, and within 100 m of {shares(near)} of homes; with ten tracks they "
-        f"are {metres(ten)} off.",
+        f"With 100 tracks the centre of the circle is {metres(circle)} from home in the median; the median shift "
+        f"is {_SHIFT_M:g} m. An attacker who knows the rule of the shift, and that tracks leave home in uniform "
+        f"directions, has a median error of {metres(hundred)}, and is within 100 m of {shares(near)} of homes; "
+        f"with ten tracks the error is {metres(ten)}.",
     )

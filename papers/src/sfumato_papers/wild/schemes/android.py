@@ -16,48 +16,38 @@ DRIFTING: Final = WildScheme(
     title="Android (AOSP), drifting offset",
     who="Android approximate location (AOSP, without its density mode)",
     facts=(
-        WildFact("The coarse accuracy A is 2000 m, a setting that is at least 200 m.", _SOURCE, _READ),
+        WildFact("The coarse accuracy A is 2000 m by default, and at least 200 m.", _SOURCE, _READ),
         WildFact(
-            "Two random offsets in metres, one for each direction, are normal with a standard deviation of A/4 "
-            "and are added to each position.",
+            "Each position is moved by two normal offsets with standard deviation A/4, then rounded to a grid "
+            "with step A in both directions (A / 111000 degrees of latitude).",
             _SOURCE,
             _READ,
         ),
         WildFact(
-            "Where at least an hour has passed since the last step, the offsets take one: offset <- "
-            "sqrt(1 - 0.03^2) offset + 0.03 N(0, (A/4)^2).",
+            "After an hour or more the offsets take one step: offset <- sqrt(1 - 0.03^2) offset + 0.03 N(0, "
+            "(A/4)^2).",
             _SOURCE,
             _READ,
         ),
         WildFact(
-            "The sum is rounded to a grid whose step is A in both directions (A / 111000 degrees of latitude).",
+            "By its comments, the slow drift counters averaging, and the offset blurs border crossings.",
             _SOURCE,
             _READ,
         ),
-        WildFact(
-            "Comments in the source name averaging as the reason for the slow drift, and the crossing of borders "
-            "as the reason for the offset under the grid.",
-            _SOURCE,
-            _READ,
-        ),
-        WildFact("Apps with the coarse permission get a position at most every 10 minutes.", _SOURCE, _READ),
     ),
-    model="Normal offsets of 500 m in both directions, with one step of drift in each hour, under a grid of 2 km. "
-    "Reports of one place are an hour apart.",
-    promise="No epsilon per metre: normal noise has none. k hourly reports of one place, under one offset that "
-    "drifts and is never drawn anew, keep Gaussian privacy of mu = d / 500 m x sqrt(1 + (k - 1) x 0.000226) at "
-    "most, for two places d apart, in real numbers; the grid can only lower it. Each further offset, from a "
-    "restart or from another stream of positions, adds to mu: two independent ones make it 1.42 times as much.",
-    repeats="nearly the same offset; it forgets itself in about 93 days",
+    model="Normal offsets of 500 m in both directions, one drift step per hour, and a grid of 2 km. Reports of "
+    "one place are an hour apart.",
+    promise="No finite epsilon per metre. k hourly reports of one place under one drifting offset satisfy "
+    "Gaussian privacy with mu at most d / 500 m x sqrt(1 + (k - 1) x 0.000226) for two places d apart, in real "
+    "numbers; the grid can only lower it. Each further offset adds to mu: two independent ones make it 1.42 "
+    "times as large.",
+    repeats="nearly the same offset; its correlation is lost in about 93 days",
     unknown=(
-        "The density mode (a flag in AOSP; a cell whose size depends on how many people live there) needs a "
-        "provider whose levels are not published. It is not modelled.",
-        "Makers of phones may change the settings.",
-        "A restart, after which an offset may be drawn anew, and other streams of positions with offsets of "
-        "their own are not modelled. Attackers who see several offsets of one place come closer than the "
-        "numbers here say.",
-        "Attackers here use the mean of the reports, and for their law simulated offsets: an approximation, "
-        "which need not be the best attack.",
+        "The density mode needs a provider whose levels are not published.",
+        "Phone makers may change the settings.",
+        "Restarts and other position streams, which may have new offsets, are not modelled. Attackers who see "
+        "several offsets of one place are more accurate than the numbers here.",
+        "Attackers use the mean of the reports and simulated offsets, which need not be the best attack.",
     ),
     channel=OFFSET,
 )

@@ -22,52 +22,40 @@ OBSCURED: Final = WildScheme(
     who="iNaturalist, obscured coordinates",
     facts=(
         WildFact("A cell measures 0.2 degrees of latitude by 0.2 of longitude.", _INATURALIST, _READ),
-        WildFact(
-            "The public point is uniform in the cell that holds the true one, drawn once and stored.",
-            _INATURALIST,
-            _READ,
-        ),
-        WildFact(
-            "The stated accuracy is at least the diagonal of the cell.",
-            _INATURALIST,
-            _READ,
-        ),
-        WildFact("With the setting `private` no point is shown.", _INATURALIST, _READ),
+        WildFact("The public point is uniform in the true cell, drawn once and stored.", _INATURALIST, _READ),
     ),
-    model="A uniform point of the cell, stored, at 40 degrees north. It depends on the cell alone, so anyone "
-    "could draw it from the cell.",
-    promise="None for two points on the two sides of a border: epsilon is infinite. Points of one cell, about "
-    "22 km x 17 km here, are never told apart by this coordinate alone.",
-    repeats="the same report; another one from the same cell would tell nothing new",
-    unknown=(
-        "What else a record says (its date, its text, other records of the same person) is not part of this.",
-    ),
+    model="A uniform point of the cell, stored, at 40 degrees north. It depends on the cell alone.",
+    promise="None across a border (epsilon infinite). Points of one cell, about 22 km x 17 km here, give the same "
+    "distribution of reports.",
+    repeats="the same report; another one from the same cell would reveal nothing new",
+    unknown=("Other content of a record (date, text, the person's other records) is not covered.",),
     channel=FixedCells.of_degrees(0.2, LATITUDE, spread=True),
 )
 
+_CATEGORIES: Final = (
+    WildFact(
+        "Coordinates of categories 2, 3 and 4 are generalised to 0.1, 0.01 and 0.001 degrees. Randomising is "
+        "strongly discouraged.",
+        _CHAPMAN,
+        "version 1.1, 2023",
+    ),
+)
 
-def _generalised(digits: int, category: int) -> WildScheme:
+
+def _generalised(digits: int) -> WildScheme:
     step = 10.0**-digits
     return WildScheme(
         key=f"generalised-{step:g}",
         title=f"{step:g} degrees (guide for GBIF)",
-        who=f"Chapman's guide for GBIF, category {category}",
-        facts=(
-            WildFact(
-                f"Coordinates of category {category} are generalised to {step:g} degrees.",
-                _CHAPMAN,
-                "version 1.1, 2023",
-            ),
-            WildFact("Randomising coordinates is advised against, strongly.", _CHAPMAN, "version 1.1, 2023"),
-        ),
-        model=f"Every point of a cell of {step:g} degrees is reported as its centre, at 40 degrees north.",
-        promise="None for two points on the two sides of a border: epsilon is infinite. Points of one cell are "
-        "never told apart by this coordinate alone.",
+        who="Chapman's guide for GBIF, categories 2 to 4",
+        facts=_CATEGORIES,
+        model="Every point of a cell is reported as its centre, at 40 degrees north.",
+        promise="None across a border (epsilon infinite). Points of one cell give the same report.",
         repeats="the same report, however often",
-        unknown=("Publishers choose categories, and some round in other ways.",),
+        unknown=("Publishers choose categories, and some round differently.",),
         channel=FixedCells.of_degrees(step, LATITUDE),
     )
 
 
-GENERALISED: Final = (_generalised(1, 2), _generalised(2, 3), _generalised(3, 4))
+GENERALISED: Final = (_generalised(1), _generalised(2), _generalised(3))
 """Chapman's categories 2 to 4; in category 1 coordinates are withheld, or rounded to one degree."""

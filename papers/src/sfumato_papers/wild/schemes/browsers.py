@@ -14,38 +14,24 @@ FIXED_GRID: Final = WildScheme(
     who="WebKit, approximate location",
     facts=(
         WildFact(
-            "WebKit's approximate location is a deterministic grid of about 5 km, with a step of longitude of "
-            "step / cos(latitude), and the accuracy it states is never below the cell.",
+            "The location is snapped to a deterministic grid of about 5 km; the longitude step is step / "
+            "cos(latitude). The stated accuracy is never below the cell.",
             "w3c/geolocation, comment on pull request 233",
             "2026-08",
         ),
         WildFact(
-            "Apple's reduced accuracy gives a region with a nearby point as its centre, its accuracy usually 1 to "
-            "20 km, a few times an hour; fixes may be 20 minutes old, the country is kept, the city typically.",
+            "Apple's reduced accuracy gives a region around a nearby point, usually accurate to 1 to 20 km, a "
+            "few times an hour. Fixes may be 20 minutes old; the country and typically the city are preserved.",
             "Apple's documentation of kCLLocationAccuracyReduced",
-            "undated",
-        ),
-        WildFact(
-            "The stated order of its accuracy is 5 km.",
-            "Apple's header CoreLocation, kCLLocationAccuracyReduced",
-            "undated",
-        ),
-        WildFact(
-            "Chromium has a flag for approximate location, which is off by default, and uses the coarse source of "
-            "the operating system.",
-            "Chromium, flag kApproximateGeolocationPermission",
             "undated",
         ),
     ),
     model="Every point of a fixed square cell of 5 km is reported as its centre.",
-    promise="None for two points on the two sides of a border: they are told apart for certain, so epsilon is "
-    "infinite. Points of one cell are never told apart by this position alone.",
+    promise="None across a border (epsilon infinite). Points of one cell give the same report.",
     repeats="the same report, however often",
     unknown=(
-        "How often WebKit renews a report is not known here.",
-        "Which latitude enters the cosine of WebKit's grid is not said.",
-        "How Apple draws the regions of its reduced accuracy is not published: nothing here is a number about "
-        "Apple.",
+        "How often WebKit renews a report, and which latitude enters the cosine, is not documented.",
+        "How Apple draws its regions is not published: no number here is about Apple.",
     ),
     channel=GRID_CELLS,
 )

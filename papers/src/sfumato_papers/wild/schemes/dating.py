@@ -14,32 +14,29 @@ ROUNDED_DISTANCE: Final = WildScheme(
     who="Dating apps, as published",
     facts=(
         WildFact(
-            "Of 15 apps 6 let others be located. One of the 6, Grindr, rounded coordinates to three decimals, and "
-            "could be asked for distances.",
+            "6 of 15 apps let others be located. One of the 6, Grindr, rounded coordinates to three decimals and "
+            "answered distance queries.",
             _DHONDT,
             "2024",
         ),
         WildFact(
-            "A filter by the exact distance is an oracle: trilateration with it found people to about 2 m in "
-            "Badoo, Bumble, Hinge and Hily. Rounding coordinates to three decimals first was the mend.",
+            "Trilateration with a filter by exact distance found people to about 2 m in Badoo, Bumble, Hinge and "
+            "Hily. Rounding coordinates to three decimals first was the fix.",
             _DHONDT,
             "2024",
         ),
-        WildFact("One app rounded distances up to 249, 499, 999 or 1999 m.", _DHONDT, "2024"),
         WildFact(
-            "Tinder replaced the point by the centre of a cell of a mile, and LOVOO by a point of a cell of 1 "
-            "km, and they are counted as safe.",
+            "Tinder replaced the point by the centre of a cell of a mile, LOVOO by a point of a cell of 1 km; "
+            "both count as safe.",
             _DHONDT,
             "2024",
         ),
         WildFact("In 2021 Bumble showed distances in whole miles, rounded down.", "R. Heaton, blog", "2021"),
-        WildFact("In 2014 people in Tinder could be located to about 100 feet.", "Include Security, blog", "2014"),
     ),
     model="Whole miles, rounded down, of the exact distance or of the distance to the centre of a cell of 0.001 "
-    "degrees or of a mile. The attacker stands wherever they like, and asks one distance at a time.",
-    promise="None: where a rounded distance changes, the exact one is known, and three such places show the "
-    "point that distances are counted from. That is the person, or the centre of their cell: rounding the "
-    "place first leaves the error of the cell, and no more.",
+    "degrees or of a mile. The attacker queries one distance at a time, from any place.",
+    promise="None. Where a rounded distance changes, the exact one is known, and three such places locate the "
+    "point that distances are counted from: the person, or the centre of their cell.",
     repeats="each question may be asked from another place",
-    unknown=("What these apps do today is not known here; the sources describe the versions that they tested.",),
+    unknown=("The sources describe the versions they tested, not today's apps.",),
 )

@@ -16,37 +16,31 @@ LOCATION_GUARD: Final = WildScheme(
     title="Location Guard, 500 m",
     who="Location Guard, its default level",
     facts=(
-        WildFact("The noise is planar Laplace with epsilon = 2 / radius.", _SOURCE, _READ),
         WildFact(
-            "Radius of the levels low, medium and high: 200, 500 and 2000 m; medium is the default.",
+            "Planar Laplace noise with epsilon = 2 / radius; the radius of the levels low, medium (default) and "
+            "high is 200, 500 and 2000 m.",
             _SOURCE,
             _READ,
         ),
         WildFact(
-            "A noisy point is kept for 10, 30 and 60 minutes in these levels, for all sites, then drawn again.",
+            "A noisy point is reused for all sites for 10, 30 or 60 minutes in these levels, then drawn again.",
             _SOURCE,
             _READ,
         ),
         WildFact(
-            "The accuracy that is reported grows by the radius that holds 90 % of the noise, 1.945 times the "
-            "radius.",
-            _SOURCE,
-            _READ,
-        ),
-        WildFact(
-            "Planar Laplace noise keeps epsilon per metre, and k draws of one place k times as much.",
+            "Planar Laplace noise has a finite epsilon per metre; k draws of one place have k times as much.",
             "Andrés, Bordenabe, Chatzikokolakis and Palamidessi, CCS",
             "2013",
         ),
     ),
-    model="Planar Laplace noise with a mean distance of 500 m, drawn again for every report: reports of one "
-    "place are half an hour apart or more.",
-    promise="Epsilon 4/km for one draw, in real numbers; k draws of one place spend k times as much, 48 in a day "
-    "on which it is asked for every half hour.",
+    model="Planar Laplace noise with a mean distance of 500 m, drawn again for every report. Reports of one "
+    "place are at least half an hour apart.",
+    promise="Epsilon 4/km for one draw, in real numbers; k draws of one place spend k times as much: 48 times "
+    "with one request per half hour for a day.",
     repeats="a new draw after 10, 30 or 60 minutes",
     unknown=(
-        "How often sites ask is not known: a place that is asked for once has one report.",
-        "The law is that of real numbers; arithmetic is not part of this.",
+        "How often sites ask is not known.",
+        "Floating-point arithmetic is not modelled.",
     ),
     channel=RadialNoise(LaplaceRadius(2 / GUARD_RADIUS_M), renewed=True),
 )

@@ -16,23 +16,21 @@ DONUT: Final = WildScheme(
     who="MaskMyPy; the distances are those of an example of the R package geomask",
     facts=(
         WildFact(
-            "A point is moved by a distance between a low and a high one: even between them, or the size of a "
-            "normal number around their middle with a deviation of a fifth of their difference, or even over the "
-            "area.",
+            "A point is moved by a distance between a low and a high one, uniform, normal around their middle, or "
+            "uniform over the area; with a container until it lies in its polygon.",
             _SOURCE,
             _READ,
         ),
-        WildFact("A container, where given, keeps points in their polygon by drawing again.", _SOURCE, _READ),
         WildFact("An example of a donut has 400 m and 1200 m.", "JDConejeros/geomask (R)", "undated"),
     ),
-    model="An even distance between 400 m and 1200 m, in an even direction, without a container. Each release of "
-    "the same data is masked anew.",
-    promise="None: a report excludes every point that is nearer than 400 m or further than 1200 m, so epsilon is "
+    model="A uniform distance between 400 m and 1200 m in a uniform direction, without a container. Each release "
+    "of the same data is masked again.",
+    promise="None: a report excludes every point nearer than 400 m or farther than 1200 m, so epsilon is "
     "infinite.",
     repeats="a new draw for each release that is masked again; the same report within one",
     unknown=(
-        "That directions are even is our simplification of the code's formula.",
-        "How many maskings of the same data are published is for those who publish to say.",
+        "Uniform directions simplify the code's formula.",
+        "How many maskings of the same data are published depends on the publisher.",
     ),
     channel=RadialNoise(EvenRadius(400.0, 1200.0), renewed=True),
 )

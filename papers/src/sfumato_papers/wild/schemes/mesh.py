@@ -47,18 +47,16 @@ MESH: Final = WildScheme(
     who="Meshtastic, its default precision",
     facts=(
         WildFact(
-            "Latitude and longitude are integers of 32 bits in units of 1e-7 degrees. The upper p bits are kept, "
-            "and the middle of the cell is reported.",
+            "Latitude and longitude are 32-bit integers in units of 1e-7 degrees. The upper p bits and the "
+            "middle of the cell are reported. The default is 13 bits; 0 sends no position, 32 the exact one.",
             _SOURCE,
             _READ,
         ),
-        WildFact("The default is 13 bits; 0 sends no position and 32 the exact one.", _SOURCE, _READ),
-        WildFact("On channels with public keys at most 15 bits are sent.", _SOURCE, "2026-05"),
+        WildFact("Channels with public keys send at most 15 bits.", _SOURCE, "2026-05"),
     ),
     model="Every point of a cell of 2^19 x 1e-7 degrees is reported as its centre, at 40 degrees north.",
-    promise="None for two points on the two sides of a border: epsilon is infinite. Points of one cell are never "
-    "told apart by this position alone.",
+    promise="None across a border (epsilon infinite). Points of one cell give the same report.",
     repeats="the same report, however often",
-    unknown=("What else a radio sends, and when it sends, is not part of this.",),
+    unknown=("What else a radio sends, and when, is not covered.",),
     channel=mesh_cells(13, LATITUDE),
 )

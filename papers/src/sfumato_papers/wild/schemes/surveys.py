@@ -10,31 +10,24 @@ from ..scheme import WildFact, WildScheme
 _SOURCE: Final = "Burgert et al., DHS Spatial Analysis Reports 7"
 _FACTS: Final = (
     WildFact(
-        "Urban clusters are moved by up to 2 km, rural ones by up to 5 km, and one rural cluster in a hundred by "
-        "up to 10 km.",
+        "Clusters are moved once per release: urban ones by up to 2 km, rural ones by up to 5 km, and one rural "
+        "cluster in a hundred by up to 10 km. A moved cluster stays in its country, region and second-level unit.",
         _SOURCE,
         "2013",
     ),
     WildFact(
-        "A moved cluster stays in its country, its region and its second-level unit.",
-        _SOURCE,
-        "2013",
-    ),
-    WildFact(
-        "Direction and distance are drawn at random, the distance evenly between 0 and the largest one, and both "
-        "again until the point is in the same unit.",
+        "Direction and distance (uniform from 0 to the largest one) are drawn until the point is in the same "
+        "unit.",
         "the Program's displacement script, in a copy",
         "undated",
     ),
-    WildFact("Clusters are displaced once for a release.", _SOURCE, "2013"),
 )
 _UNKNOWN: Final = (
-    "Near the border of a unit the law is cut off, which is not modelled: it depends on the unit.",
-    "How near the true cluster other villages are decides what a report hides; here the attacker knows the "
-    "density of a city.",
+    "The cut at borders of units is not modelled.",
+    "What a report hides depends on how close other villages are; here the attacker knows the density of a city.",
 )
 _PROMISE: Final = (
-    "None: a report excludes every place that is further from it than the largest distance; epsilon is infinite."
+    "None: a report excludes every place farther away than the largest distance, so epsilon is infinite."
 )
 
 
@@ -44,7 +37,7 @@ def _displaced(kind: str, law: EvenRadius | MixedRadius, words: str) -> WildSche
         title=f"DHS survey clusters, {kind}",
         who="Surveys of the DHS Program",
         facts=_FACTS,
-        model=f"A distance that is even between 0 and {words}, in an even direction, drawn once.",
+        model=f"{kind.capitalize()}: a uniform distance up to {words}, in a uniform direction, drawn once.",
         promise=_PROMISE,
         repeats="the same report within a release",
         unknown=_UNKNOWN,

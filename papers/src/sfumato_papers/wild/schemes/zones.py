@@ -17,20 +17,17 @@ CENTRED_ZONE: Final = WildScheme(
     who="Services whose zone is a disc around the address",
     facts=(
         WildFact(
-            "Where parts of tracks within a disc around an address are hidden, a circle through the visible ends "
-            "of tracks finds the address.",
+            "If tracks are hidden within a disc around an address, a circle through their visible ends finds the "
+            "address.",
             _HASSAN,
             "2018",
         ),
     ),
-    model="A disc of 500 m around home; each track ends where it enters the disc, in an even direction, with 5 m "
-    "of error.",
+    model="A disc of 500 m around home. Each track ends where it enters the disc, in a uniform direction, with 5 "
+    "m of error.",
     promise="None: the visible ends lie on a circle around home.",
     repeats="each track adds a point of the same circle",
-    unknown=(
-        "Which services have such zones today is not known here. Streets, which limit where tracks enter, are not "
-        "modelled.",
-    ),
+    unknown=("Which services have such zones today is not known. Streets are not modelled.",),
 )
 SHIFTED_ZONE: Final = WildScheme(
     key="zone-shifted",
@@ -38,29 +35,26 @@ SHIFTED_ZONE: Final = WildScheme(
     who="OpenBikeSensor, an open model of a shifted zone",
     facts=(
         WildFact(
-            "The centre of a zone is moved once, when the zone is made, in an even direction by an even distance "
-            "between a tenth and nine tenths of its radius, which is 500 m by default.",
+            "The centre is moved once, when the zone is made, in a uniform direction by a uniform distance "
+            "between a tenth and nine tenths of the radius, 500 m by default. Home is always inside.",
             _OPEN,
             _READ,
         ),
-        WildFact("Home is always inside.", _OPEN, _READ),
         WildFact(
-            "Strava hides the start and the end of activities in an area of up to 1.6 km about an address. Since "
-            "about 2018 or 2019 the area is randomised; `Regenerate` draws it again, for all past activities. "
-            "Since 2021 a first and last part can be hidden anywhere, 200 m by default.",
+            "Strava hides starts and ends in an area of up to 1.6 km around an address, randomised since about "
+            "2018 or 2019.",
             _STRAVA,
             "undated",
         ),
         WildFact("Komoot uses a random polygon, which can be drawn again.", "Komoot's support pages", "undated"),
     ),
-    model="A disc of 500 m whose centre is moved once by OpenBikeSensor's law; tracks as for a zone around "
-    "home: from home in even directions.",
-    promise="None: home is inside the disc that the visible ends show, and the ends crowd on the side of the "
-    "disc that is near home.",
+    model="A disc of 500 m whose centre is moved once by OpenBikeSensor's rule; tracks leave home in uniform "
+    "directions.",
+    promise="None: home is inside the disc that the visible ends show, and more ends lie on the side near home.",
     repeats="each track adds a point of the same circle",
     unknown=(
-        "Strava's law of the shift is not published: nothing here is a number about Strava, nor about Komoot.",
-        "Extending tracks inwards, and total lengths that include the hidden part, were published by others "
-        "(freemove.space 2022; Dhondt et al., CCS 2022). They need streets, and are not run here.",
+        "Strava's rule for the shift is not published: no number here is about Strava or Komoot.",
+        "Published attacks that extend tracks inwards or use total lengths need streets, and are not run here "
+        "(freemove.space 2022; Dhondt et al., CCS 2022).",
     ),
 )
