@@ -119,7 +119,7 @@ def test_what_has_no_curve_is_said_in_words(tmp_path):
     metric, prior = space.metric(), sf.Prior.uniform(space)
     for matrix, words in (
         (np.full((4, 4), 0.25), ("reveals nothing", "no test is better than guessing", "changes nothing")),
-        (np.eye(4), ("", "apart for certain", "lead to any belief")),
+        (np.eye(4), ("", "two secrets for certain", "lead to any belief")),
     ):
         mechanism = sf.Mechanism(matrix, space)
         bands = [sf.privacy.attained_band(mechanism, sf.privacy.Priors.all())]

@@ -16,10 +16,10 @@ from ..core.units import per_unit
 from ..escaping import markdown, plain
 from ..files import MechanismFile
 from ..geo import TRUE_POINT, Lattice, Visits
-from ..optimal import CoordinateBound, Design
+from ..optimal import CoordinateBound, Design, Status
 from ..proofs import NoiseCertificate, VertexPrivacy
-from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, gap_at_most
-from .facts import Making, Overview, all_hold, making_of, of_design, of_file, of_noise
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted, gap_at_most
+from .facts import Overview, all_hold, of_design, of_file, of_noise
 from .sentences import (
     REPETITION,
     attack_words,
@@ -57,17 +57,11 @@ class Section(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary(CompactRepr):
-    """A report in words.
-
-    Attributes:
-        title: One line.
-        sections: The sections in reading order.
-        brief: The most important sentences.
-    """
+    """A report in words."""
 
     title: str
     sections: tuple[Section, ...]
-    brief: tuple[str, ...] = ()
+    brief: tuple[str, ...] = ()  # the most important sentences
 
     def markdown(self) -> str:
         """Return title and sections as Markdown."""
@@ -92,49 +86,43 @@ def summarise(
 
     Args:
         design: The design.
-        ground: The metric in which cost and errors are stated, where it is not the loss.
-        source: Where the prior comes from, in a few words.
-        visits: The visits of the prior, on places: cost and errors are then also from the true point.
-        held_out: Visits that the design has not seen, on which its loss is stated, too.
+        ground: The metric of cost and errors, where it is not the loss.
+        source: The source of the prior, in a few words.
+        visits: The visits of a prior on places: cost and errors are then also stated from the true point.
+        held_out: Visits that the design has not seen, for a second loss.
         remarks: Sentences on how it was made.
-        of: The word for the visits, where points stand for them.
+        of: The noun for the visits.
     """
     facts = of_design(design, ground, visits, held_out)
-    subject, making = facts.subject, making_of(design)
+    subject, status = facts.subject, _status(design)
     guarantees = (*_guarantees(facts), *map(constraint_item, facts.constraints))
     costs = _costs(facts, of)
     if facts.smoothed is not None:
         costs.append(smoothed_words(facts.smoothed, subject, f"the {of}"))
     if held_out is not None and facts.held_out_visits:
         costs.append(held_out_words(facts.held_out, facts.held_out_visits, "the design"))
-    attacks = _attacks(facts, of)
     optimum = _optimum(facts, by=" (proved by duality)")
     sections = [
         Section("Guarantee", guarantees),
         Section("Cost", tuple(costs)),
-        Section("Optimality", (*_status(making), optimum, *_remarks(making))),
-        Section("Attack", attacks),
-        Section("How it was made", (*remarks, *_made(facts, making, source, len(design.problem.prior)))),
+        Section("Optimality", (*status, optimum, *_remarks(design))),
+        Section("Attack", _attacks(facts, of)),
+        Section("How it was made", (*remarks, *_made(design, secret_nouns(subject)[1], source))),
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
     short = (short_words(each, subject) for each in facts.promises)
-    brief = (title, *_status(making), *short, *costs[:1], *_attacks(facts, of, brief=True), optimum)
+    brief = (title, *status, *short, *costs[:1], *_attacks(facts, of, brief=True), optimum)
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
 
 def audited(held: MechanismFile) -> Summary:
-    """Return in words what is proved of a mechanism file, and what it costs and reveals.
-
-    Args:
-        held: A file with a matrix.
-    """
+    """Return in words the proofs, cost and attackers of a mechanism file with a matrix."""
     return audit_summary(held, of_file(held))
 
 
 def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
     """Return the facts of a file in words."""
-    optimality = held.optimality
-    guarantees = _guarantees(facts)
+    optimality, guarantees = held.optimality, _guarantees(facts)
     if not guarantees and held.tupling is not None:
         guarantees = ["The file guarantees nothing about a single report."]
     elif not guarantees:
@@ -143,7 +131,7 @@ def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
         ]
     costs = _costs(facts)
     if costs and optimality is not None:
-        if all(each.holds or each.for_stated for each in facts.promises) and all_hold(facts.constraints):
+        if all(each.proven for each in facts.promises) and all_hold(facts.constraints):
             loss = ""
             if optimality.objective == "distortion" and held.loss is not None:
                 loss = f"a loss of at most {amount_at_least(optimality.max_loss, held.loss.unit)} on average"
@@ -176,9 +164,9 @@ def summarise_noise(
     """Return noise for coordinates in words.
 
     Args:
-        held: The noise, with whose places its table was made of.
+        held: The file of the noise.
         certificate: Its loss and the attacker's error on some places.
-        places: These places in a few words: ``"4,237 visits in paris.csv"``; by default the source of the table.
+        places: These places in a few words, ``"4,237 visits in paris.csv"``; by default the source of the table.
     """
     facts = of_noise(held, certificate)
     (promise,), subject = facts.promises, facts.subject
@@ -198,7 +186,7 @@ def summarise_noise(
 
 
 def _unchecked(held: MechanismFile, *, certified: bool) -> tuple[str, ...]:
-    """Return what the recipe does not decide, and why."""
+    """Return what the recipe does not show, and why."""
     sentences = []
     if not certified:
         sentences.append(
@@ -244,42 +232,40 @@ def _optimum(facts: Overview, loss: str = "", by: str = "", guesses: int = 0) ->
     return optimum_words(cost, facts.subject, covered, by, guesses)
 
 
-def _status(making: Making) -> tuple[str, ...]:
-    if making.restricted or making.finished:
-        return ()
-    return (f"NOT FINISHED: {making.status}.",)
+def _status(design: Design) -> tuple[str, ...]:
+    stopped = not design.finished and design.status is not Status.RESTRICTED
+    return (f"NOT FINISHED: {design.status.value}.",) if stopped else ()
 
 
-def _remarks(making: Making) -> list[str]:
+def _remarks(design: Design) -> list[str]:
     sentences = []
-    if not making.kept:
+    if design.optimality is None and design.answer is not None and design.answer.proved:
         sentences.append(
-            "This was proved while the design was made. Its dual prices are too many to keep, so the file does "
-            "not prove it again."
+            "This was proved while the design was made. The file cannot prove it again, because the dual prices "
+            "are too many to store."
         )
-    if making.restricted:
-        sentences.append(f"It is {making.status}.")
-    return [*sentences, *([making.choice] if making.choice else [])]
+    if design.status is Status.RESTRICTED:
+        sentences.append(f"It is {design.status.value}.")
+    return [*sentences, *([] if design.choice is None else [design.choice.sentence])]
 
 
-def _made(facts: Overview, making: Making, source: str, secrets: int) -> list[str]:
-    steps = f"{making.steps} step{'' if making.steps == 1 else 's'}"
+def _made(design: Design, nouns: str, source: str) -> list[str]:
+    prior, steps = design.problem.prior, counted(len(design.log), "step")
     sentences = [
-        f"Prior: {source or 'as given'}; {making.possible:,} of {secrets:,} {secret_nouns(facts.subject)[1]} are "
-        "possible.",
-        f"{making.solver}, {steps}, {about(making.seconds, 2)} s; {making.bits}-bit integers; share mixed in to "
-        f"correct the solver's answer: {at_most(making.repair, 2)}.",
+        f"Prior: {source or 'as given'}; {len(prior.support):,} of {len(prior):,} {nouns} are possible.",
+        f"{design.solver}, {steps}, {about(design.seconds, 2)} s; {design.mechanism.bits}-bit integers; share "
+        f"mixed in to correct the solver's answer: {at_most(design.certificate.repair_weight, 2)}.",
     ]
-    if making.tie_gap is not None:
+    if design.tie_gap is not None:
         sentences.append(
             "Among mechanisms of equal loss, one with the most distortion privacy was chosen (within "
-            f"{gap_at_most(making.tie_gap)} of the most)."
+            f"{gap_at_most(design.tie_gap)} of the most)."
         )
     return [*sentences, REPETITION]
 
 
 def best_section(bound: CoordinateBound, loss: float) -> Section:
-    """Return what a bound of all mechanisms says of one.
+    """Return the comparison of a loss with a bound for all mechanisms.
 
     Raises:
         InputError: If no mechanism with the guarantee can have this loss.

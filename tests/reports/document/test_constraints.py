@@ -5,8 +5,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.audits import Outcome
+from sfumato.errors import InputError
 from sfumato.optimal import LinearConstraint
 from sfumato.proofs import Multipliers, Optimality
+from sfumato.reports import summarise
 from sfumato.reports.document import OtherDesigns
 from sfumato.reports.facts.types import as_json
 from tests.files.honest import honest
@@ -124,3 +126,12 @@ def test_other_designs_keep_the_constraints(design):
     free = sf.design(PRIOR, loss=AGE, guarantees=sf.MetricPrivacy("2/year", AGE))
     doubled = [each for each in found.facts.frontier if each.epsilon.value == 2.0]
     assert all(each.loss.value >= free.certificate.bound for each in doubled)
+
+
+def test_a_design_with_more_constraints_than_a_file_holds_is_summarised(design, monkeypatch):
+    whole = summarise(design).markdown()
+    monkeypatch.setattr("sfumato.files.checks.MOST_CONSTRAINTS", 0)
+    with pytest.raises(InputError, match="linear constraints were given"):
+        sf.MechanismFile.of_design(design)
+    assert summarise(design).markdown() == whole
+    assert "The linear constraint called '0 as 2' holds" in whole

@@ -74,7 +74,7 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
         _risk(facts),
         _attacks(facts),
         _frontier(facts),
-        _notions(facts),
+        notion_sections(facts.notions, facts.notes, _LITERATE),
         PageSection("What is not protected", items=limit_words(facts)),
         PageSection("Where the prior comes from", prior_words(facts), formal=prior_formal(facts)),
         file_section(facts.file, facts.remarks),
@@ -90,14 +90,13 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
 
 
 def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: Sequence[str] = ()) -> PageSection:
-    """Return what an audit measured: the atlas, a table, and what each number means.
-
-    With a lead, for readers who do not know the notions, table and notes are behind a fold.
-    """
+    """Return the atlas, a table and explanations of an audit; with a lead, table and notes are behind a fold."""
     rows = tuple((each.title, f"{each.parameter} {each.shown}", each.side) for each in notions)
     tables = (PageTable("What was measured.", ("notion or measure", "value", "side"), rows),) if rows else ()
     formal = tuple(
-        f"{each.title}: {each.sentence}{_attained(each)} {each.source}." for each in notions if each.sentence
+        f"{each.title}: {each.sentence}{f' Attained by {each.witness}.' if each.witness else ''} {each.source}."
+        for each in notions
+        if each.sentence
     )
     title, figures = "Every notion of privacy that applies", (atlas_figure(notions),) if notions else ()
     if lead and rows:
@@ -106,10 +105,6 @@ def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: 
         return PageSection(title, tuple(lead), figures=figures, formal=both, folded=tables, fold=fold)
     fold = "What each number means, where it is attained, and its source"
     return PageSection(title, tuple(notes), figures=figures, tables=tables, formal=formal, fold=fold)
-
-
-def _attained(found: NotionFacts) -> str:
-    return f" Attained by {found.witness}." if found.witness else ""
 
 
 def _promises(facts: ReportFacts) -> list[PageSection]:
@@ -207,12 +202,8 @@ def _frontier(facts: ReportFacts) -> PageSection:
     return PageSection(title, sentences, tables=(table,), figures=frontier_figures(facts))
 
 
-def _notions(facts: ReportFacts) -> PageSection:
-    return notion_sections(facts.notions, facts.notes, _LITERATE)
-
-
 def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
-    """Return which file a page is about, and how to make the page again."""
+    """Return the file of a page, and how to make the page again."""
     rows = [
         ("Mechanism file", f"{file.name}, {file.bytes:,} bytes") if file.name else None,
         ("SHA-256 of the file", file.sha256) if file.sha256 else None,
@@ -221,21 +212,16 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
         ("Command", file.command) if file.command else None,
     ]
     table = PageTable("The file, and how to make this page again.", (), tuple(each for each in rows if each))
-    return PageSection(
-        "How this was made",
-        (*remarks, *file_words(file)),
-        tables=(table,),
-        script=file.script,
-    )
+    return PageSection("How this was made", (*remarks, *file_words(file)), tables=(table,), script=file.script)
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class ProvedPromises(CompactRepr):
-    """Proofs of a mechanism file: in words, of its guarantees, and of its linear constraints."""
+    """Proofs of the guarantees and linear constraints of a mechanism file."""
 
     summary: Summary
-    outcome: Outcome | None  # fails where a guarantee is about no pair; undecided by unconfirmed distances
+    outcome: Outcome | None  # fails where a guarantee is about no pair; undecided for unconfirmed distances
     limits: Outcome | None = None  # of linear constraints
 
     @classmethod
@@ -247,7 +233,7 @@ class ProvedPromises(CompactRepr):
             limits = Outcome.HOLDS if all_hold(facts.constraints) else Outcome.FAILS
         if facts.promises:
             outcome = Outcome.HOLDS if all_hold(facts.promises) else Outcome.UNDECIDED
-            outcome = outcome if all(each.holds or each.for_stated for each in facts.promises) else Outcome.FAILS
+            outcome = outcome if all(each.proven for each in facts.promises) else Outcome.FAILS
         return cls(audit_summary(held, facts), outcome, limits)
 
     @property
@@ -265,7 +251,7 @@ class ProvedPromises(CompactRepr):
 
 
 def audit_page(
-    found: Audit,
+    audit: Audit,
     verdicts: Sequence[Verdict],
     *,
     promises: ProvedPromises | None = None,
@@ -283,9 +269,9 @@ def audit_page(
     if verdicts:
         items = (f"{each.requirement.text}: {each.outcome.value.upper()}: {each.reason}" for each in verdicts)
         sections.append(PageSection("Requirements", items=tuple(items)))
-    sections.append(notion_sections(notions_of(found), found.notes))
+    sections.append(notion_sections(notions_of(audit), audit.notes))
     if file is not None:
         sections.append(file_section(file))
     broken = promises is not None and promises.worst in (Outcome.FAILS, Outcome.UNDECIDED)
-    audited = f"Audited: {found.subject}. The audit does not use how it was made."
+    audited = f"Audited: {audit.subject}. The audit does not use how it was made."
     return Page("Audit", (*lead, audited), tuple(sections), warning=fails or broken)

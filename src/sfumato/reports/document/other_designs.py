@@ -1,4 +1,4 @@
-"""Designs with other epsilons, made for a report in limited time or read from the table of a sweep."""
+"""Designs with other epsilons, computed in limited time or read from the table of a sweep."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from ...tables import read_columns
 from ..facts import ConstraintFacts, CostFacts, FrontierFacts, Known, PromiseFacts, Quantity
 
 SECONDS: Final = 60.0
-"""How long designing the others may take, where nothing else is said."""
+"""Default time for the other designs."""
 
 _TIMES: Final = (0.5, 2.0, 0.25, 4.0)  # of the epsilon of this design
-_GAP: Final = 2e-3  # that ends a design; what is left of it is on the page
+_GAP: Final = 2e-3  # that ends a design; the page states the gap that is left
 _SAME: Final = 1e-9  # relative: the same losses
 _EXPECTED, _WORST = "expected", "worst-case"
 _FINENESS: Final = 0.5  # of the tables of noise, in units of 1 / epsilon
@@ -51,20 +51,11 @@ class LeftOut(enum.Enum):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class OtherDesigns(CompactRepr):
-    """The time for designs with other epsilons.
+    """The time limit for designs with other epsilons; raises `InputError` if it is negative or infinite."""
 
-    Attributes:
-        seconds: How long all of them may take; 0 for none.
-        stop: Asked from time to time whether to go on without the rest.
-        progress: Called before each with its number, and how many there are to be.
-
-    Raises:
-        InputError: If the time is negative or endless.
-    """
-
-    seconds: float = SECONDS
-    stop: Callable[[], bool] | None = None
-    progress: Callable[[int, int], None] | None = None
+    seconds: float = SECONDS  # for all of them; 0 for none
+    stop: Callable[[], bool] | None = None  # polled: whether to skip the rest
+    progress: Callable[[int, int], None] | None = None  # called before each with its number and their count
 
     def __post_init__(self) -> None:
         if not 0 <= self.seconds < math.inf:
@@ -74,7 +65,7 @@ class OtherDesigns(CompactRepr):
             )
 
     def each(self) -> Iterator[tuple[float, float]]:
-        """Yield the factors of epsilon, and the seconds for each: what the ones before left over is shared."""
+        """Yield the factors of epsilon, and the seconds for each: its share of the time that is left."""
         end = time.monotonic() + self.seconds
         for done, times in enumerate(_TIMES):
             left = end - time.monotonic()
@@ -91,40 +82,40 @@ def other_designs(
     limits: Sequence[ConstraintFacts],
     cost: CostFacts,
     visits: Visits | None,
-    asked: OtherDesigns,
+    options: OtherDesigns,
 ) -> tuple[tuple[FrontierFacts, ...], LeftOut]:
-    """Return the design among designs with other epsilons, or why there are none.
+    """Return the design among designs with other epsilons, or the reason why there are none.
 
-    They are for the prior, the loss, the reports, the linear constraints and all other promises of the file. A
-    loss goes from what no such design goes below to what the one that was found loses.
+    They have the prior, the loss, the reports, the linear constraints and all other guarantees of the file. The
+    lower bound of a loss is about all such designs, the upper bound about the design itself.
     """
     rates = [each for each in promises if each.kind not in ("error", "nothing")]
-    if not asked.seconds:
+    if not options.seconds:
         return (), LeftOut.ASKED
     if len(rates) != 1:
         return (), LeftOut.SEVERAL if rates else LeftOut.NO_EPSILON
-    kept = all(each.holds or each.for_stated for each in promises) and all(each.holds for each in limits)
-    if not kept or not rates[0].holds:
+    proved = all(each.proven for each in promises) and all(each.holds for each in limits)
+    if not proved or not rates[0].holds:
         return (), LeftOut.NOT_PROVED
     if not held.has_matrix:
         if visits is None or cost.expected is None:
             return (), LeftOut.NO_LOSS
         this = FrontierFacts(rates[0].proved, cost.expected, True, _EXPECTED)
-        found = list(_noises(held.noise, visits, asked))
+        others = list(_noises(held.noise, visits, options))
     else:
         prior, loss = held.prior, held.loss
         if prior is None or loss is None:
             return (), LeftOut.NO_LOSS
         known = _known(held, loss, visits)
         this = FrontierFacts(rates[0].proved, _lost(held, prior, loss, cost, known), True, _objective(held))
-        found = list(_designs(held, prior, loss, asked, known))
-    if not found:
+        others = list(_designs(held, prior, loss, options, known))
+    if not others:
         return (), LeftOut.NO_TIME
-    return tuple(sorted([this, *found], key=lambda each: each.epsilon.value)), LeftOut.NOTHING
+    return tuple(sorted([this, *others], key=lambda each: each.epsilon.value)), LeftOut.NOTHING
 
 
 def _lost(held: MechanismFile, prior: Prior, loss: Loss, cost: CostFacts, known: Known) -> Quantity:
-    """Return what the file's own mechanism loses, by its own prior and loss."""
+    """Return the loss of the file's mechanism under its prior."""
     objective, mechanism = _objective(held), held.report_channel
     at_worst = objective == _WORST
     upper = worst_loss_above(mechanism, loss) if at_worst else expected_loss_above(mechanism, prior, loss)
@@ -138,7 +129,7 @@ def _objective(held: MechanismFile) -> str:
 
 
 def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
-    """Return whether losses are by a table that the file's places, or these visits, confirm."""
+    """Return whether the file's places, or these visits, confirm its table of losses."""
     places = held.report_channel.secrets
     if held.loss_is_stated and visits is not None and isinstance(places, Places) and is_length(loss.unit):
         seen = held.report_channel.observables
@@ -149,24 +140,24 @@ def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
 
 
 def _designs(
-    held: MechanismFile, prior: Prior, loss: Loss, asked: OtherDesigns, known: Known
+    held: MechanismFile, prior: Prior, loss: Loss, options: OtherDesigns, known: Known
 ) -> Iterator[FrontierFacts]:
-    """Yield designs with other epsilons that keep all else that the file promises."""
+    """Yield designs with other epsilons and all other guarantees of the file."""
     promise = next(each for each in held.guarantees if isinstance(each, MetricPrivacy))
     others = [each for each in held.guarantees if each is not promise]
-    for times, seconds in asked.each():
+    for times, seconds in options.each():
         try:
-            rate, wanted = _scaled(promise, times)
+            rate, scaled = _scaled(promise, times)
             made = design(
                 prior,
                 loss=loss,
-                guarantees=[wanted, *others],
+                guarantees=[scaled, *others],
                 objective=_objective(held),
                 observables=held.report_channel.observables,
                 gap=_GAP,
                 tie_break=False,
                 time_limit=seconds,
-                stop=asked.stop,
+                stop=options.stop,
                 method="table",
                 constraints=held.constraints,
             )
@@ -179,7 +170,7 @@ def _designs(
 
 
 def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, Asked]:
-    """Return an epsilon that is some times that of a promise, and the same promise with it."""
+    """Return a multiple of the epsilon of a guarantee, and the guarantee with it."""
     if isinstance(promise, VertexPrivacy):
         of_points = promise.promise
         epsilon = _rounded(times * of_points.epsilon)
@@ -192,18 +183,18 @@ def _scaled(promise: MetricPrivacy, times: float) -> tuple[Quantity, Asked]:
 
 
 def _rounded(epsilon: float) -> float:
-    """Return an epsilon that is a short number, to be written exactly."""
+    """Return an epsilon rounded to four digits, which reports write exactly."""
     return float(f"{epsilon:.4g}")
 
 
-def _noises(noise: CoordinateNoise, visits: Visits, asked: OtherDesigns) -> Iterator[FrontierFacts]:
-    """Yield what planar noise with other epsilons loses, with tables of these visits if this one has a table."""
+def _noises(noise: CoordinateNoise, visits: Visits, options: OtherDesigns) -> Iterator[FrontierFacts]:
+    """Yield planar noise with other epsilons, with tables of these visits if this one has a table."""
     plane = noise.projection
     inside = noise.serves(visits.lat, visits.lon)
     if plane is None or not inside.any():
         return
     points, weights = plane.forward(visits.lat[inside], visits.lon[inside]), np.ones(int(inside.sum()))
-    for times, _ in asked.each():
+    for times, _ in options.each():
         try:
             other = CoordinateNoise(_rounded(times * noise.epsilon), noise.step_m, plane, noise.reach_m)
             if noise.remap is not None:
@@ -218,16 +209,12 @@ def _noises(noise: CoordinateNoise, visits: Visits, asked: OtherDesigns) -> Iter
 def frontier_from(
     path: str | os.PathLike[str], promises: tuple[PromiseFacts, ...], cost: CostFacts
 ) -> tuple[FrontierFacts, ...]:
-    """Return the designs of a sweep, and this one among them.
-
-    Raises:
-        DataError: If the file is not such a table, or states what no design has.
-    """
-    this = _in_km(_this(promises, cost))
+    """Return the designs of a sweep with this one; raise `DataError` if the file is no such table."""
+    this = _this(promises, cost)
     table = read_columns(path, ("epsilon", "loss")).slice(0, _ROWS)
     unit = "" if this is None else this.loss.unit
     rate = "" if this is None else this.epsilon.unit
-    found = [] if this is None else [this]
+    designs = [] if this is None else [this]
     for epsilon, loss in zip(table["epsilon"].to_pylist(), table["loss"].to_pylist(), strict=True):
         at, lost = _number(epsilon), _number(loss)
         if at is not None and lost is not None:
@@ -236,29 +223,17 @@ def frontier_from(
                     f"{os.fspath(path)!r} states a loss of {lost:g} with epsilon {at:g}, which no design has.",
                     "give the table (.csv) that sfumato sweep wrote.",
                 )
-            asked, reached = Quantity.exact(at, rate, Known.STATED), Quantity.exact(lost, unit, Known.STATED)
-            found.append(FrontierFacts(asked, reached, False, ""))
-    if len(found) < 2:
+            designs.append(
+                FrontierFacts(
+                    Quantity.exact(at, rate, Known.STATED), Quantity.exact(lost, unit, Known.STATED), False, ""
+                )
+            )
+    if len(designs) < 2:
         raise DataError(
             f"{os.fspath(path)!r} holds no designs: its columns epsilon and loss have no numbers.",
             "give the table (.csv) that sfumato sweep wrote.",
         )
-    return tuple(sorted(found, key=lambda each: each.epsilon.value))
-
-
-def _in_km(found: FrontierFacts | None) -> FrontierFacts | None:
-    """Return a design with lengths in kilometres, as sweeps have them."""
-    if found is None or found.loss.unit != "m":
-        return found
-    low, high = found.loss.lower, found.loss.upper
-    loss = Quantity(
-        None if low is None else down(low / 1000),
-        found.loss.value / 1000,
-        None if high is None else up(high / 1000),
-        "km",
-        found.loss.known,
-    )
-    return FrontierFacts(found.epsilon, loss, found.this, "")
+    return tuple(sorted(designs, key=lambda each: each.epsilon.value))
 
 
 def _number(cell: object) -> float | None:
@@ -270,7 +245,13 @@ def _number(cell: object) -> float | None:
 
 
 def _this(promises: tuple[PromiseFacts, ...], cost: CostFacts) -> FrontierFacts | None:
+    """Return the design of the file, with lengths in kilometres, as sweeps have them."""
     epsilon = next((each for each in promises if each.kind in ("points", "cells", "values") and each.holds), None)
-    if epsilon is None or cost.expected is None:
+    loss = cost.expected
+    if epsilon is None or loss is None:
         return None
-    return FrontierFacts(epsilon.proved, cost.expected, True, "")
+    if loss.unit == "m":
+        low = None if loss.lower is None else down(loss.lower / 1000)
+        high = None if loss.upper is None else up(loss.upper / 1000)
+        loss = Quantity(low, loss.value / 1000, high, "km", loss.known)
+    return FrontierFacts(epsilon.proved, loss, True, "")

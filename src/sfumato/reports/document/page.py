@@ -1,4 +1,4 @@
-"""Pages: sections of words, tables and figures as one HTML file that opens offline and prints."""
+"""Pages of text, tables and figures as one HTML file that opens offline and prints."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PageSection(CompactRepr):
 
     title: str
     sentences: tuple[str, ...] = ()
-    items: tuple[str, ...] = ()  # sentences of a list
+    items: tuple[str, ...] = ()  # of a list
     tables: tuple[PageTable, ...] = ()
     figures: tuple[PageFigure, ...] = ()
     formal: tuple[str, ...] = ()  # sentences behind a fold
@@ -71,33 +71,20 @@ class Page(CompactRepr):
     warning: bool = False  # whether the first of the lead warns
 
     def html(self) -> str:
-        """Return the page as one HTML file that needs nothing else.
-
-        Raises:
-            MissingExtraError: If jinja2 is not installed.
-        """
+        """Return the page as one self-contained HTML file; raise `MissingExtraError` without jinja2."""
         template = _environment().get_template("page.html")
         style = style_sheet() + (_TEMPLATES / "style.css").read_text(encoding="utf-8")
         return template.render(page=self, style=style)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page, whole or not at all.
-
-        Raises:
-            FileError: If the file cannot be written.
-            MissingExtraError: If jinja2 is not installed.
-        """
-        found = self.html()
+        """Write the page, whole or not at all; raise `FileError` if it cannot be written."""
+        content = self.html()
         with atomically(path) as temporary:
-            temporary.write_text(found, encoding="utf-8")
+            temporary.write_text(content, encoding="utf-8")
 
 
 def check_pages() -> None:
-    """Find out before the work whether pages can be made.
-
-    Raises:
-        MissingExtraError: If jinja2 is not installed.
-    """
+    """Raise `MissingExtraError` before the work if jinja2 is not installed."""
     _environment()
 
 
@@ -107,13 +94,12 @@ def _environment() -> Environment:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
         raise MissingExtraError("A page", "report") from None
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-    found.filters["plain"] = plain
-    return found
+    environment.filters["plain"] = plain
+    return environment

@@ -72,32 +72,28 @@ class Report(CompactRepr):
 
     @property
     def spoken(self) -> tuple[str, ...]:
-        """The state of the promises, and what is said of each risk and requirement, in sentences."""
+        """Sentences on the guarantees, and on each risk and requirement."""
         risks = (sentence for risk in self.facts.risks for sentence in risk_words(risk, self.facts.subject))
         required = (requirement_words(each.text, each.outcome, each.reason) for each in self.facts.requirements)
         return (*lead_words(self.facts), *dict.fromkeys(risks), *required)
 
     @property
     def outcome(self) -> Outcome:
-        """``FAILS`` if a promise or a requirement fails, ``UNDECIDED`` if one is not decided, else ``HOLDS``.
+        """``FAILS`` if a guarantee or a requirement fails, ``UNDECIDED`` if one is not decided, else ``HOLDS``.
 
-        A promise that is proved only for distances that nothing confirms is not decided; one about no pair fails.
+        A guarantee that is proved only for unconfirmed distances is not decided; one about no pair fails.
         """
-        found = {outcome for _, outcome in self.facts.outcomes}
-        if self.facts.broken or Outcome.FAILS in found:
+        outcomes = {outcome for _, outcome in self.facts.outcomes}
+        if self.facts.broken or Outcome.FAILS in outcomes:
             return Outcome.FAILS
-        return Outcome.UNDECIDED if Outcome.UNDECIDED in found or not self.facts.holds else Outcome.HOLDS
+        return Outcome.UNDECIDED if Outcome.UNDECIDED in outcomes or not self.facts.holds else Outcome.HOLDS
 
     def html(self) -> str:
-        """Return the report as one HTML file that opens offline.
-
-        Raises:
-            MissingExtraError: If jinja2 is not installed.
-        """
+        """Return the report as one HTML file that opens offline; needs jinja2."""
         return self.page.html()
 
     def json(self) -> str:
-        """Return the facts as JSON; numbers have a lower bound, a value, an upper bound, a unit and how known."""
+        """Return the facts as JSON; a number has a lower bound, a value, an upper bound, a unit and its source."""
         content = as_json(self.facts)
         for promise, facts in zip(content["promises"], self.facts.promises, strict=True):
             promise["formal"] = list(formal_words(facts, self.facts.subject))
@@ -139,15 +135,14 @@ def report(
 
     Args:
         held: The content of a mechanism file, or a design.
-        visits: Where people were: cost, attacks and risks are then about true points. Without it those that the
-            file states count, where it does.
+        visits: Visits for cost, attacks and risks of true points; by default those that the file stores.
         require: Requirements such as ``within 1850 ft: at most 50 %`` or ``epsilon <= 0.7/km``.
-        sweep: The table that ``sfumato sweep`` wrote, for the design among others.
-        others: Without such a table, how long designing for other epsilons may take; a minute if None.
-        origin: The files that it is made from, for the command and the script that make it again.
+        sweep: A table of ``sfumato sweep`` with other designs.
+        others: Without such a table, the time for designs with other epsilons; a minute if None.
+        origin: The files of the report, for the command and the script that make it again.
         remarks: Sentences on how the mechanism was made.
         outline: Land, water and names to draw the maps on.
-        when: When it is written; now if None.
+        when: The time of writing; now if None.
 
     Raises:
         InputError: If a requirement has another form, its radius does not fit the secrets, or the outline lies
@@ -159,26 +154,26 @@ def report(
         >>> from sfumato.reports.document import report
         >>> coin = sf.mechanisms.randomised_response(sf.Space(["yes", "no"]), 1.0)
         >>> held = sf.files.MechanismFile(coin, sf.Prior.uniform(coin.secrets))
-        >>> found = report(held, require=["within 0: at most 80 %"])
-        >>> found.outcome.value, round(found.facts.promises[0].beliefs[0].belief.upper, 4)
+        >>> signed = report(held, require=["within 0: at most 80 %"])
+        >>> signed.outcome.value, round(signed.facts.promises[0].beliefs[0].belief.upper, 4)
         ('holds', 0.7311)
     """
-    content = _content(held, visits)
-    given = origin or Origin()
+    content = held if isinstance(held, MechanismFile) else MechanismFile.of_design(held, {}, visits=visits)
+    origin = origin or Origin()
     required = require if isinstance(require, Required) else read_requirements(require)
     known = Known.PROVED if visits is not None else Known.STATED
     where = visits if visits is not None else visits_in(content)
     promises = promises_of(content)
-    limits = constraints_of(content)
+    limits = constraints_of(content.report_channel, content.constraints) if content.has_matrix else ()
     cost = cost_of(content, visits, proved=all_hold((*promises, *limits)))
     attacks, left_out = attacks_of(content, where, known)
     notions, notes, requirements = measured(content, required)
-    beside, left = (
+    frontier, left = (
         other_designs(content, promises, limits, cost, visits, others or OtherDesigns())
         if sweep is None
         else (frontier_from(sweep, promises, cost), LeftOut.NOTHING)
     )
-    whence = "" if not beside else "computed" if sweep is None else plain(Path(sweep).name)
+    whence = "" if not frontier else "computed" if sweep is None else plain(Path(sweep).name)
     facts = ReportFacts(
         subject_of(content),
         promises,
@@ -188,13 +183,13 @@ def report(
         left_out,
         (usual_risk(content, where, known), *(each.answered(content, where, known) for each in required.risks)),
         requirements,
-        beside,
+        frontier,
         whence,
         left.value,
         notions,
         notes,
-        _prior(content, given.source),
-        file_facts(content, given, when),
+        _prior(content, origin.source),
+        file_facts(content, origin, when),
         tuple(map(plain, remarks)),
         0 if visits is None else len(visits),
         0 if visits is None else _outside(content, visits),
@@ -204,7 +199,7 @@ def report(
 
 
 def _outside(held: MechanismFile, visits: Visits) -> int:
-    """Return how many visits a file does not serve."""
+    """Return the number of visits that a file does not serve."""
     if not held.has_matrix:
         inside = held.noise.serves(visits.lat, visits.lon)
     elif isinstance(held.report_channel.secrets, Places):
@@ -219,28 +214,18 @@ def _outside(held: MechanismFile, visits: Visits) -> int:
     return len(visits) - int(inside.sum())
 
 
-def _content(held: MechanismFile | Design, visits: Visits | None) -> MechanismFile:
-    """Return the content of the file of a design, or a file itself."""
-    return held if isinstance(held, MechanismFile) else MechanismFile.of_design(held, {}, visits=visits)
-
-
 def _prior(held: MechanismFile, source: str) -> PriorFacts:
     prior: Prior | None = held.prior
     entropy = None if prior is None else Quantity.about(prior.entropy_bits, "bit")
     even = prior is not None and bool((prior.probabilities == prior.probabilities[0]).all())
-    if not held.has_matrix:
-        told = source or (f"{quote(held.source, _SHOWN)}, as its writer states" if held.source else "")
-        return PriorFacts(prior is not None, plain(told), entropy, 0, 0, held.noise.remap is not None, even)
-    places = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
-    return PriorFacts(
-        prior is not None,
-        plain(source),
-        entropy,
-        0 if places is None else len(places.degrees),
-        0 if places is None else int(places.times.sum()),
-        table=False,
-        even=even,
-    )
+    places = visits = 0
+    for each in held.guarantees if held.has_matrix else ():
+        if isinstance(each, PlaceDistortion) and not places:
+            places, visits = len(each.degrees), int(each.times.sum())
+    if not held.has_matrix and not source and held.source:
+        source = f"{quote(held.source, _SHOWN)}, as its writer states"
+    table = not held.has_matrix and held.noise.remap is not None
+    return PriorFacts(prior is not None, plain(source), entropy, places, visits, table, even)
 
 
 def report_file(
@@ -262,17 +247,17 @@ def report_file(
         InputError: As `report`.
         DataError: As `report`, or if the visits cannot be read.
     """
-    asked = tuple(require)
-    required = read_requirements(asked)
+    texts = tuple(require)
+    required = read_requirements(texts)
     held = read_mechanism_file(file)
-    read = None if visits is None else visits_named(Path(visits), skip_damaged=skip_damaged)
-    if read is not None and user is not None:
-        read = read.of_user(user)
+    points = None if visits is None else visits_named(Path(visits), skip_damaged=skip_damaged)
+    if points is not None and user is not None:
+        points = points.of_user(user)
     origin = Origin(
         file=Path(file),
         visits=None if visits is None else Path(visits),
         sweep=None if sweep is None else Path(sweep),
-        require=asked,
+        require=texts,
         source=source,
         user=user or "",
         outline=None if outline is None else Path(outline),
@@ -281,16 +266,11 @@ def report_file(
     )
     land = None if outline is None else read_outline(outline)
     others = None if frontier_time is None else OtherDesigns(frontier_time)
-    return report(held, visits=read, require=required, sweep=sweep, others=others, origin=origin, outline=land)
+    return report(held, visits=points, require=required, sweep=sweep, others=others, origin=origin, outline=land)
 
 
 def visits_named(visits: Path, *, skip_damaged: bool = False) -> Visits:
-    """Return the visits of a file, or of the built-in city.
-
-    Raises:
-        DataError: If they cannot be read.
-        InputError: If damaged files are left out where there is no folder of such.
-    """
+    """Return the visits of a file or folder, or of the built-in city."""
     if not is_city(visits):
         return read_visits(visits, skip_damaged=skip_damaged)
     check_skip("the built-in city", skip_damaged=skip_damaged)
@@ -316,7 +296,7 @@ class Origin(CompactRepr):
 
 
 def file_facts(held: MechanismFile | None, origin: Origin, when: datetime | None = None) -> FileFacts:
-    """Return the hash of a file, when a report of it is written, and how to write it again."""
+    """Return the hash of a file, and the time, command and script of its report."""
     name, digest, size, mark = "", "", 0, ""
     if origin.file is not None:
         content = Path(origin.file).read_bytes()
@@ -363,17 +343,17 @@ def _script(origin: Origin) -> str:
         return f"import subprocess\n\nsubprocess.run({_listed(shlex.split(origin.designed))}, check=True)\n"
     if origin.file is None:
         return ""
-    given = [f"    file={_quoted(origin.file)},"]
-    given += [f"    {name}={_quoted(value)}," for name, value in _options(origin)]
-    given += ["    skip_damaged=True,"] if origin.skip_damaged else []
-    given += [] if origin.frontier_time is None else [f"    frontier_time={origin.frontier_time:g},"]
-    given += [f"    require={_listed(origin.require)},"] if origin.require else []
-    given += [f"    source={_quoted(origin.source)},"] if origin.source else []
+    arguments = [f"    file={_quoted(origin.file)},"]
+    arguments += [f"    {name}={_quoted(value)}," for name, value in _options(origin)]
+    arguments += ["    skip_damaged=True,"] if origin.skip_damaged else []
+    arguments += [] if origin.frontier_time is None else [f"    frontier_time={origin.frontier_time:g},"]
+    arguments += [f"    require={_listed(origin.require)},"] if origin.require else []
+    arguments += [f"    source={_quoted(origin.source)},"] if origin.source else []
     lines = [
         "from sfumato.reports.document import report_file",
         "",
         "found = report_file(",
-        *given,
+        *arguments,
         ")",
         'found.save("report.html")',
         'found.save("report.json")',

@@ -1,18 +1,15 @@
 """Facts of mechanism files: what they guarantee, cost and reveal, as typed numbers."""
 
 from .attacks import (
-    RADIUS,
-    always_found,
     attacks_of,
     information_of,
     point_attacks,
-    silent,
     single_attacks,
     tuples_of,
     visits_in,
 )
 from .mechanism import constraints_of, cost_of, promises_of, subject_of
-from .overview import Making, Overview, making_of, of_design, of_file, of_noise
+from .overview import Overview, of_design, of_file, of_noise
 from .requirements import Required, measured, notions_of, read_requirements, risk_within, usual_risk
 from .types import (
     AttackFacts,
@@ -29,7 +26,6 @@ from .types import (
     PromiseFacts,
     Quantity,
     ReportFacts,
-    RequirementFacts,
     RiskFacts,
     SubjectFacts,
     TupleFacts,
@@ -38,7 +34,6 @@ from .types import (
 )
 
 __all__ = [
-    "RADIUS",
     "AttackFacts",
     "BeliefFacts",
     "ConstraintFacts",
@@ -48,7 +43,6 @@ __all__ = [
     "FrontierFacts",
     "InformationFacts",
     "Known",
-    "Making",
     "NotionFacts",
     "Overview",
     "PriorFacts",
@@ -56,18 +50,15 @@ __all__ = [
     "Quantity",
     "ReportFacts",
     "Required",
-    "RequirementFacts",
     "RiskFacts",
     "SubjectFacts",
     "TupleFacts",
     "all_hold",
-    "always_found",
     "as_json",
     "attacks_of",
     "constraints_of",
     "cost_of",
     "information_of",
-    "making_of",
     "measured",
     "notions_of",
     "of_design",
@@ -77,7 +68,6 @@ __all__ = [
     "promises_of",
     "read_requirements",
     "risk_within",
-    "silent",
     "single_attacks",
     "subject_of",
     "tuples_of",

@@ -1,4 +1,4 @@
-"""Attackers of a file's mechanism: without a report, with one, without the prior, and with several reports."""
+"""Attackers of a file's mechanism: with no report, one or several, and with or without the prior."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .types import AttackFacts, InformationFacts, Known, Quantity, TupleFacts
 _ROUNDING: Final = 1e-12  # relative, of sums in floats
 _WHAT: Final = {"points": "vertex", "cells": "cell"}
 CONFIDENCE: Final = 0.99
-"""The probability with which the two bounds of a simulated number hold together."""
+"""Probability that the two bounds of a simulated number hold together."""
 
 _NEVER: Final = -1e6  # stands for the logarithm of 0: one impossible report outweighs a hundred possible ones
 _DRAWS: Final = 1000  # simulated cases
@@ -36,7 +36,7 @@ _ENTRIES: Final = 2_400_000  # of beliefs held at once
 _FEWEST: Final = 200  # cases that are worth stating
 _TOLERANCE_M: Final = 0.01  # of the expected distance of a guess
 SEED: Final = 20260
-"""Of simulated cases: a report says the same when it is written again."""
+"""Seed of simulated cases, so that a report has the same numbers when it is written again."""
 
 _MOST: Final = 1 << 24  # probabilities: some seconds
 _PAIRS: Final = 1 << 22  # of points and reports at a time
@@ -50,17 +50,17 @@ RADIUS: Final = "1850 ft"
 
 
 def silent(mechanism: Mechanism) -> Mechanism:
-    """Return the mechanism whose one report reveals nothing of the same secrets."""
+    """Return the mechanism on the same secrets that always makes the same report."""
     return Mechanism(np.ones((len(mechanism.secrets), 1)), mechanism.secrets, Space(["nothing"]))
 
 
 def always_found(mechanism: Mechanism, prior: Prior) -> bool:
-    """Return whether each report is made from one possible secret alone, by the integers that are sampled."""
+    """Return whether every report comes from a single possible secret, by the integers that are sampled."""
     return bool(((mechanism.weights[prior.support] != 0).sum(axis=0) <= 1).all())
 
 
 def information_of(mechanism: Mechanism, prior: Prior) -> InformationFacts:
-    """Return an upper bound of the bits that a report reveals on average; 0 where it cannot reveal anything."""
+    """Return an upper bound of the bits that a report reveals on average."""
     n, m = mechanism.shape
     rows = mechanism.weights[prior.support]
     if (rows == rows[0]).all():
@@ -72,10 +72,7 @@ def information_of(mechanism: Mechanism, prior: Prior) -> InformationFacts:
 
 
 def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tuple[tuple[AttackFacts, ...], str]:
-    """Return what attackers achieve, and why several reports are not simulated.
-
-    The reason is ``prior``, ``visits``, ``unsaid``, ``table`` or ``size``, or "" where they are.
-    """
+    """Return the success of attackers, and the key of the reason why several reports are not simulated."""
     if not held.has_matrix:
         return _of_noise(held, visits)
     mechanism, prior = held.report_channel, held.prior
@@ -98,7 +95,7 @@ def attacks_of(held: MechanismFile, visits: Visits | None, known: Known) -> tupl
 def single_attacks(
     mechanism: Mechanism, prior: Prior, metric: Metric | None, visits: Visits | None = None
 ) -> tuple[AttackFacts, ...]:
-    """Return attacks with one report and with none: on true points, where visits are given, and on secrets."""
+    """Return attacks with one report and with none: on secrets, and on the true points of visits if given."""
     if visits is None or not isinstance(mechanism.secrets, Places):
         return _of_secrets(mechanism, prior, metric)
     return (*point_attacks(mechanism, visits), *_of_secrets(mechanism, prior, None))
@@ -110,7 +107,7 @@ def point_attacks(mechanism: Mechanism | CoordinateNoise, visits: Visits) -> tup
 
 
 def tuples_of(held: MechanismFile) -> TupleFacts | None:
-    """Return what is proved of a file whose reports are sent among dummies; None for other files."""
+    """Return the proofs, loss and attackers of a file whose reports are sent among dummies, else None."""
     tupling, prior, loss = held.tupling, held.prior, held.loss
     if tupling is None:
         return None
@@ -136,7 +133,7 @@ def noise_attacks(attacker: Bracket, blind: Bracket) -> tuple[AttackFacts, ...]:
 
 
 def visits_in(held: MechanismFile) -> Visits | None:
-    """Return where people were, as the file states it; None where it does not."""
+    """Return the visits that a file stores, if any."""
     if not held.has_matrix:
         return None
     return next((each.visits for each in held.guarantees if isinstance(each, PlaceDistortion)), None)
@@ -165,25 +162,24 @@ def _on_points(attack: PlaceAttack, misinformed: float | None, known: Known) -> 
 
 
 def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tuple[AttackFacts, ...]:
-    """Return attacks on the secrets as they are numbered: vertices, cells or values, with errors in a metric."""
+    """Return attacks on vertices, cells or values, with errors in a metric."""
     what = _what(mechanism)
     aim: Metric = hamming(prior.space) if metric is None else metric
-    unit = aim.unit
-    found = goals(mechanism, prior, aim)
+    unit, success = aim.unit, goals(mechanism, prior, aim)
     most = min(1.0, -distortion_below(mechanism, prior, -np.eye(len(prior))))
     blind = Quantity.exact(float(prior.probabilities.max()))
     informed = (
         Quantity.exact(1.0)
         if always_found(mechanism, prior)
-        else Quantity(min(most, found.hit_rate * (1 - _ROUNDING)), min(most, found.hit_rate), most)
+        else Quantity(min(most, success.hit_rate * (1 - _ROUNDING)), min(most, success.hit_rate), most)
     )
     plain = unweighted(mechanism, prior, hamming(prior.space))
     errors: dict[str, Quantity | None] = dict.fromkeys(("blind", "informed", "bare", "misinformed"))
     if metric is not None:
-        least = distortion_below(mechanism, prior, metric)
+        least, error = distortion_below(mechanism, prior, metric), success.near.error
         errors = {
-            "blind": Quantity.about(found.near_blind.error, unit),
-            "informed": Quantity(least, max(least, found.near.error), found.near.error * (1 + _ROUNDING), unit),
+            "blind": Quantity.about(success.near_blind.error, unit),
+            "informed": Quantity(least, max(least, error), error * (1 + _ROUNDING), unit),
             "bare": Quantity.exact(0.0, unit),
             "misinformed": Quantity.about(unweighted(mechanism, prior, metric).error, unit),
         }
@@ -200,31 +196,25 @@ def _of_secrets(mechanism: Mechanism, prior: Prior, metric: Metric | None) -> tu
 def _of_points(
     mechanism: Mechanism, places: Places, visits: Visits, known: Known
 ) -> tuple[tuple[AttackFacts, ...], str]:
-    """Return attacks on the true points of visits."""
     points = places.true_points(visits)
     attack = true_place(mechanism, visits, unit="m")
-    listed = _on_points(attack, _uninformed(mechanism, places, points), known)
+    centres = centres_m(places)
+    guesses = centres[(DISTANCES["euclidean"](centres, centres) @ mechanism.matrix).argmin(axis=0)]
+    misinformed = float((points.distances(guesses) * mechanism.matrix).sum())  # takes secrets for equally likely
+    listed = _on_points(attack, misinformed, known)
     weights = np.asarray(points.masses.sum(axis=1)).ravel()
     channel = np.asarray(points.masses @ mechanism.matrix) / weights[:, None]
     many = repeated_attacks(channel, weights / weights.sum(), REPORTS[1:], points=points.xy)
     return (*listed, *(_repeated(each, "point", "m") for each in many)), "" if many else "size"
 
 
-def _uninformed(mechanism: Mechanism, places: Places, points: TruePoints) -> float:
-    """Return the error, metres from the true points, of an attacker who takes all secrets for equally likely."""
-    centres = centres_m(places)
-    guesses = centres[(DISTANCES["euclidean"](centres, centres) @ mechanism.matrix).argmin(axis=0)]
-    return float((points.distances(guesses) * mechanism.matrix).sum())
-
-
-def _repeated(found: RepeatedAttack, what: str, unit: str) -> AttackFacts:
-    hit = None
-    if found.hit is not None and what != "point":
-        hit = Quantity.of(found.hit, "", Known.ESTIMATED, CONFIDENCE)
-    error = None
-    if found.error is not None:
-        error = Quantity.of(found.error, unit, Known.ESTIMATED, CONFIDENCE)
-    return AttackFacts("repeated", found.reports, what, hit, error, found.draws)
+def _repeated(attack: RepeatedAttack, what: str, unit: str) -> AttackFacts:
+    hit = error = None
+    if attack.hit is not None and what != "point":
+        hit = Quantity.of(attack.hit, "", Known.ESTIMATED, CONFIDENCE)
+    if attack.error is not None:
+        error = Quantity.of(attack.error, unit, Known.ESTIMATED, CONFIDENCE)
+    return AttackFacts("repeated", attack.reports, what, hit, error, attack.draws)
 
 
 def _what(mechanism: Mechanism) -> str:
@@ -232,7 +222,7 @@ def _what(mechanism: Mechanism) -> str:
 
 
 def _ground(mechanism: Mechanism) -> Metric | None:
-    """Return the distance in which attackers err; None where secrets have none."""
+    """Return the distance of attackers' errors; None where secrets have none."""
     space = mechanism.secrets
     if isinstance(space, Lattice):
         return None  # distances of vertices are not those of the points that are rounded to them
@@ -242,7 +232,7 @@ def _ground(mechanism: Mechanism) -> Metric | None:
 
 
 class RepeatedAttack(NamedTuple):
-    """Success of an attacker who sees several fresh reports of one secret, in so many simulated cases."""
+    """Success of an attacker who sees several fresh reports of one secret, in simulated cases."""
 
     reports: int
     hit: Bracket | None
@@ -258,21 +248,13 @@ def repeated_attacks(
     distance: Floats | None = None,
     points: Floats | None = None,
 ) -> tuple[RepeatedAttack, ...]:
-    """Return what an attacker achieves who knows prior and mechanism and combines several reports.
+    """Return the success of an attacker who knows prior and mechanism, for each number of combined reports.
 
-    Secrets are drawn from the prior, reports from the mechanism. The attacker's belief is computed exactly in each
-    case, and its best guess is counted by that belief, which scatters less than counting hits. The bounds are
-    those of Maurer and Pontil (2009, theorem 4), with the sample's variance, and hold with probability 0.99.
-
-    Args:
-        channel: p(o|s), array (n, m).
-        prior: Array (n,).
-        reports: How many reports are seen.
-        distance: d(guess, s), array (guesses, n), for the error of the best of these guesses.
-        points: Instead of it: where secrets are, array (n, 2): the guess is then a point near the best one.
-
-    Returns:
-        One for each number of reports; none where there are too many secrets to simulate enough cases.
+    Nothing is returned where there are too many secrets to simulate enough cases. Secrets are drawn from the
+    prior, reports from the channel p(o|s), array (n, m). The belief is computed exactly in each case, and the
+    success of its best guess is taken from that belief, which has less variance than counting hits. Errors are in
+    a distance d(guess, s), array (guesses, n), or between points of secrets, array (n, 2). The bounds hold with
+    probability 0.99.
     """
     possible = np.flatnonzero(prior > 0)
     channel, prior = channel[possible], prior[possible] / prior[possible].sum()
@@ -284,7 +266,7 @@ def repeated_attacks(
         logs = np.where(rows > 0, np.log(rows), _NEVER)
     randomness = np.random.default_rng(SEED)
     secrets = randomness.choice(len(prior), size=draws, p=prior)
-    found = []
+    attacks = []
     for count in reports:
         seen = randomness.multinomial(count, rows[secrets])
         belief = _normalised(np.log(prior) + seen @ logs.T)
@@ -295,19 +277,19 @@ def repeated_attacks(
             error = bounded_mean((belief @ d.T).min(axis=1), float(d.max()))
         elif points is not None:
             error = bounded_mean(near_best(belief, points[possible])[1], widest(points[possible]))
-        found.append(RepeatedAttack(count, hit, error, draws))
-    return tuple(found)
+        attacks.append(RepeatedAttack(count, hit, error, draws))
+    return tuple(attacks)
 
 
 def _normalised(logs: Floats) -> Floats:
-    """Return beliefs, which sum to 1 in each row, from their logarithms up to a constant for each row."""
+    """Return rows of beliefs from their logarithms up to a constant for each row."""
     belief: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
     belief /= belief.sum(axis=1, keepdims=True)
     return belief
 
 
 def bounded_mean(values: Floats, most: float) -> Bracket:
-    """Return the mean of values between 0 and the most, with bounds of Maurer and Pontil."""
+    """Return the mean of values in [0, most], with the bounds of Maurer and Pontil (2009, theorem 4)."""
     n, mean = len(values), float(values.mean())
     if most == 0:
         return Bracket.exact(0.0)
@@ -318,35 +300,30 @@ def bounded_mean(values: Floats, most: float) -> Bracket:
 
 
 def near_best(belief: Floats, points: Floats) -> tuple[Floats, Floats]:
-    """Return a point near the best guess for each belief, array (draws, 2), and its expected distance, (draws,).
-
-    Args:
-        belief: The probability of each point, array (draws, n).
-        points: Where they are, array (n, 2).
-    """
+    """Return a point near the best guess for each belief (draws, n), array (draws, 2), and its expected error."""
     guesses = medians(points, belief, belief @ points, _TOLERANCE_M)
     errors = (belief * np.hypot(guesses[:, :1] - points[:, 0], guesses[:, 1:] - points[:, 1])).sum(axis=1)
     return guesses, errors
 
 
 def widest(points: Floats) -> float:
-    """Return a distance that no two of these points are farther apart than, array (n, 2)."""
-    return float(np.hypot(*(points.max(axis=0) - points.min(axis=0))))
+    """Return an upper bound of the distance of two of these points, array (n, 2)."""
+    return float(np.hypot(*np.ptp(points, axis=0)))
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class NoiseSeen(CompactRepr):
-    """Noise as those see it who know where people were."""
+    """Noise on the points where people were."""
 
     noise: CoordinateNoise
     plane: Projection
-    points: Floats  # distinct, where people were, metres, array (n, 2)
-    shares: Floats  # how often people were there, array (n,)
-    table: TableShares  # how often each report is made at each point
+    points: Floats  # distinct, metres, array (n, 2)
+    shares: Floats  # of the visits, array (n,)
+    table: TableShares  # the probability of each report at each point
 
     def near(self, radius_m: float) -> Bracket:
-        """Return how often the best guess after one report is within a radius, between proved bounds."""
+        """Return proved bounds of the probability that the best guess after one report is within a radius."""
         points = TruePoints(self.points, csr_array(diags_array(self.shares)))
         return chance_of_points(
             points,
@@ -359,17 +336,16 @@ class NoiseSeen(CompactRepr):
         )
 
     def misinformed(self) -> float:
-        """Return the error, metres, of an attacker who guesses a point and takes all for equally likely."""
+        """Return the error, metres, of an attacker who takes all points for equally likely and guesses one."""
         apart = DISTANCES["euclidean"](self.points, self.points)
         guesses = self.points[(apart @ self.table.shares).argmin(axis=0)]
         off = DISTANCES["euclidean"](self.points, guesses)
         return float(self.shares @ (off * self.table.shares).sum(axis=1))
 
     def repeated(self, count: int) -> RepeatedAttack:
-        """Return the error of an attacker who combines several reports of one point, in simulated cases.
+        """Return the simulated error, from the true point, of an attacker who combines several reports of it.
 
-        Reports are drawn as the noise draws them, and errors counted from the true point. So they are those of
-        this attacker, whose belief uses the probabilities of `table`.
+        Reports are drawn by the noise itself; the attacker's belief uses the probabilities of `table`.
         """
         randomness = np.random.default_rng(SEED)
         true = randomness.choice(len(self.points), size=_NOISE_DRAWS, p=self.shares)
@@ -391,10 +367,7 @@ class NoiseSeen(CompactRepr):
 
 
 def noise_seen(noise: CoordinateNoise, visits: Visits | None) -> NoiseSeen | str:
-    """Return noise as those see it who know where people were, or why that is not worked out.
-
-    The reason is ``unsaid`` (where people were), ``table`` (the noise has none) or ``size``.
-    """
+    """Return noise on the points of visits, or the key of the reason why it is not computed."""
     if visits is None or not (inside := noise.serves(visits.lat, visits.lon)).any():
         return "unsaid"
     plane = noise.projection

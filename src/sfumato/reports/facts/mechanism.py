@@ -1,4 +1,4 @@
-"""Facts of a file: its subject, its promises with what is proved of them, and its costs."""
+"""Subject, guarantees with their proofs, and costs of a mechanism file."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ from ...escaping import plain, shorten
 from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
 from ...geo import TRUE_POINT, Cells, ChosenPlaces, Lattice, Places, Projection, Visits
 from ...intervals import exp_above
+from ...mechanisms.planar import CoordinateNoise
 from ...proofs import (
     CoordinateProof,
     DistortionProof,
     EpsilonProof,
+    LinearConstraint,
     PlaceDistortion,
     VertexPrivacy,
     distortion_below,
@@ -53,7 +55,7 @@ from .types import (
 )
 
 REPORTS: Final = (1, 10, 100)
-"""The numbers of fresh reports that a report speaks of."""
+"""Numbers of fresh reports."""
 
 _LENGTHS_M: Final = (100.0, 500.0, 1000.0)
 _KNOWN: Final = {DistanceSource.LABELS: Known.STATED, DistanceSource.UNCONFIRMED: Known.STATED}
@@ -66,10 +68,7 @@ def promises_of(
     held: MechanismFile,
     proofs: tuple[Sequence[EpsilonProof], Sequence[DistortionProof]] | None = None,
 ) -> tuple[PromiseFacts, ...]:
-    """Return what a file guarantees and what is proved of it, from its integers or its recipe.
-
-    The proofs, of metric and of distortion guarantees, need not be given.
-    """
+    """Return the guarantees of a file and their proofs, made from its integers or its recipe if None."""
     if not held.has_matrix:
         return (_promise_of_noise(held),)
     mechanism = held.report_channel
@@ -84,19 +83,17 @@ def promises_of(
     )
 
 
-def constraints_of(held: MechanismFile) -> tuple[ConstraintFacts, ...]:
-    """Prove the linear constraints of a file from its integers."""
-    if not held.has_matrix:
-        return ()
-    proofs = [prove_constraint(held.report_channel, each) for each in held.constraints]
+def constraints_of(mechanism: Mechanism, constraints: Iterable[LinearConstraint]) -> tuple[ConstraintFacts, ...]:
+    """Prove linear constraints on the integers of a mechanism."""
+    proofs = ((plain(each.name), prove_constraint(mechanism, each)) for each in constraints)
     return tuple(
         ConstraintFacts(
-            plain(each.name),
+            name,
             Quantity.exact(proof.claimed, proof.unit, Known.STATED),
             Quantity.at_most(proof.upper, proof.unit),
             proof.holds,
         )
-        for each, proof in zip(held.constraints, proofs, strict=True)
+        for name, proof in proofs
     )
 
 
@@ -114,7 +111,8 @@ def _of_metric(mechanism: Mechanism, guarantee: MetricPrivacy, proof: EpsilonPro
     if not pairs:
         kind, distances = "nothing", []
     elif isinstance(guarantee, VertexPrivacy):
-        kind, distances, slack = "points", _points(guarantee.lattice), guarantee.lattice.slack_m
+        width_m = float(np.hypot(*np.ptp(centres_m(guarantee.lattice), axis=0)))
+        kind, distances, slack = "points", _lengths(width_m), guarantee.lattice.slack_m
     elif isinstance(guarantee, ThresholdPrivacy):
         kind, distances = "near", [Quantity.exact(1.0)]
         near = Quantity.exact(guarantee.within, guarantee.distance.unit)
@@ -174,8 +172,7 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
 
 def _promise_of_noise(held: MechanismFile) -> PromiseFacts:
     proof = held.noise_proof
-    unit = proof.promise.unit
-    distances = [Quantity.exact(each, "m") for each in _LENGTHS_M if each <= 2 * proof.reach_m]
+    unit, distances = proof.promise.unit, _lengths(2 * proof.reach_m)
     return PromiseFacts(
         "points",
         proof.holds,
@@ -196,8 +193,8 @@ def _promise_of_noise(held: MechanismFile) -> PromiseFacts:
 def _beliefs(
     epsilon: float, unit: str, distances: Iterable[Quantity], slack_m: float, known: Known = Known.PROVED
 ) -> list[BeliefFacts]:
-    """Return what an epsilon means at some distances, for one fresh report and for several."""
-    found = []
+    """Return the beliefs that an epsilon allows at some distances, after one fresh report and several."""
+    beliefs = []
     for distance in distances if math.isfinite(epsilon) else ():
         apart = distance.value
         if distance.unit != unit:
@@ -210,18 +207,16 @@ def _beliefs(
             exponent = exponent if reports == 1 else up(reports * exponent)
             factor = float(exp_above(np.array([exponent]))[0])
             belief = Quantity.at_most(belief_above(exponent), known=known)
-            found.append(BeliefFacts(distance, reports, Quantity.at_most(factor, known=known), belief))
-    return found
+            beliefs.append(BeliefFacts(distance, reports, Quantity.at_most(factor, known=known), belief))
+    return beliefs
 
 
-def _points(lattice: Lattice) -> list[Quantity]:
-    xy = centres_m(lattice)
-    widest = float(np.hypot(*(xy.max(axis=0) - xy.min(axis=0))))
-    return [Quantity.exact(each, "m") for each in _LENGTHS_M if each <= widest]
+def _lengths(most_m: float, above_m: float = 0.0) -> list[Quantity]:
+    return [Quantity.exact(each, "m") for each in _LENGTHS_M if above_m < each <= most_m]
 
 
 def _between(metric: Metric) -> list[Quantity]:
-    """Return some distances that occur between secrets, or lie between those that do."""
+    """Return the least distance of two secrets, and round ones up to the largest."""
     apart = metric.array[(metric.array > 0) & np.isfinite(metric.array)]
     if not apart.size:
         return []
@@ -230,31 +225,37 @@ def _between(metric: Metric) -> list[Quantity]:
         return [Quantity.exact(nearest, metric.unit)]
     if metric.unit in ("m", "km"):
         to_m = units.factor(metric.unit, "m")
-        rounded = [Quantity.exact(each, "m") for each in _LENGTHS_M if nearest * to_m < each <= farthest * to_m]
+        rounded = _lengths(farthest * to_m, nearest * to_m)
     else:
         rounded = [Quantity.exact(float(each), metric.unit) for each in _STEPS if nearest < each <= farthest][:2]
     return [Quantity.exact(nearest, metric.unit), *rounded]
 
 
 def subject_of(held: MechanismFile) -> SubjectFacts:
-    """Return what a file protects."""
+    """Return the subject of a file."""
+    prior: Prior | None = held.prior
+    impossible = 0 if prior is None else len(prior) - len(prior.support)
     if not held.has_matrix:
-        return _subject_of_noise(held)
-    mechanism, prior = held.report_channel, held.prior
-    secrets = mechanism.secrets
+        reach, plane = held.noise.reach_m, held.noise.projection
+        corner = np.array([reach, reach])
+        region = () if plane is None else _box(plane, -corner, corner)
+        return SubjectFacts("noise", 0, 0, 0, impossible, region, (2 * reach, 2 * reach), "", "", "m")
+    mechanism = held.report_channel
+    secrets, reports = mechanism.secrets, mechanism.observables
+    of_places = isinstance(secrets, Places)
     region, size = _served(secrets) if isinstance(secrets, Places) else ((), ())
     return SubjectFacts(
         kind_of(secrets),
         len(secrets),
-        mechanism.shape[1],
-        _unused(mechanism),
-        0 if prior is None else len(prior) - len(prior.support),
+        len(reports),
+        int((~(mechanism.weights != 0).any(axis=0)).sum()),
+        impossible,
         region,
         size,
-        short(secrets.labels[0]),
-        short(secrets.labels[-1]),
-        plain(secrets.unit) if not isinstance(secrets, Places) else "m",
-        _of_data(secrets, mechanism.observables),
+        shorten(plain(secrets.labels[0]), _LONGEST),
+        shorten(plain(secrets.labels[-1]), _LONGEST),
+        "m" if of_places else plain(secrets.unit),
+        of_places and reports.crs is not None and not isinstance(reports, Places | ChosenPlaces),
         None if secrets.period is None else Quantity.exact(secrets.period, plain(secrets.unit), Known.STATED),
     )
 
@@ -270,8 +271,8 @@ def kind_of(space: Space) -> str:
 
 def of_numbers(space: Space) -> bool:
     """Return whether values are numbers, or bins of numbers, on one line or circle."""
-    found = space.coordinates
-    return found is not None and space.crs is None and found.shape[1] == 1
+    xy = space.coordinates
+    return xy is not None and space.crs is None and xy.shape[1] == 1
 
 
 def centres_m(space: Places) -> Floats:
@@ -279,23 +280,8 @@ def centres_m(space: Places) -> Floats:
     return np.asarray(space.coordinates, dtype=np.float64)
 
 
-def short(label: object) -> str:
-    """Return a label as one line of at most forty characters."""
-    return shorten(plain(label), _LONGEST)
-
-
-def _of_data(secrets: Space, reports: Space) -> bool:
-    """Return whether reports are at other points than vertices or the centres of cells."""
-    at_secrets = isinstance(reports, Places | ChosenPlaces)
-    return isinstance(secrets, Places) and reports.crs is not None and not at_secrets
-
-
-def _unused(mechanism: Mechanism) -> int:
-    return int((~(mechanism.weights != 0).any(axis=0)).sum())
-
-
 def _served(places: Places) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the box around what is served: south, west, north, east in degrees; width and height in metres."""
+    """Return the box around the positions that places serve (S, W, N, E in degrees), and its size in metres."""
     xy = centres_m(places)
     if isinstance(places, Lattice):
         pieces = places.pieces
@@ -319,25 +305,11 @@ def _box(projection: Projection, low: Floats, high: Floats) -> tuple[float, ...]
     return (float(south), float(west), float(north), float(east))
 
 
-def _subject_of_noise(held: MechanismFile) -> SubjectFacts:
-    reach, plane = held.noise.reach_m, held.noise.projection
-    region: tuple[float, ...] = ()
-    if plane is not None:
-        region = _box(plane, np.array([-reach, -reach]), np.array([reach, reach]))
-    prior: Prior | None = held.prior
-    impossible = 0 if prior is None else len(prior) - len(prior.support)
-    return SubjectFacts("noise", 0, 0, 0, impossible, region, (2 * reach, 2 * reach), "", "", "m")
-
-
-def cost_of(
-    held: MechanismFile,
-    visits: Visits | None,
-    *,
-    proved: bool,
-) -> CostFacts:
-    """Return what reports of a file cost, and a bound of the best where all of its claims are proved."""
+def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> CostFacts:
+    """Return the cost of a file's reports, and a bound of the best where all of its claims are proved."""
     if not held.has_matrix:
-        return _UNKNOWN if visits is None else _cost_of_noise(held, visits)
+        lost = None if visits is None else loss_of_noise(held.noise, visits)
+        return _UNKNOWN if lost is None else noise_cost(lost)
     mechanism, prior, loss = held.report_channel, held.prior, held.loss
     places = mechanism.secrets
     expected: Quantity | None = None
@@ -371,7 +343,7 @@ def _of_loss(mechanism: Mechanism, prior: Prior, loss: Loss, known: Known) -> tu
 
 
 def _best(held: MechanismFile) -> tuple[Quantity | None, str, Quantity | None]:
-    """Return the proved bound of all mechanisms with the promise, what it is about, and what this one reaches."""
+    """Return the proved bound of the covered mechanisms, its objective, and the value of this mechanism."""
     mechanism, prior, loss, optimality = held.report_channel, held.prior, held.loss, held.optimality
     if optimality is None or prior is None or loss is None:
         return None, "", None
@@ -387,12 +359,16 @@ def _best(held: MechanismFile) -> tuple[Quantity | None, str, Quantity | None]:
     return Quantity.at_least(bound, loss.unit), optimality.objective, Quantity.at_most(lost, loss.unit)
 
 
-def _cost_of_noise(held: MechanismFile, visits: Visits) -> CostFacts:
-    noise = held.noise
+def loss_of_noise(noise: CoordinateNoise, visits: Visits) -> Bracket | None:
+    """Return the average loss of noise, metres, over the visits that it serves; None where it serves none."""
     inside = noise.serves(visits.lat, visits.lon)
     if not inside.any():
-        return _UNKNOWN
+        return None
     plane = noise.projection or Projection(*visits.region().centre)
     points = plane.forward(visits.lat[inside], visits.lon[inside])
-    lost: Bracket = noise.error(points, np.ones(len(points))).loss
+    return noise.error(points, np.ones(len(points))).loss
+
+
+def noise_cost(lost: Bracket) -> CostFacts:
+    """Return the cost of noise with a loss in metres."""
     return CostFacts("true point", "euclidean", Quantity.of(lost, "m"), None, None, "", None, True)

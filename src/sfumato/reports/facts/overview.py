@@ -1,4 +1,4 @@
-"""Facts of one mechanism, for every kind: of a design, of a file, of noise."""
+"""Facts of a design, of a file with a matrix, and of noise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core import Mechanism, Metric, MetricPrivacy, Prior
 from ...core.naming import label_phrase
 from ...files import MechanismFile, promised_pairs
 from ...geo import DISTANCES, TRUE_POINT, Lattice, Places, Visits
-from ...optimal import Design, Status
+from ...optimal import Design
 from ...proofs import (
     DistortionProof,
     EpsilonProof,
@@ -21,7 +21,7 @@ from ...proofs import (
     worst_loss_above,
 )
 from .attacks import information_of, noise_attacks, single_attacks
-from .mechanism import constraints_of, cost_of, kind_of_loss, promises_of, subject_of
+from .mechanism import constraints_of, cost_of, kind_of_loss, noise_cost, promises_of, subject_of
 from .requirements import usual_risk
 from .types import (
     AttackFacts,
@@ -48,23 +48,6 @@ class TightPair(NamedTuple):
     holds: bool
 
 
-class Making(NamedTuple):
-    """The solver of a design, its effort, and its end."""
-
-    solver: str
-    steps: int
-    seconds: float
-    bits: int
-    repair: float
-    tie_gap: float | None
-    status: str
-    finished: bool
-    restricted: bool
-    choice: str  # why this method was chosen, in a sentence
-    kept: bool  # whether the file holds the numbers that prove the bound
-    possible: int  # secrets of positive probability
-
-
 class Overview(NamedTuple):
     """Guarantees, costs and attackers of one mechanism."""
 
@@ -85,24 +68,23 @@ class Overview(NamedTuple):
 def of_design(
     design: Design, ground: Metric | None = None, visits: Visits | None = None, held_out: Visits | None = None
 ) -> Overview:
-    """Return the facts of a design: those of its mechanism file."""
+    """Return the facts of a design, which may have more linear constraints than a file can hold."""
     mechanism, prior, certificate = design.mechanism, design.problem.prior, design.certificate
-    held = MechanismFile.of_design(design, {})
+    held = MechanismFile(mechanism, prior, design.loss, design.problem.guarantees, {})
     if isinstance(mechanism.secrets, Lattice):
         ground = None  # distances between vertices are not those of the points that are rounded to them
     costs, smoothed = _costs(design, held, ground, visits)
     lost, inside = (None, 0) if held_out is None else _held_out(design, held_out)
-    of_places = visits is not None and isinstance(mechanism.secrets, Places)
     return Overview(
         subject_of(held),
         promises_of(held, (certificate.metric_privacy, certificate.distortion)),
-        constraints_of(held),
+        constraints_of(mechanism, design.problem.constraints),
         costs=costs,
         smoothed=smoothed,
         held_out=lost,
         held_out_visits=inside,
         attacks=single_attacks(mechanism, prior, ground, visits),
-        risk=_usual_risk(held, visits) if of_places else None,
+        risk=_usual_risk(held, visits),
         information=information_of(mechanism, prior),
         even=_even(prior),
     )
@@ -114,9 +96,9 @@ def of_file(
     """Return the facts of a file with a matrix, each guarantee proved on its integers."""
     mechanism, prior = held.report_channel, held.prior
     proofs = proofs or prove_guarantees(mechanism, prior or Prior.uniform(mechanism.secrets), held.guarantees)
-    promises, constraints = promises_of(held, proofs), constraints_of(held)
+    promises, constraints = promises_of(held, proofs), constraints_of(mechanism, held.constraints)
     metrics = [each.metric for each in held.guarantees if isinstance(each, MetricPrivacy)]
-    proved = all(each.holds or each.for_stated for each in promises) and all_hold(constraints)
+    proved = all(each.proven for each in promises) and all_hold(constraints)
     cost = cost_of(held, None, proved=proved)
     return Overview(
         subject_of(held),
@@ -135,12 +117,12 @@ def of_file(
 
 
 def of_noise(held: MechanismFile, certificate: NoiseCertificate | None = None) -> Overview:
-    """Return the facts of noise for coordinates, with its cost and attackers where a certificate says them."""
+    """Return the facts of noise for coordinates, with its cost and attackers where there is a certificate."""
     overview = Overview(subject_of(held), promises_of(held))
     if certificate is None:
         return overview
-    cost = CostFacts("true point", "euclidean", Quantity.of(certificate.loss, "m"), None, None, "", None, True)
-    return overview._replace(costs=(cost,), attacks=noise_attacks(certificate.attacker, certificate.blind))
+    attacks = noise_attacks(certificate.attacker, certificate.blind)
+    return overview._replace(costs=(noise_cost(certificate.loss),), attacks=attacks)
 
 
 def _even(prior: Prior) -> bool:
@@ -154,7 +136,7 @@ def _witness(mechanism: Mechanism, proof: EpsilonProof) -> TightPair:
 
 
 def _usual_risk(held: MechanismFile, visits: Visits | None) -> RiskFacts | None:
-    """Return the risk that every report states; None where it takes longer than a design may wait for."""
+    """Return the risk that every report states, not computed for many visits; None without places."""
     places = held.report_channel.secrets
     if visits is None or not isinstance(places, Places):
         return None
@@ -212,7 +194,7 @@ def _on_points(
 
 
 def _optimum(design: Design) -> tuple[Quantity, Quantity]:
-    """Return the proved bound of a design's objective, and what it reaches."""
+    """Return the proved bound of a design's objective, and the design's value."""
     certificate = design.certificate
     if certificate.objective == "distortion":
         unit = design.problem.distance.unit if design.problem.distance is not None else ""
@@ -222,7 +204,7 @@ def _optimum(design: Design) -> tuple[Quantity, Quantity]:
 
 
 def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:
-    """Return the loss on visits that a design has not seen, and how many are served: all where none is."""
+    """Return the loss on held-out visits (None where none is served), and their number."""
     mechanism, loss = design.mechanism, design.loss
     places, reports = mechanism.secrets, mechanism.observables
     if not isinstance(places, Places) or reports.coordinates is None:
@@ -233,22 +215,3 @@ def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:
     kind = loss.name.removesuffix(TRUE_POINT)
     true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
     return Quantity.about(mechanism.expected_loss(Prior.from_visits(places, visits), true), true.unit), inside
-
-
-def making_of(design: Design) -> Making:
-    """Return how a design was made."""
-    kept = design.optimality is not None or design.answer is None or not design.answer.proved
-    return Making(
-        design.solver,
-        len(design.log),
-        design.seconds,
-        design.mechanism.bits,
-        design.certificate.repair_weight,
-        design.tie_gap,
-        design.status.value,
-        design.finished,
-        design.status is Status.RESTRICTED,
-        "" if design.choice is None else design.choice.sentence,
-        kept,
-        len(design.problem.prior.support),
-    )

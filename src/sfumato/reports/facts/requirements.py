@@ -43,34 +43,35 @@ _ROUNDING: Final = 1e-12  # relative, of distances and sums in floats
 def measured(
     held: MechanismFile, required: Required
 ) -> tuple[tuple[NotionFacts, ...], tuple[str, ...], tuple[RequirementFacts, ...]]:
-    """Return what an audit measures, its notes, and the outcomes of requirements on it.
+    """Return the notions of an audit, its notes, and the outcomes of requirements on it.
 
-    A large mechanism is audited only where something is required.
-
-    Raises:
-        InputError: If something is required that this file has not.
+    A large mechanism is audited only where something is required. Raises `InputError` if a requirement is on
+    something that this file does not have.
     """
     also = [each.request for each in required.measured]
+    notes, stated = [], False
     if not held.has_matrix:
-        found = audit(held.mechanism, prior=held.prior, also=also)
+        result = audit(held.mechanism, prior=held.prior, also=also)
     elif max(held.report_channel.shape) > _MOST and not also:
         return (), (_NONE,), ()
     else:
         mechanism, space = held.report_channel, held.report_channel.secrets
         by = measured_by(mechanism, held.guarantees)
-        metric = by.metric
+        metric, stated, notes = by.metric, by.stated, [by.note] if by.note else []
         if metric is None and isinstance(space, Places):
             metric = space.metric("euclidean", unit="km")
-        found = audit(mechanism, prior=held.prior, metric=metric, also=also)
-        notes = (*found.notes, *([by.note] if by.note else ()))
-        return notions_of(found), tuple(map(plain, notes)), required.held_against(found, stated=by.stated)
-    return notions_of(found), tuple(map(plain, found.notes)), required.held_against(found)
+        result = audit(mechanism, prior=held.prior, metric=metric, also=also)
+    verdicts = [each.hold_against(result, stated=stated) for each in required.measured]
+    outcomes = tuple(
+        RequirementFacts(plain(each.requirement.text), each.outcome, plain(each.reason)) for each in verdicts
+    )
+    return notions_of(result), tuple(map(plain, (*result.notes, *notes))), outcomes
 
 
-def notions_of(found: Audit) -> tuple[NotionFacts, ...]:
-    """Return what an audit found as facts."""
+def notions_of(result: Audit) -> tuple[NotionFacts, ...]:
+    """Return the entries of an audit as facts."""
     facts = []
-    for each in found:
+    for each in result:
         low, high = each.bracket.lower, each.bracket.upper
         seen = not each.proved and (each.failure > 0 or each.side.value == "estimate")
         unit = (f"/{each.unit}" if each.per else each.unit) if each.unit else ""
@@ -108,17 +109,6 @@ class Required(CompactRepr):
 
     def __bool__(self) -> bool:
         return bool(self.risks or self.measured)
-
-    def held_against(self, found: Audit, *, stated: bool = False) -> tuple[RequirementFacts, ...]:
-        """Return whether what an audit found keeps what is required of it.
-
-        Raises:
-            InputError: If the audit has no such entry, or a unit does not fit.
-        """
-        verdicts = [each.hold_against(found, stated=stated) for each in self.measured]
-        return tuple(
-            RequirementFacts(plain(each.requirement.text), each.outcome, plain(each.reason)) for each in verdicts
-        )
 
 
 def read_requirements(texts: Iterable[str]) -> Required:
@@ -167,38 +157,26 @@ class RiskLine(CompactRepr):
         return cls(plain(text).strip(), plain(match["radius"]), limit)
 
     def check(self, space: Space | None = None) -> None:
-        """Check that the radius fits the secrets, before there is a mechanism.
-
-        Raises:
-            InputError: If it does not.
-        """
+        """Raise `InputError` if the radius does not fit the secrets, before there is a mechanism."""
         if space is None or isinstance(space, Places):
             _length(self.radius)
         else:
             _radius(space, self.radius)
 
     def answered(self, held: MechanismFile, visits: Visits | None, known: Known) -> RiskFacts:
-        """Return whether a file keeps the requirement.
-
-        Raises:
-            InputError: If the radius is not one of this file's secrets.
-        """
-        found = _chance(held, self.radius, visits, known)
-        outcome = Outcome.UNDECIDED
-        chance = found.chance
+        """Return whether a file satisfies the requirement; raise `InputError` if the radius does not fit."""
+        risk = _chance(held, self.radius, visits, known)
+        outcome, chance = Outcome.UNDECIDED, risk.chance
         if chance is not None and chance.upper is not None and Fraction(chance.upper) <= self.limit:
             outcome = Outcome.HOLDS
         elif chance is not None and chance.lower is not None and Fraction(chance.lower) > self.limit:
             outcome = Outcome.FAILS
         limit = Quantity.exact(float(self.limit), known=Known.STATED)
-        return replace(found, text=self.text, limit=limit, outcome=outcome)
+        return replace(risk, text=self.text, limit=limit, outcome=outcome)
 
 
 def usual_risk(held: MechanismFile, visits: Visits | None, known: Known, why: str = "") -> RiskFacts:
-    """Return the risk that every report states: of places within 1,850 ft, of values that they are found.
-
-    With a reason why, places have none.
-    """
+    """Return the risk that every report states: within 1,850 ft for places, a hit for values."""
     of_places = not held.has_matrix or isinstance(held.report_channel.secrets, Places)
     if why:
         return _unknown(_length(RADIUS), RADIUS, why)
@@ -221,18 +199,13 @@ def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Know
     windows = _windows(mechanism, near.value)
     sure = always_found(silent(mechanism), held.prior)
     blind = Quantity.exact(1.0) if sure else Quantity.of(_hits(silent(mechanism), held.prior, *windows))
-    if always_found(mechanism, held.prior):
-        return RiskFacts("", near, radius, Quantity.exact(1.0), None, None, "", "prior", blind)
-    found = Quantity.of(_hits(mechanism, held.prior, *windows))
-    return RiskFacts("", near, radius, found, None, None, "", "prior", blind)
+    sure = always_found(mechanism, held.prior)
+    chance = Quantity.exact(1.0) if sure else Quantity.of(_hits(mechanism, held.prior, *windows))
+    return RiskFacts("", near, radius, chance, None, None, "", "prior", blind)
 
 
 def risk_within(mechanism: Mechanism, visits: Visits, radius: str, known: Known = Known.PROVED) -> RiskFacts:
-    """Return how often the best attacker is within a radius of the true points of visits.
-
-    Raises:
-        InputError: If the radius is no positive length.
-    """
+    """Return the risk that the best attacker is within a radius of the true points of visits."""
     length = _length(radius)
     chance = Quantity.of(chance_within(mechanism, visits, length.value), "", known)
     blind = Quantity.of(chance_within(silent(mechanism), visits, length.value), "", known)
@@ -260,17 +233,13 @@ def _length(radius: str) -> Quantity:
 
 
 def _radius(space: Space, radius: str) -> Quantity:
-    """Read how near a guess of a value must be.
-
-    Raises:
-        InputError: If the values have no distances, or it is negative.
-    """
+    """Return a radius in the unit of values, which need distances for one above 0."""
     if radius.strip() == "0":
         return Quantity.exact(0.0, space.unit, Known.STATED)
     if not of_numbers(space):
         raise InputError(
             f"within {radius} was asked for, but these secrets have no distances.",
-            "write 'within 0: at most 60 %' for how often the very secret is found.",
+            "write 'within 0: at most 60 %' for how often the secret itself is found.",
         )
     value = units.parse(radius, unit=space.unit, what="the radius")
     if value < 0:
@@ -279,9 +248,9 @@ def _radius(space: Space, radius: str) -> Quantity:
 
 
 def _windows(mechanism: Mechanism, radius: float) -> tuple[Floats, Floats]:
-    """Return which values a guess is near to, for the best guesses, arrays (guesses, n): at least, and at most.
+    """Return the values near each guess, arrays (guesses, n): those surely near, and those perhaps near.
 
-    A guess between two values may be near both: what counts are all windows of twice the radius.
+    A guess between two values may be near both, so guesses are all windows of twice the radius.
     """
     space = mechanism.secrets
     if not of_numbers(space):
@@ -300,7 +269,7 @@ def _windows(mechanism: Mechanism, radius: float) -> tuple[Floats, Floats]:
 
 
 def _halves(numbers: Floats) -> bool:
-    """Return whether these are small whole numbers or halves of such: their sums and differences are exact."""
+    """Return whether these are small multiples of 1/2, whose sums and differences are exact."""
     return bool(((2 * numbers == np.round(2 * numbers)) & (np.abs(numbers) < _WHOLE)).all())
 
 

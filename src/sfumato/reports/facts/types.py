@@ -23,23 +23,14 @@ class Known(enum.Enum):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Quantity(CompactRepr):
-    """A number between two bounds.
+    """A number between two bounds."""
 
-    Attributes:
-        lower: The true number is at least this; None where nothing is known.
-        value: The best estimate, or the bound that is known.
-        upper: The true number is at most this; None where nothing is known, infinite where the number is.
-        unit: Empty for a pure number. A rate has a slash in front: ``"/km"``.
-        known: How it is known.
-        confidence: The probability that the bounds of a simulation hold; None where they are certain.
-    """
-
-    lower: float | None
-    value: float
-    upper: float | None
-    unit: str = ""
+    lower: float | None  # the true number is at least this; None where no bound is known
+    value: float  # the best estimate, or the known bound
+    upper: float | None  # the true number is at most this; None where no bound is known
+    unit: str = ""  # empty for a pure number; a rate begins with a slash: "/km"
     known: Known = Known.PROVED
-    confidence: float | None = None
+    confidence: float | None = None  # of the bounds of a simulation; None where they are certain
 
     @classmethod
     def exact(cls, value: float, unit: str = "", known: Known = Known.PROVED) -> Self:
@@ -156,6 +147,11 @@ class PromiseFacts(CompactRepr):
     unprotected: int  # ordered pairs at an infinite distance, which have no guarantee
     beliefs: tuple[BeliefFacts, ...]
     formal: FormalFacts
+
+    @property
+    def proven(self) -> bool:
+        """Whether it is proved, perhaps only for the distances that the file states."""
+        return self.holds or self.for_stated
 
 
 @final
@@ -338,7 +334,7 @@ class ReportFacts(CompactRepr):
     @property
     def broken(self) -> bool:
         """Whether a constraint is not proved, or a guarantee, not even for the distances that the file states."""
-        unproved = any(not (each.holds or each.for_stated) for each in self.promises)
+        unproved = any(not each.proven for each in self.promises)
         return unproved or not all_hold(self.constraints) or (self.tuples is not None and not self.tuples.holds)
 
 

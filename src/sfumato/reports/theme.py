@@ -1,4 +1,4 @@
-"""Figures as files and as SVG in pages; the same figure is the same file, byte for byte."""
+"""One look for every figure: colours, blank figures, and how they are saved, in light and in dark."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -14,15 +15,18 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as Tree
 
-from ..._system import atomically
-from ...errors import InputError
-from ...escaping import plain
-from .palette import DARK, LIGHT, Theme
+from .._system import atomically
+from ..core.immutable import CompactRepr
+from ..errors import InputError, MissingExtraError
+from ..escaping import plain
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-
+_STEPS: Final = 64  # colours of a scale
+_TICKS: Final = 4
 _NO_DATE: Final[dict[str, dict[str, Any]]] = {
     ".png": {"Software": "sfumato"},
     ".svg": {"Creator": "sfumato", "Date": None},
@@ -33,6 +37,106 @@ _LOCK: Final = Lock()
 _SETTINGS: Final[Any] = {"svg.fonttype": "none", "svg.hashsalt": "sfumato", "pdf.fonttype": 42}
 _ROOT_STYLE: Final = "stroke-linejoin: round; stroke-linecap: butt; max-width: 100%; height: auto"
 _DROPPED: Final = ("metadata", "style")
+
+MAP: Final = "cividis"
+"""The scale of shares on a map: alike to people of any colour vision, and brighter means more."""
+
+ON_MAP: Final = ("#fefefe", "#010101")
+"""Marks on a coloured map, and the rims around them: the same in light and in dark, as the map is."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Theme(CompactRepr):
+    """Colours that belong together, as ``#rrggbb``."""
+
+    ink: str
+    paper: str
+    muted: str  # text and lines of second rank
+    grid: str
+    land: str
+    water: str
+    series: tuple[str, ...]  # eight that differ for any colour vision
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Each colour by its name in style sheets: ``ink``, ..., ``series-1``, ..., ``series-8``."""
+        names = ("ink", "paper", "muted", "grid", "land", "water")
+        plain = {name: getattr(self, name) for name in names}
+        return plain | {f"series-{i}": colour for i, colour in enumerate(self.series, 1)}
+
+
+LIGHT: Final = Theme(
+    ink="#1a1a1a",
+    paper="#ffffff",
+    muted="#595959",
+    grid="#dedede",
+    land="#efece4",
+    water="#c4dcec",
+    series=("#0072b2", "#d55e00", "#45a76c", "#620034", "#8096a5", "#34008e", "#123fff", "#7f1a00"),
+)
+
+DARK: Final = Theme(
+    ink="#ececec",
+    paper="#15181d",
+    muted="#a8adb5",
+    grid="#343942",
+    land="#23272e",
+    water="#1b3547",
+    series=("#4aa3df", "#f28e4b", "#2e875a", "#ef9eab", "#ffffcd", "#8e5ffb", "#90ffff", "#f9e343"),
+)
+
+
+def blank(width: float, height: float) -> Figure:
+    """Return an empty figure of a width and a height in inches, whose axes have the look of the package.
+
+    It belongs to no window and no global state of matplotlib. Its colours are those of `LIGHT`;
+    `save_picture` turns them into those of another theme.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("A figure", "report") from None
+    from ._themed_figure import Themed
+
+    return Themed(figsize=(width, height), layout="constrained", dpi=150)
+
+
+def colour_bar(coloured: ScalarMappable, ax: Axes, label: str, *, counts: bool = False) -> None:
+    """Draw a bar of colours below axes, made of shapes: an image would not scale in a page."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    figure: Any = ax.figure
+    scale = ScalarMappable(norm=coloured.norm, cmap=coloured.get_cmap().resampled(_STEPS))
+    bar = figure.colorbar(scale, ax=ax, label=label, location="bottom", shrink=0.9, aspect=30)
+    bar.solids.set_rasterized(False)
+    bar.solids.set_edgecolor("face")
+    bar.solids.set_linewidth(0.3)
+    bar.locator = MaxNLocator(_TICKS, integer=counts)  # a scale by square roots crowds those on the right
+    if counts:
+        bar.formatter = FuncFormatter(lambda number, _: f"{number:,.0f}")
+    bar.update_ticks()
+
+
+def one_panel() -> tuple[Figure, Axes]:
+    """Return a figure with a single panel on a grid.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
+    figure = blank(6.2, 5.4)
+    ax: Any = figure.subplots()
+    ax.grid(alpha=0.3)
+    return figure, ax
+
+
+def say_instead(ax: Axes, sentence: str) -> None:
+    """Put a sentence where there is nothing to see otherwise."""
+    box = {"facecolor": LIGHT.paper, "edgecolor": LIGHT.muted, "pad": 8}
+    ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", fontsize=9.5, bbox=box, zorder=5)
 
 
 def save_picture(figure: Figure, path: str | os.PathLike[str], theme: Theme = LIGHT) -> None:
@@ -72,7 +176,7 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 
 def written(figure: Figure, file: IO[bytes], suffix: str, theme: Theme = LIGHT) -> None:
     """Write a figure to an open file in the format of a suffix."""
-    from ._themed import exchanged
+    from ._themed_figure import exchanged
 
     with _settings():
         back = exchanged(figure, theme)
