@@ -70,6 +70,7 @@ from .optimal import maximise_distortion as maximise_distortion
 from .optimal import sweep as sweep
 from .proofs import PlaceDistortion as PlaceDistortion
 from .releases import release as release
+from .reports import report as report
 from .sampling import sampler as sampler
 from .sampling import simulator as simulator
 from .statistics import Sample as Sample

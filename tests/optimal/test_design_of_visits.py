@@ -5,6 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, InputError
+from sfumato.reports.document import OtherDesigns
 
 EPSILON = "0.8/km"
 PRIOR = sf.Prior.uniform(sf.Space(["a", "b"]))
@@ -74,3 +75,19 @@ def test_what_is_neither_is_refused():
         sf.design("missing.csv")
     with pytest.raises(InputError, match="a Prior, Visits, text, path or table is needed"):
         sf.design([1, 2])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("keep", ["program", "noise"])
+def test_methods_of_a_design_lead_to_file_sampler_sentences_and_report(visits, keep, tmp_path):
+    region = visits.region(trim=0.2)
+    made = sf.design(visits, epsilon=EPSILON, region=region, spacing="3 km", keep=keep)
+    made.save(tmp_path / "made.sfm")
+    sf.save(made, tmp_path / "again.sfm")
+    assert (tmp_path / "made.sfm").read_bytes() == (tmp_path / "again.sfm").read_bytes()
+    assert isinstance(made.sampler(), sf.sampling.Sampler)
+    assert any("at most" in sentence for sentence in made.sentences())
+    options = {"others": OtherDesigns(0)}
+    report = made.report(tmp_path / "made.json", **options)
+    assert report.outcome.value == "holds"
+    assert (tmp_path / "made.json").read_text() == report.json()
+    assert report.facts.promises == sf.report(made, **options).facts.promises

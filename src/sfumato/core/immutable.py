@@ -67,15 +67,24 @@ def _brief(value: object) -> str:
     return type(value).__name__
 
 
+def registered(name: str) -> Callable[..., Any]:
+    """Return the function that a higher package registers as an entry point of the group ``sfumato.methods``.
+
+    `NotImplementedError` if the installed package has none of this name.
+    """
+    from importlib.metadata import entry_points
+
+    for method in entry_points(group="sfumato.methods", name=name):
+        function: Callable[..., Any] = method.load()
+        return function
+    raise NotImplementedError(f"no function is registered for {name}")
+
+
 class NotebookRepr:
-    """An object that notebooks show as HTML, by a renderer that a higher package registers as an entry point."""
+    """An object that notebooks show as HTML."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
         """Return the object as HTML; `NotImplementedError` without a renderer, and notebooks show its repr."""
-        from importlib.metadata import entry_points
-
-        for renderer in entry_points(group="sfumato.notebook"):
-            return str(renderer.load()(self))
-        raise NotImplementedError
+        return str(registered("html")(self))

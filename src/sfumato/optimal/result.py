@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from ..core import Asked, Bracket, CoordinatePrivacy, Loss, Mechanism
 from ..core.arrays import Floats
-from ..core.immutable import CompactRepr, NotebookRepr
+from ..core.immutable import CompactRepr, NotebookRepr, registered
 from ..core.naming import DISTORTION
 from ..errors import InputError, argument
 from ..mechanisms.planar import CoordinateNoise
 from ..proofs import Certificate, NoiseCertificate, Optimality, VertexPrivacy
 from ..rounding import amount_at_least, amount_at_most, at_most
+from ..sampling import Sampler, sampler
 from .problem import Problem
 from .solver import Answer, Progress, Status, spread
 
@@ -185,6 +187,26 @@ class Design(NotebookRepr):
     def without_answer(self) -> Self:
         """Return the design without the solver's answer, which takes much memory."""
         return self if self._program is None else replace(self, _program=replace(self._program, answer=None))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the design to a mechanism file; see `sfumato.files.save`."""
+        registered("save")(self, path)
+
+    def sampler(self) -> Sampler:
+        """Return a sampler of the mechanism's reports; see `sfumato.sampling.sampler`."""
+        return sampler(self.mechanism)
+
+    def sentences(self, **options: Any) -> tuple[str, ...]:
+        """Return what is proved of the design, in sentences; options are those of `sfumato.reports.summarise`."""
+        sentences: tuple[str, ...] = registered("sentences")(self, **options)
+        return sentences
+
+    def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Return the report of the design, and write it to a path (.html or .json); see `sfumato.report`."""
+        report = registered("report")(self, **options)
+        if path is not None:
+            report.save(path)
+        return report
 
     @property
     def matrix(self) -> Floats:

@@ -31,7 +31,7 @@ _WIDTH, _HEIGHT = 300, 48  # of the bars
 
 @singledispatch
 def notebook_html(shown: object) -> str:
-    """Return an object as notebooks show it: the entry point of the group ``sfumato.notebook``."""
+    """Return an object as notebooks show it."""
     raise NotImplementedError(f"no HTML for {type(shown).__name__}")
 
 
