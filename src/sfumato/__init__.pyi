@@ -22,6 +22,7 @@ from . import sampling as sampling
 from . import statistics as statistics
 from . import transport as transport
 from ._version import __version__ as __version__
+from .attacks import attack as attack
 from .audits import audit as audit
 from .comparison import compare as compare
 from .comparison import compare_places as compare_places

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato import attacks
 from sfumato.core import Mechanism, Metric, Prior, Space
 from sfumato.errors import InputError
@@ -171,3 +172,34 @@ def test_the_two_goals_of_an_attacker(case):
     assert goals.near_blind.error == attacks.blind(prior, d).error
     assert goals.near.error <= goals.near_blind.error + CLOSE
     assert goals.hit_rate >= goals.blind_hit_rate - CLOSE
+
+
+def test_one_call_gives_the_attacks_of_the_command():
+    visits = sf.synthetic_city(users=12, days=10)
+    grid = sf.Grid.covering(visits, shape=(4, 3))
+    prior, metric = sf.Prior.from_visits(grid, visits), grid.metric(unit="km")
+    made = sf.design(prior, loss=metric, guarantees=sf.MetricPrivacy("1/km", metric))
+    result = sf.attack(made, visits=visits, within="500 m", sharper=0.3)
+    assert result.goals.near.error == attacks.optimal(made.mechanism, prior, metric).error
+    assert result.place.error == attacks.true_place(made.mechanism, visits, unit="m").error
+    assert result.within[0] == attacks.chance_within(made.mechanism, visits, "500 m")
+    assert [len(table.rows) for table in result.tables()] == [9, 3, 8]
+    assert sf.attack(made).goals.hit_rate == result.goals.hit_rate  # the prior of the design is that of the visits
+
+
+def test_noise_is_attacked_on_cells_and_from_its_true_points():
+    visits = sf.synthetic_city(users=12, days=10)
+    made = sf.design(visits, epsilon="1/km", spacing="3 km", keep="noise")
+    result = sf.attack(made, visits=visits)
+    assert result.place.error == attacks.true_place(made.mechanism, visits, unit="m").error
+    assert result.mechanism.matrix == pytest.approx(made.mechanism.on_cells().mechanism.matrix)
+    with pytest.raises(InputError, match="noise has no proved chance"):
+        sf.attack(made, visits=visits, within="500 m")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [({}, "there is no prior"), ({"informed": 2.0}, "is not between 0 and 1")]
+)
+def test_an_attack_without_a_prior_or_with_a_wrong_share_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        sf.attack(sf.Mechanism([[0.75, 0.25], [0.25, 0.75]]), **options)

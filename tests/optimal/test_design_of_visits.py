@@ -86,8 +86,8 @@ def test_methods_of_a_design_lead_to_file_sampler_sentences_and_report(visits, k
     assert (tmp_path / "made.sfm").read_bytes() == (tmp_path / "again.sfm").read_bytes()
     assert isinstance(made.sampler(), sf.sampling.Sampler)
     assert any("at most" in sentence for sentence in made.sentences())
-    options = {"others": OtherDesigns(0)}
-    report = made.report(tmp_path / "made.json", **options)
+    quick = OtherDesigns(0)
+    report = made.report(tmp_path / "made.json", others=quick)
     assert report.outcome.value == "holds"
     assert (tmp_path / "made.json").read_text() == report.json()
-    assert report.facts.promises == sf.report(made, **options).facts.promises
+    assert report.facts.promises == sf.report(made, others=quick).facts.promises

@@ -1,4 +1,6 @@
 from . import learned as learned
+from .attackers import AttackResult as AttackResult
+from .attackers import attack as attack
 from .continuous_attack import PlaceAttack as PlaceAttack
 from .continuous_attack import chance_of_points as chance_of_points
 from .continuous_attack import chance_within as chance_within

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from ..core import Asked, Bracket, CoordinatePrivacy, Loss, Mechanism
+from ..core import Asked, Bracket, CoordinatePrivacy, Loss, Mechanism, Prior
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr, NotebookRepr, registered
 from ..core.naming import DISTORTION
@@ -125,6 +125,11 @@ class Design(NotebookRepr):
     def problem(self) -> Problem:
         """The problem of the program."""
         return self.program.problem
+
+    @property
+    def prior(self) -> Prior | None:
+        """The prior of the program; None for noise."""
+        return None if self._program is None else self._program.problem.prior
 
     @property
     def status(self) -> Status:

@@ -9,8 +9,17 @@ from .attacks import (
     visits_in,
 )
 from .mechanism import constraints_of, cost_of, promises_of, subject_of
-from .overview import Overview, of_design, of_file, of_noise
-from .requirements import Required, measured, notions_of, read_requirements, risk_within, usual_risk
+from .overview import Overview
+from .overview import of_design
+from .overview import of_file
+from .overview import of_noise
+from .requirements import Required
+from .requirements import measured
+from .requirements import notions_of
+from .requirements import read_requirements
+from .requirements import risk_within
+from .requirements import usual_risk
+from .requirements import risk_of
 from .types import (
     AttackFacts,
     BeliefFacts,
@@ -67,6 +76,7 @@ __all__ = [
     "point_attacks",
     "promises_of",
     "read_requirements",
+    "risk_of",
     "risk_within",
     "single_attacks",
     "subject_of",

@@ -98,12 +98,12 @@ def single_attacks(
     """Return attacks with one report and with none: on secrets, and on the true points of visits if given."""
     if visits is None or not isinstance(mechanism.secrets, Places):
         return _of_secrets(mechanism, prior, metric)
-    return (*point_attacks(mechanism, visits), *_of_secrets(mechanism, prior, None))
+    return (*point_attacks(true_place(mechanism, visits, unit="m")), *_of_secrets(mechanism, prior, None))
 
 
-def point_attacks(mechanism: Mechanism | CoordinateNoise, visits: Visits) -> tuple[AttackFacts, ...]:
-    """Return attacks on the true points of visits, with one report and with none."""
-    return _on_points(true_place(mechanism, visits, unit="m"), None, Known.PROVED)
+def point_attacks(attack: PlaceAttack) -> tuple[AttackFacts, ...]:
+    """Return an attack on the true points of visits, in metres, with one report and with none."""
+    return _on_points(attack, None, Known.PROVED)
 
 
 def tuples_of(held: MechanismFile) -> TupleFacts | None:

@@ -206,11 +206,16 @@ def _chance(held: MechanismFile, radius: str, visits: Visits | None, known: Know
 
 def risk_within(mechanism: Mechanism, visits: Visits, radius: str, known: Known = Known.PROVED) -> RiskFacts:
     """Return the risk that the best attacker is within a radius of the true points of visits."""
-    length = _length(radius)
-    chance = Quantity.of(chance_within(mechanism, visits, length.value), "", known)
-    blind = Quantity.of(chance_within(silent(mechanism), visits, length.value), "", known)
+    metres = _length(radius).value
+    chance, blind = (chance_within(each, visits, metres) for each in (mechanism, silent(mechanism)))
+    return risk_of(radius, chance, blind, known)
+
+
+def risk_of(radius: str, chance: Bracket, blind: Bracket, known: Known = Known.PROVED) -> RiskFacts:
+    """Return how often the best attacker is within a radius of the true point, with and without a report."""
     of = "file" if known is Known.STATED else "visits"
-    return RiskFacts("", length, radius, chance, None, None, "", of, blind)
+    quantities = (Quantity.of(chance, "", known), None, None, "", of, Quantity.of(blind, "", known))
+    return RiskFacts("", _length(radius), radius, *quantities)
 
 
 def _of_noise(held: MechanismFile, radius: str, visits: Visits | None, known: Known) -> RiskFacts:
