@@ -40,6 +40,7 @@ from .core import ThresholdPrivacy as ThresholdPrivacy
 from .core import hamming as hamming
 from .core import loss as loss
 from .estimation import accuracy as accuracy
+from .estimation import estimate as estimate
 from .estimation import estimate_population as estimate_population
 from .files import MechanismFile as MechanismFile
 from .files import export_table as export_table

@@ -181,7 +181,9 @@ def test_one_call_gives_the_attacks_of_the_command():
     made = sf.design(prior, loss=metric, guarantees=sf.MetricPrivacy("1/km", metric))
     result = sf.attack(made, visits=visits, within="500 m", sharper=0.3)
     assert result.goals.near.error == attacks.optimal(made.mechanism, prior, metric).error
+    assert result.place is not None
     assert result.place.error == attacks.true_place(made.mechanism, visits, unit="m").error
+    assert result.within is not None
     assert result.within[0] == attacks.chance_within(made.mechanism, visits, "500 m")
     assert [len(table.rows) for table in result.tables()] == [9, 3, 8]
     assert sf.attack(made).goals.hit_rate == result.goals.hit_rate  # the prior of the design is that of the visits
@@ -191,6 +193,7 @@ def test_noise_is_attacked_on_cells_and_from_its_true_points():
     visits = sf.synthetic_city(users=12, days=10)
     made = sf.design(visits, epsilon="1/km", spacing="3 km", keep="noise")
     result = sf.attack(made, visits=visits)
+    assert result.place is not None
     assert result.place.error == attacks.true_place(made.mechanism, visits, unit="m").error
     assert result.mechanism.matrix == pytest.approx(made.mechanism.on_cells().mechanism.matrix)
     with pytest.raises(InputError, match="noise has no proved chance"):

@@ -101,3 +101,14 @@ def test_files_that_do_not_serve_the_visits_are_refused():
     labels = sf.MechanismFile(sf.mechanisms.randomised_response(sf.Space("ab"), 1.0))
     with pytest.raises(InputError, match="not for points"):
         sf.compare_places(VISITS, epsilon="1/km", files={"labels.sfm": labels})
+
+
+def test_one_function_compares_on_a_prior_and_for_visits():
+    visits = sf.synthetic_city(users=5, days=2)
+    options = {"epsilon": "1/km", "spacing": "3 km", "bound_time": 0}
+    direct, front = sf.compare_places(visits, **options), sf.compare(visits, **options)
+    assert [row.cells() for row in front.rows] == [row.cells() for row in direct.rows]
+    with pytest.raises(InputError, match="is for a prior, but visits were given"):
+        sf.compare(visits, KM, epsilon="1/km")  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="a prior was given without metric="):
+        sf.compare(PRIOR, epsilon="1/km")  # type: ignore[call-overload]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato import estimation
 from sfumato.errors import DataError, InputError
 from sfumato.estimation import check_mark, read_points, read_reports
 from sfumato.mechanisms.planar import CoordinateNoise, coarsened
@@ -117,3 +118,23 @@ def test_visits_of_geopandas_are_read_in_their_crs():
     frame = KINDS["geopandas"].to_crs("EPSG:2154")
     read = sf.read_visits(frame.assign(home=frame.geometry))
     assert np.allclose(np.column_stack([read.lat, read.lon]), GRID.latlon[CELLS], atol=1e-6)
+
+
+def test_one_call_estimates_from_labels_a_frame_or_points():
+    coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+    labels = [0] * 600 + [1] * 400
+    by_hand = estimation.estimate_population(estimation.Reports.of(coin, labels), seed=1)
+    for reports in (labels, np.array(labels), pa.table({"label": labels})):
+        result = sf.estimate(coin, reports, unmarked=True)
+        assert result.estimate.probabilities.tolist() == by_hand.probabilities.tolist()
+        assert result.settled
+    with pytest.raises(DataError, match="has no mark"):
+        sf.estimate(coin, pa.table({"label": labels}))
+    visits = sf.synthetic_city(users=12, days=10)
+    made = sf.design(visits, epsilon="1/km", spacing="3 km", keep="noise")
+    released = sf.release(made.mechanism, pa.table({"lat": visits.lat, "lon": visits.lon}))
+    result = sf.estimate(made, released)
+    assert "coarsening" in result.notes[0]
+    assert len(result.estimate.space) == len(made.mechanism.on_cells().mechanism.secrets)
+    with pytest.raises(InputError, match="unweighted points"):
+        sf.estimate(made, released, weights="w")

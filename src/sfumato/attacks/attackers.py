@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-from ..core import Bracket, Mechanism, Metric, Prior, Randomizer, Side, Space, matrix_of
+from ..core import Bracket, Mechanism, MechanismWithPrior, Metric, Prior, Randomizer, Side, Space, matrix_of
 from ..core.arguments import checked
 from ..core.immutable import CompactRepr, NotebookRepr
 from ..core.naming import name_phrase
@@ -34,19 +34,6 @@ _TREES: Final = 400  # about as many in all
 _MAIN: Final = 2  # secrets of highest prior that are main ones, such as home and work
 _CELLS: Final = 100  # over visits, where noise has neither a prior nor a table
 _BLIND: Final = "no report"
-
-
-@runtime_checkable
-class MechanismWithPrior(Protocol):
-    """A design, or the content of a mechanism file."""
-
-    @property
-    def mechanism(self) -> Any:
-        """What draws the reports."""
-
-    @property
-    def prior(self) -> Prior | None:
-        """The prior that it was made for."""
 
 
 @runtime_checkable

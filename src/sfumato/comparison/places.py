@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 
 from ..attacks import true_place
-from ..core import AnyLoss, Bracket, CoordinatePrivacy, Mechanism, MetricPrivacy, Prior, Space, units
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, Mechanism, Metric, MetricPrivacy, Prior, Space, units
 from ..core.arguments import checked
-from ..errors import DataError, InputError, SfumatoError, SolverError, argument
+from ..errors import DataError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
 from ..geo import Grid, Kind, Lattice, Places, Region, Visits
 from ..intervals import exp_above
@@ -24,6 +24,8 @@ from ..proofs import VertexPrivacy, expected_loss_above, prove_coordinate_privac
 from ..rounding import amount_at_most, down, gap_at_most, up
 from .engine import ANY, NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
 from .place_results import CELLS, HAT, NAMES, RAW, REMAPPED, SPLINE, PlaceComparison, PlaceRow
+from .prior_results import PriorComparison
+from .priors import compare_priors
 
 MOST_VISITS: Final = 2000
 """Visits that a comparison is made for, at most; of more some are drawn."""
@@ -52,6 +54,40 @@ _CLOSE: Final = 0.01  # to the limit of the loss
 _TRIES: Final = 8  # epsilons for one mechanism
 _STEEPEST, _FLATTEST = -3.0, -0.15
 _ROUNDING: Final = 1e-12  # of means of distances in floating point
+
+
+@overload
+def compare(data: Prior, metric: Metric, **options: Any) -> PriorComparison: ...
+
+
+@overload
+def compare(data: Visits, **options: Any) -> PlaceComparison: ...
+
+
+@checked
+def compare(
+    data: Prior | Visits, metric: Metric | None = None, **options: Any
+) -> PriorComparison | PlaceComparison:
+    """Compare mechanisms on a prior, or for the places of visits, at equal epsilon or at equal expected loss.
+
+    Args:
+        data: The prior on the secrets, or visits.
+        metric: With a prior: the metric on its secrets for privacy.
+        options: Those of `compare_priors` or of `compare_places`.
+
+    Raises:
+        InputError: If a prior comes without a metric, visits come with one, or an option cannot be used.
+    """
+    if isinstance(data, Visits):
+        if metric is not None:
+            raise InputError(
+                f"{argument('metric')} is for a prior, but visits were given.",
+                python("leave it out; or make the prior: sf.Prior.from_visits(grid, visits)."),
+            )
+        return compare_places(data, **options)
+    if metric is None:
+        raise InputError(f"a prior was given without {argument('metric')}.", "pass the metric on its values.")
+    return compare_priors(data, metric, **options)
 
 
 @checked

@@ -50,7 +50,7 @@ _BLOCK: Final = 1 << 21  # entries of likelihoods at a time
 
 
 @checked
-def compare(
+def compare_priors(
     prior: Prior,
     metric: Metric,
     *,
@@ -66,7 +66,7 @@ def compare(
     progress: Callable[[str], None] | None = None,
     found: Callable[[PriorRow], None] | None = None,
 ) -> PriorComparison:
-    """Compare mechanisms at equal epsilon, or at equal expected loss; for points there is `compare_places`.
+    """Compare mechanisms at equal epsilon, or at equal expected loss.
 
     At equal epsilon each family that guarantees metric privacy is represented by its loosest member whose proved
     epsilon is at most that. At equal loss every family is represented by the member with that loss, and the
@@ -104,7 +104,7 @@ def compare(
     if isinstance(prior.space, Lattice):
         raise InputError(
             "the secrets are vertices of a lattice: comparing them says nothing of the points they stand for.",
-            python("use sf.compare_places(visits, epsilon=...)."),
+            python("use sf.compare(visits, epsilon=...)."),
         )
     costs = metric if loss is None else loss
     for each in (metric, costs):

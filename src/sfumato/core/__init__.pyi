@@ -30,6 +30,7 @@ from .loss import hamming as hamming
 from .loss import loss as loss
 from .mechanism import Capability as Capability
 from .mechanism import Mechanism as Mechanism
+from .mechanism import MechanismWithPrior as MechanismWithPrior
 from .mechanism import Randomizer as Randomizer
 from .mechanism import Row as Row
 from .mechanism import check_known as check_known

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -414,6 +414,19 @@ def _foreign(value: Any) -> type | None:
         stored = (each.name for each in fields(kind) if not isinstance(getattr(kind, each.name, None), _COMPUTED))
         parts = (getattr(value, name, None) for name in stored if name != "labels")
     return next((part for part in map(_foreign, parts) if part is not None), None)
+
+
+@runtime_checkable
+class MechanismWithPrior(Protocol):
+    """A design, or the content of a mechanism file."""
+
+    @property
+    def mechanism(self) -> Any:
+        """What draws the reports."""
+
+    @property
+    def prior(self) -> Prior | None:
+        """The prior that it was made for."""
 
 
 def matrix_of(randomizer: Randomizer) -> Mechanism:

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from math import prod
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import JointSpace, Mechanism, Randomizer, Space, check_known
+from ..core import JointSpace, Mechanism, MechanismWithPrior, Randomizer, Space, check_known, matrix_of
 from ..core.arrays import Floats
 from ..errors import DataError, InputError, argument, row_value
-from ..geo import read_visits
+from ..geo import Lattice, read_visits
 from ..mechanisms import Tupling
-from ..mechanisms.planar import Coarsening
+from ..mechanisms.planar import Coarsening, CoordinateNoise, coarsened
 from ..releases import Mark, kind_of, mark_in, read_mark
 from ..rounding import counted
 from ..tables import ArrowBatch, ArrowStream, FrameTable, LazyTable, check_kind, find, numeric, read_columns
-from .goodness_of_fit import reports_fit
+from .goodness_of_fit import points_fit, reports_fit
 from .reports import Reports
 
 _LARGEST: Final = 4_000_000  # entries of a joint matrix
 
+_VERTICES: Final = (
+    "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
+    "random: a person counts for several vertices, up to about twice the spacing away from their place."
+)
+
 Table = str | os.PathLike[str] | ArrowStream | ArrowBatch | LazyTable
+
+
+class Received(NamedTuple):
+    """Reports that were read."""
+
+    reports: Reports
+    note: str = ""  # on how they fit, and what their shares are about
+    remarks: tuple[str, ...] = ()  # on points that were read
+    weighted: bool = False
+    spread: bool = False  # whether people are taken to be spread over cells
 
 
 def read_reports(
@@ -59,6 +74,17 @@ def read_reports(
         DataError: If the table cannot be read, a row holds no observable of the mechanism, the table bears the
             mark of another mechanism, or has none and is not accepted or does not fit.
     """
+    return _from_columns(mechanism, source, column, weights, unmarked, check_fit).reports
+
+
+def _from_columns(
+    mechanism: Mechanism,
+    source: Table,
+    column: str | Sequence[str] | None,
+    weights: str | None,
+    unmarked: bool,
+    check_fit: bool,
+) -> Received:
     observables = mechanism.observables
     joint = observables if isinstance(observables, JointSpace) else None
     parts = (observables,) if joint is None else joint.parts
@@ -73,7 +99,7 @@ def read_reports(
     table, mark = _opened(source, {names[0] if joint is None else None: mechanism}, unmarked=unmarked)
     positions, weighed = _positions(table, dict(zip(names, parts, strict=True)), weights)
     reports = Reports.at(mechanism, positions[0] if joint is None else joint.joined(positions), weighed)
-    return _fitting(reports, check=check_fit and mark is None)
+    return _received(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 
 def read_tuples(
@@ -88,6 +114,10 @@ def read_tuples(
         InputError: If the matrix of all tuples is too large to list.
         DataError: As for `read_reports`, or if a row holds no tuple of exactly this size.
     """
+    return _from_tuples(tupling, source, column, unmarked, check_fit).reports
+
+
+def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, check_fit: bool) -> Received:
     channel, space, size = tupling.channel(), tupling.observables, tupling.queries
     check_kind(source)
     table, mark = _opened(source, {None: tupling}, unmarked=unmarked)
@@ -117,7 +147,7 @@ def read_tuples(
         positions, _ = _positions(table, dict.fromkeys(names[:-1], space))
         tuples = np.column_stack(positions)
     labels = (tuple(space.labels[each] for each in row) for row in np.sort(tuples, axis=1).tolist())
-    return _fitting(Reports.of(channel, labels), check=check_fit and mark is None)
+    return _received(Reports.of(channel, labels), check=check_fit and mark is None)
 
 
 def read_joint_reports(
@@ -138,6 +168,12 @@ def read_joint_reports(
         InputError: If the product is too large.
         DataError: As for `read_reports`, for each of the columns.
     """
+    return _from_several(mechanisms, source, weights, unmarked, check_fit).reports
+
+
+def _from_several(
+    mechanisms: Mapping[str, Mechanism], source: Table, weights: str | None, unmarked: bool, check_fit: bool
+) -> Received:
     size = prod(each.weights.size for each in mechanisms.values())
     if size > _LARGEST:
         raise InputError(
@@ -156,7 +192,7 @@ def read_joint_reports(
     for each in mechanisms.values():
         matrix = np.kron(matrix, each.matrix)
     reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), weighed)
-    return _fitting(reports, check=check_fit and mark is None)
+    return _received(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 
 def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) -> Reports:
@@ -170,8 +206,68 @@ def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) ->
         DataError: If the table cannot be read, bears the mark of another mechanism, or has none and is not
             accepted.
     """
-    points = read_visits(_opened(source, {None: coarse.noise}, unmarked=unmarked)[0])
-    return Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
+    return _from_points(coarse, source, unmarked, check_fit=False).reports
+
+
+def _from_points(
+    coarse: Coarsening, source: Table, unmarked: bool, check_fit: bool, skip_damaged: bool = False
+) -> Received:
+    table, mark = _opened(source, {None: coarse.noise}, unmarked=unmarked)
+    points, note = read_visits(table, skip_damaged=skip_damaged), coarse.sentence
+    if check_fit and mark is None:
+        fit = points_fit(coarse.noise, points.lat, points.lon)
+        fit.check()
+        note = f"{fit.sentence} {note}"
+    reports = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
+    return Received(reports, note, points.notes, spread=coarse.spread)
+
+
+def read_released(
+    mechanism: Randomizer | MechanismWithPrior | Coarsening | Mapping[str, Mechanism],
+    source: Table | Sequence[Hashable] | NDArray[Any],
+    column: str | Sequence[str] | None = None,
+    *,
+    weights: str | None = None,
+    unmarked: bool = False,
+    check_fit: bool = True,
+    skip_damaged: bool = False,
+) -> Received:
+    """Return the reports that a mechanism of any kind drew, from a table or a list of labels; see `estimate`."""
+    target: Any = mechanism
+    stated = None
+    if not isinstance(target, Randomizer | Coarsening | Mapping):
+        target, stated = target.mechanism, target.prior
+    if isinstance(target, CoordinateNoise):
+        cells = None if stated is None else stated.space
+        target = coarsened(target, cells, spread=True)
+    labels = source.tolist() if isinstance(source, np.ndarray) else source
+    if isinstance(target, Coarsening):
+        for name, option in (("column", column), ("weights", weights)):
+            if option:
+                raise InputError(
+                    f"{argument(name)} was given, but reports of noise are unweighted points.", "leave it out."
+                )
+        return _from_points(target, source, unmarked, check_fit, skip_damaged)  # type: ignore[arg-type]
+    if isinstance(target, Mapping):
+        return _from_several(target, source, weights, unmarked, check_fit)  # type: ignore[arg-type]
+    if isinstance(labels, list | tuple):
+        received = _received(Reports.of(target, labels), check=check_fit)
+    elif isinstance(target, Tupling):
+        if weights is not None:
+            raise InputError(f"{argument('weights')} was given, but tuples are not weighted.", "leave it out.")
+        names = (column,) if isinstance(column, str) else tuple(column or ("label",))
+        if len(names) > 1:
+            raise InputError(
+                f"{argument('column')} was given several times, but tuples have one name.",
+                f"give it once: {argument('column', 'label')} reads label_1, label_2 and so on.",
+            )
+        received = _from_tuples(target, source, names[0], unmarked, check_fit)  # type: ignore[arg-type]
+    else:
+        matrix = matrix_of(target)
+        received = _from_columns(matrix, source, column, weights, unmarked, check_fit)  # type: ignore[arg-type]
+    if isinstance(received.reports.mechanism.secrets, Lattice):
+        received = received._replace(note=f"{received.note} {_VERTICES}".lstrip())
+    return received
 
 
 def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, *, unmarked: bool = False) -> bool:
@@ -247,10 +343,12 @@ def _weights(column: Any, name: str) -> Floats:
         ) from None
 
 
-def _fitting(reports: Reports, *, check: bool) -> Reports:
-    if check:
-        reports_fit(reports).check()
-    return reports
+def _received(reports: Reports, *, check: bool, weighted: bool = False) -> Received:
+    if not check:
+        return Received(reports, weighted=weighted)
+    fit = reports_fit(reports)
+    fit.check()
+    return Received(reports, fit.sentence, weighted=weighted)
 
 
 def _opened(source: Table, mechanisms: Mapping[Any, Randomizer], *, unmarked: bool) -> tuple[Any, Mark | None]:

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from ...estimation import Districts, Estimate
     from ..screen import Screen
 
-_VERTICES: Final = (
-    "The values are vertices of a lattice. Their shares are those of the vertices that people are rounded to, at "
-    "random: a person counts for several vertices, up to about twice the spacing away from their place."
-)
 _SHOWN: Final = 15
 _ENDS: Final = ("lower", "upper")
 _OF_COLUMNS: Final = ("column", "value", "probability")
@@ -91,22 +87,10 @@ def command(
     Reports without the mark of 'sfumato release' need --unmarked, and must fit the mechanism.
     Exit code 3 if the estimate did not converge, or no share is determined. More: docs/how-to/estimation.md.
     """
-    from ...estimation import (
-        Reports,
-        check_mark,
-        estimate_margins,
-        estimate_population,
-        identifiability,
-        points_fit,
-        read_joint_reports,
-        read_reports,
-        read_tuples,
-        reports_fit,
-    )
+    from ...estimation import estimate_received, read_released
     from ...files import read_mechanism_file
-    from ...geo import Lattice, check_skip, read_visits
+    from ...geo import check_skip
     from ...reports.maps import outline as read_outline
-    from ...rounding import about
     from ..mechanism_files import coarse_of
     from ..screen import Screen
 
@@ -126,93 +110,48 @@ def command(
     land = None if outline is None else read_outline(outline)
     several = mechanisms_in(file, column or ()) if file.is_dir() else {}
     held = next(iter(several.values())) if len(several) == 1 else None if several else read_mechanism_file(file)
-    note = ""
     if held is None or held.has_matrix:
         check_skip(repr(reports.name), skip_damaged=skip_damaged)
-    of_points: tuple[str, ...] = ()
     with working("Reading the reports"):
+        target: Any
         if held is None:
-            mechanisms = {name: matrix_of(each, name) for name, each in several.items()}
-            received = read_joint_reports(mechanisms, reports, weights=weights, unmarked=unmarked, check_fit=False)
-            if check_fit and not all(
-                check_mark(each, reports, name, unmarked=unmarked) for name, each in mechanisms.items()
-            ):
-                fitting = reports_fit(received)
-                fitting.check()
-                note = fitting.sentence
-        elif not held.has_matrix:
-            if column:
-                raise InputError(
-                    "--column was given, but reports of noise have a latitude and longitude.", "leave it out."
-                )
-            if weights is not None:
-                raise InputError(
-                    "--weights was given, but reports of noise for coordinates are not weighted.", "leave it out."
-                )
+            target, named = {name: matrix_of(each, name) for name, each in several.items()}, None
+        elif held.has_matrix:
+            target, named = held.tupling or held.report_channel, column or list(several) or None
             with option(str(file)):
-                coarse = coarse_of(held, spread=True)
-            marked, points, note = (
-                check_mark(held.noise, reports, unmarked=unmarked),
-                read_visits(reports, skip_damaged=skip_damaged),
-                coarse.sentence,
-            )
-            of_points = points.notes
-            if check_fit and not marked:
-                near = points_fit(held.noise, points.lat, points.lon)
-                near.check()
-                note = f"{near.sentence} {note}"
-            received = Reports.at(coarse.mechanism, coarse.positions(points.lat, points.lon))
+                _ = target.channel()
         else:
-            named = column or list(several) or None
-            if held.tupling is None:
-                received = read_reports(
-                    held.report_channel, reports, named, weights=weights, unmarked=unmarked, check_fit=False
-                )
-            else:
-                if weights is not None:
-                    raise InputError("--weights was given, but tuples are not weighted.", "leave it out.")
-                if column and len(column) > 1:
-                    raise InputError(
-                        "--column was given several times, but tuples have one name.",
-                        "give it once: --column label reads label_1, label_2 and so on.",
-                    )
-                with option(str(file)):
-                    _ = held.tupling.channel()
-                received = read_tuples(
-                    held.tupling, reports, *(named or [])[:1], unmarked=unmarked, check_fit=False
-                )
-            note = _VERTICES if isinstance(received.mechanism.secrets, Lattice) else ""
-            marked = check_mark(held.mechanism, reports, named[0] if named else None, unmarked=unmarked)
-            if check_fit and not marked:
-                fitting = reports_fit(received)
-                fitting.check()
-                note = f"{fitting.sentence} {note}".rstrip()
+            named = column
+            with option(str(file)):
+                target = coarse_of(held, spread=True)
+        received = read_released(
+            target,
+            reports,
+            named,
+            weights=weights,
+            unmarked=unmarked,
+            check_fit=check_fit,
+            skip_damaged=skip_damaged,
+        )
     if output is not None and not paged:
-        _label_columns(received.mechanism.secrets)  # before the work
-    for remark in of_points:
+        _label_columns(received.reports.mechanism.secrets)  # before the work
+    for remark in received.remarks:
         say(f"Note: {remark}", err=True)
-    kind = None if intervals == "none" else intervals
     with working("Estimating shares, and the districts that the reports settle"):
-        found = estimate_population(received, method, intervals=kind, failure=failure, seed=seed)
-        known = identifiability(received.mechanism)
-        margins = estimate_margins(found, received, intervals=kind, failure=failure, seed=seed)
-    if held is not None and not held.has_matrix and (found.intervals or found.districts):
-        note += " The intervals hold for people who are spread so."
-    if weights is not None:
-        equal = about(received.effective, 3)
-        note = f"{note} The {len(received):,} weighted reports vary as about {equal} of equal weight do.".lstrip()
+        result = estimate_received(received, method, None if intervals == "none" else intervals, failure, seed)
+    found, known, margins, note = result.estimate, result.identifiability, result.margins, " ".join(result.notes)
     doubt = known.doubt_of(found)
     if doubt:
         say(f"Warning: {doubt}", err=True)
     console = Screen()
-    withheld = known.unsettled(found)
+    withheld = result.withheld
     _print_settled(console, found, withheld, complete=known.complete)
     if not known.complete:
         console.print(str(known))
     console.print(f"{found!r}.")
     if len(withheld) < len(found.space):
         _print_largest(console, found, "The most frequent values", whole=True, withheld=withheld)
-    of_columns = known.unsettled_margins(found)
+    of_columns = result.withheld_margins
     _print_margins(console, margins, of_columns)
     if known.complete:
         console.print(str(known))
@@ -242,9 +181,7 @@ def command(
         say(f"Written: {', '.join(map(str, written))}", err=True)
         if stale:
             say(f"Removed, as they were of an earlier estimate: {', '.join(map(str, stale))}", err=True)
-    settled = len(withheld) < len(found.space) or found.districts is not None
-    settled |= any(len(of_columns[name]) < len(margin.space) for name, margin in margins.items())
-    if not found.converged or not settled:
+    if not found.converged or not result.settled:
         raise typer.Exit(PARTIAL)
 
 
