@@ -125,8 +125,28 @@ def test_labels_are_only_text(name):
     metric = sf.Metric(1.0 - np.eye(2), name=name)
     mechanism = sf.Mechanism([[0.6, 0.4], [0.4, 0.6]], space, space).promising(sf.MetricPrivacy(1.0, metric))
     made = sf.design(sf.Prior.uniform(space), loss=metric, guarantees=sf.MetricPrivacy(1.0, metric))
-    for shown in (mechanism, sf.Prior.uniform(space), made, sf.audit(mechanism)):
+    even = sf.Prior.uniform(space)
+    shares = sf.estimate(mechanism, [name] * 60 + ["b"] * 40)
+    attacked, held = sf.attack(mechanism, even), sf.MechanismFile(mechanism, even)
+    for shown in (mechanism, even, made, sf.audit(mechanism), space, metric, shares, attacked, held):
         text = shown._repr_html_()
         read(text)
         assert "\u202e" not in text
         assert "a" * 100 not in text
+
+
+def test_spaces_metrics_attacks_estimates_and_comparisons_are_tables():
+    visits = sf.synthetic_city(users=5, days=2)
+    grid, lattice = sf.Grid.covering(visits, shape=(3, 2)), sf.Lattice.covering(visits, "3 km")
+    metric, prior = grid.metric(unit="km"), sf.Prior.from_visits(grid, visits)
+    mechanism = sf.mechanisms.exponential(grid, metric, "1/km")
+    assert f"Values {len(lattice)}" in read(lattice._repr_html_())
+    assert "Latitude and longitude" in read(grid._repr_html_())
+    assert "12 year" in read(sf.Space.numbers(range(13), unit="year")._repr_html_())
+    assert "Distance euclidean" in read(metric._repr_html_())
+    result = sf.attack(mechanism, prior)
+    for table in result.tables():
+        for row in table.rows:
+            assert all(cell in read(result._repr_html_()) for cell in row)
+    comparison = sf.compare(prior, metric, epsilon="1/km", families=[], remap=False)
+    assert all(row.name in read(comparison._repr_html_()) for row in comparison.rows)

@@ -105,7 +105,7 @@ def test_files_that_do_not_serve_the_visits_are_refused():
 
 def test_one_function_compares_on_a_prior_and_for_visits():
     visits = sf.synthetic_city(users=5, days=2)
-    options = {"epsilon": "1/km", "spacing": "3 km", "bound_time": 0}
+    options: dict[str, Any] = {"epsilon": "1/km", "spacing": "3 km", "bound_time": 0}
     direct, front = sf.compare_places(visits, **options), sf.compare(visits, **options)
     assert [row.cells() for row in front.rows] == [row.cells() for row in direct.rows]
     with pytest.raises(InputError, match="is for a prior, but visits were given"):

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
-from ..core.immutable import CompactRepr
+from ..core.immutable import CompactRepr, NotebookRepr
 from ..errors import InputError, MissingExtraError
 from ..reports.document import Page, PageFigure, PageSection, PageTable
+from ..reports.document.notebook import notebook_html, tables_html
 from ..reports.theme import LIGHT, as_svg, blank
 from ..rounding import about, amount_at_most
 from ..tables import write_rows
@@ -58,7 +59,7 @@ _Row = TypeVar("_Row", bound=ComparisonRow)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(CompactRepr, ABC, Generic[_Row]):
+class Comparison(CompactRepr, NotebookRepr, ABC, Generic[_Row]):
     """Several mechanisms compared.
 
     Attributes:
@@ -173,6 +174,13 @@ class Comparison(CompactRepr, ABC, Generic[_Row]):
             return ()
         broad, narrow = (as_svg(figure, title=title, description=self.caption) for figure in figures)
         return (PageFigure(broad, self.caption, narrow=narrow),)
+
+
+@notebook_html.register
+def _of_comparison(comparison: Comparison) -> str:  # type: ignore[type-arg]
+    """Return the tables of a comparison and what they mean."""
+    tables = ((table.caption, table.headings, table.rows) for table in comparison.tables(""))
+    return tables_html(tables, " ".join(comparison.sentences()))
 
 
 class LossLine(NamedTuple):

@@ -21,7 +21,7 @@ from ..core import (
     check_known,
 )
 from ..core.arguments import checked, wrong_kind
-from ..core.immutable import Immutable, assign
+from ..core.immutable import Immutable, NotebookRepr, assign
 from ..core.naming import quote
 from ..errors import InputError, python
 from ..escaping import plain
@@ -42,7 +42,7 @@ _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MechanismFile(Immutable):
+class MechanismFile(Immutable, NotebookRepr):
     """The content of one mechanism file (.sfm).
 
     The file of noise holds its recipe, so anyone with the file can draw. If there is a table, the file also shows

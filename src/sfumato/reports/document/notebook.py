@@ -1,4 +1,4 @@
-"""HTML of objects in notebooks: a table of a design, a mechanism, a prior or an audit, with figures or bars."""
+"""HTML of objects in notebooks: tables, with figures or bars."""
 
 from __future__ import annotations
 
@@ -8,16 +8,28 @@ from typing import Final
 
 import numpy as np
 
+from ...attacks import AttackResult
 from ...audits import Audit
-from ...core import Mechanism, Prior
+from ...core import Mechanism, Metric, Prior, Space
 from ...core.arrays import Floats
 from ...core.units import per_unit
 from ...errors import MissingExtraError
 from ...escaping import html, shorten
+from ...estimation import PopulationEstimate
 from ...files import MechanismFile
 from ...geo import Places
 from ...optimal import Design
-from ...rounding import about, amount_at_least, amount_at_most, at_most, percent
+from ...rounding import (
+    about,
+    amount,
+    amount_at_least,
+    amount_at_most,
+    at_most,
+    counted,
+    percent,
+    percent_at_least,
+    percent_at_most,
+)
 from ..facts.requirements import notions_of
 from ..picture import prior_panel
 from ..theme import as_svg
@@ -25,6 +37,7 @@ from ..values import MOST_VALUES, prior_bars
 from .figures import atlas_figure, map_figures
 
 _MOST: Final = 400  # places: a notebook keeps what it shows
+_FEW: Final = 10  # rows or labels
 _BARS: Final = 60
 _WIDTH, _HEIGHT = 300, 48  # of the bars
 
@@ -122,9 +135,93 @@ def _of_audit(audit: Audit) -> str:
     return _table(f"Audit of {shorten(audit.subject)}", rows, " ".join(audit.notes), figure)
 
 
-def _table(title: str, rows: Iterable[Sequence[str]], note: str = "", figures: str = "") -> str:
+@notebook_html.register
+def _of_space(space: Space) -> str:
+    shown = ", ".join(map(shorten, space.labels[:_FEW])) + (", ..." if len(space) > _FEW else "")
+    rows = [("Values", f"{len(space):,}: {shown}"), ("Description", repr(space))]
+    if isinstance(space, Places):
+        (south, west), (north, east) = space.latlon.min(axis=0), space.latlon.max(axis=0)
+        rows.append(("Latitude and longitude", f"{south:.5f}, {west:.5f} to {north:.5f}, {east:.5f}"))
+    elif space.coordinates is not None:
+        low, high = space.coordinates.min(axis=0).tolist(), space.coordinates.max(axis=0).tolist()
+        ends = (f"{about(a)} to {about(b)}" for a, b in zip(low, high, strict=True))
+        rows.append(("Coordinates", f"{', '.join(ends)} {space.unit}".rstrip()))
+    return _table(type(space).__name__, rows)
+
+
+@notebook_html.register
+def _of_metric(metric: Metric) -> str:
+    distances = metric.array
+    apart = distances[(distances > 0) & np.isfinite(distances)]
+    rows = [("Values", f"{len(metric):,}"), ("Distance", shorten(metric.name))]
+    if apart.size:
+        span = f"{amount(float(apart.min()), metric.unit)} to {amount(float(apart.max()), metric.unit)}"
+        rows.append(("Between two values", span))
+    if np.isinf(distances).any():
+        rows.append(("Unlimited pairs", f"{int(np.isinf(distances).sum()) // 2:,} pairs are infinitely far apart"))
+    return _table("Metric", rows)
+
+
+@notebook_html.register
+def _of_file(file: MechanismFile) -> str:
+    """Return the content of a mechanism file; nothing here is proved."""
+    rows = [
+        ("Mechanism", shorten(repr(file.mechanism))),
+        ("Prior", "none" if file.prior is None else shorten(repr(file.prior))),
+        *(("Guarantee", shorten(each)) for each in (*file.guarantees, *file.tuple_guarantees)),
+        *(("Linear constraint", shorten(each)) for each in file.constraints),
+        *(("Claimed", shorten(name)) for name in sorted(file.claims)),
+    ]
+    return _table("Mechanism file", rows, "These are claims of its writer: sf.audit proves what holds.")
+
+
+@notebook_html.register
+def _of_attacks(result: AttackResult) -> str:
+    return tables_html(result.tables())
+
+
+@notebook_html.register
+def _of_estimate(result: PopulationEstimate) -> str:
+    """Return the largest shares that the reports settle."""
+    estimate, sure = result.estimate, result.estimate.intervals
+    order = sorted(
+        set(range(len(estimate.space))) - result.withheld, key=lambda at: -float(estimate.probabilities[at])
+    )
+    rows = [
+        (
+            shorten(estimate.space.labels[at]),
+            percent(float(estimate.probabilities[at])),
+            ""
+            if sure is None
+            else f"{percent_at_least(float(sure.lower[at]))} to {percent_at_most(float(sure.upper[at]))}",
+        )
+        for at in order[:_FEW]
+    ]
+    if result.withheld:
+        rows.append(("Not settled", f"{len(result.withheld):,} of {counted(len(estimate.space), 'share')}", ""))
+    if estimate.districts is not None:
+        rows.append(("Settled", repr(estimate.districts), ""))
+    return _table(repr(estimate), rows, " ".join(result.notes))
+
+
+def tables_html(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[str]]]], note: str = "") -> str:
+    """Return tables of words, each with its title, headings and rows; texts are escaped."""
+    parts = [_table(title, rows, headings=headings) for title, headings, rows in tables]
+    return f"<div>{''.join(parts)}<p>{html(note)}</p></div>"
+
+
+def _table(
+    title: str,
+    rows: Iterable[Sequence[str]],
+    note: str = "",
+    figures: str = "",
+    headings: Sequence[str] = (),
+) -> str:
     """Return a table of words, whose texts are escaped: the first cell of a row is its heading."""
     lines = []
+    if any(headings):
+        inner = "".join(f'<th scope="col" style="text-align:left">{html(each)}</th>' for each in headings)
+        lines.append(f"<tr>{inner}</tr>")
     for heading, *cells in rows:
         inner = "".join(f'<td style="text-align:left">{html(cell)}</td>' for cell in cells)
         lines.append(f'<tr><th scope="row" style="text-align:left">{html(heading)}</th>{inner}</tr>')
