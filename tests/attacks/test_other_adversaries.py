@@ -191,7 +191,7 @@ def test_one_call_gives_the_attacks_of_the_command():
 
 def test_noise_is_attacked_on_cells_and_from_its_true_points():
     visits = sf.synthetic_city(users=12, days=10)
-    made = sf.design(visits, epsilon="1/km", spacing="3 km", keep="noise")
+    made = sf.design(visits, epsilon="1/km", spacing="3 km", method="noise")
     result = sf.attack(made, visits=visits)
     assert result.place is not None
     assert result.place.error == attacks.true_place(made.mechanism, visits, unit="m").error

@@ -131,7 +131,7 @@ def test_one_call_estimates_from_labels_a_frame_or_points():
     with pytest.raises(DataError, match="has no mark"):
         sf.estimate(coin, pa.table({"label": labels}))
     visits = sf.synthetic_city(users=12, days=10)
-    made = sf.design(visits, epsilon="1/km", spacing="3 km", keep="noise")
+    made = sf.design(visits, epsilon="1/km", spacing="3 km", method="noise")
     released = sf.release(made.mechanism, pa.table({"lat": visits.lat, "lon": visits.lon}))
     result = sf.estimate(made, released)
     assert "coarsening" in result.notes[0]

@@ -77,10 +77,10 @@ def test_what_is_neither_is_refused():
         sf.design([1, 2])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("keep", ["program", "noise"])
-def test_methods_of_a_design_lead_to_file_sampler_sentences_and_report(visits, keep, tmp_path):
+@pytest.mark.parametrize("method", ["table", "noise"])
+def test_methods_of_a_design_lead_to_file_sampler_sentences_and_report(visits, method, tmp_path):
     region = visits.region(trim=0.2)
-    made = sf.design(visits, epsilon=EPSILON, region=region, spacing="3 km", keep=keep)
+    made = sf.design(visits, epsilon=EPSILON, region=region, spacing="3 km", method=method)
     made.save(tmp_path / "made.sfm")
     sf.save(made, tmp_path / "again.sfm")
     assert (tmp_path / "made.sfm").read_bytes() == (tmp_path / "again.sfm").read_bytes()

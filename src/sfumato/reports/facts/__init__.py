@@ -9,17 +9,8 @@ from .attacks import (
     visits_in,
 )
 from .mechanism import constraints_of, cost_of, promises_of, subject_of
-from .overview import Overview
-from .overview import of_design
-from .overview import of_file
-from .overview import of_noise
-from .requirements import Required
-from .requirements import measured
-from .requirements import notions_of
-from .requirements import read_requirements
-from .requirements import risk_within
-from .requirements import usual_risk
-from .requirements import risk_of
+from .overview import Overview, of_design, of_file, of_noise
+from .requirements import Required, measured, notions_of, read_requirements, risk_of, risk_within, usual_risk
 from .types import (
     AttackFacts,
     BeliefFacts,
