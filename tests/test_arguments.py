@@ -115,9 +115,9 @@ CALLS: dict[str, Call] = {
     "Grid.locate": Call(CITY.locate, {"lat": 48.85, "lon": 2.35}),
     "design": Call(
         sf.design,
-        {"prior": PRIOR, "loss": D, "guarantees": GUARANTEE, "objective": "expected", "gap": 1e-4},
+        {"data": PRIOR, "loss": D, "guarantees": GUARANTEE, "objective": "expected", "gap": 1e-4},
     ),
-    "design, limits": Call(sf.design, {"prior": PRIOR, "loss": D, "guarantees": GUARANTEE, "time_limit": 10.0}),
+    "design, limits": Call(sf.design, {"data": PRIOR, "loss": D, "guarantees": GUARANTEE, "time_limit": 10.0}),
     "maximise_distortion": Call(
         sf.maximise_distortion,
         {"prior": PRIOR, "loss": D, "distance": D, "max_loss": 0.5, "guarantees": GUARANTEE},
@@ -132,7 +132,10 @@ CALLS: dict[str, Call] = {
         {"mechanism": MECHANISM, "source": TABLE, "target": "o.csv", "column": "label", "keep": ("lat",)},
     ),
     "audit": Call(sf.audit, {"subject": MECHANISM, "prior": PRIOR, "metric": D}),
-    "compare": Call(sf.compare, {"prior": PRIOR, "metric": D, "epsilon": 1.0, "remap": False}),
+    "compare": Call(sf.compare, {"data": PRIOR, "metric": D, "epsilon": 1.0}),
+    "compare_priors": Call(
+        sf.comparison.compare_priors, {"prior": PRIOR, "metric": D, "epsilon": 1.0, "remap": False}
+    ),
     "synthetic_city": Call(sf.synthetic_city, {"users": 2}),
     "Ledger": Call(sf.Ledger, {"address": LEDGER.address}),
     "Ledger.create": Call(make_ledger, {"limit": 5.0, "unit": "km", "key": bytes(32)}),

@@ -173,9 +173,9 @@ def test_the_informed_never_errs_more_and_the_misinformed_never_less(run, design
 
     text = run("attack", "m.sfm", "--informed", "0.7", "--misinformed", "0.7", "--sharper", "0.6").text
     best = error("optimal: least average error", text)
-    assert error("informed: told in 70 % of cases whether it is one of the two likeliest", text) <= best
-    assert error("misinformed: overconfident by 70 % of the two likeliest", text) >= best
-    knows = error("informed: knows this, errs least", text)
+    assert error("informed: learns in 70 % of cases whether it is one of the two most probable", text) <= best
+    assert error("misinformed: overconfident by 70 % of the two most probable", text) >= best
+    knows = error("informed: knows this, smallest error", text)
     assert knows <= error("as the design expects: believes the prior", text)
     assert knows <= error("no report, knows this", text)
 

@@ -575,7 +575,7 @@ def test_release_and_a_ledger_say_nothing_that_is_not_so(forgery, forge, tmp_pat
     believed: list[float] = []
     with suppress(InputError):
         said = prepare(held.mechanism, table, tmp_path / "out.csv", column="secret").promises[0]
-        if not said.endswith("nothing is promised of reports."):
+        if not said.endswith("its reports have none."):
             stated = re.fullmatch(
                 r"Proved from the integers: epsilon (\S+)/km, euclidean, for numbers in km\.", said
             )

@@ -156,7 +156,7 @@ def test_a_promise_for_near_secrets_is_refused_for_points():
     metric = lattice.metric(unit="km")
     prior, loss = sf.Prior.from_visits(lattice, visits), lattice.loss(visits)
     near = sf.ThresholdPrivacy(1, metric, "1.2 km")
-    with pytest.raises(InputError, match="promise nothing for two points"):
+    with pytest.raises(InputError, match="guarantee nothing for two points"):
         sf.design(prior, loss=loss, guarantees=near)
     made = sf.design(prior, loss=loss, guarantees=sf.MetricPrivacy("1/km", metric), tie_break=False)
     assert "no guarantee per distance for two positions" in summarise(made).markdown()

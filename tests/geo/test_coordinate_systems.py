@@ -365,9 +365,7 @@ class TestDatumOfRows:
         assert "srid" in read_visits(write(left_over, "parquet")).attributes
 
     def test_it_is_not_kept_beside_reports(self):
-        with pytest.raises(
-            InputError, match="states the coordinate system of the source, but reports are in WGS84"
-        ):
+        with pytest.raises(InputError, match="states the coordinate system of the source; reports are in WGS84"):
             sf.release(IDENTITY, self.table(["Tokyo"] * 2), keep=["geodeticDatum"])
 
 

@@ -144,7 +144,7 @@ def test_copies_and_files_keep_it(tmp_path):
 def test_what_cannot_be_is_refused():
     places = places_of("grid")
     prior, loss = sf.Prior.from_visits(places, VISITS), places.loss(VISITS)
-    with pytest.raises(InfeasibleError, match="from the true point with their best guess"):
+    with pytest.raises(InfeasibleError, match="an attacker who sees no report guesses within about"):
         sf.design(prior, loss=loss, guarantees=sf.PlaceDistortion("50 km", places, VISITS))
     asked = sf.PlaceDistortion("500 m", places, VISITS)
     with pytest.raises(InputError, match="with another distortion"):

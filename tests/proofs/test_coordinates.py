@@ -238,7 +238,7 @@ def test_bad_input_is_told():
         CoordinatePrivacy(0)
     with pytest.raises(InputError, match="needs the vertices of a lattice"):
         steepest(sf.Mechanism(np.eye(2)))
-    with pytest.raises(InputError, match="promise for points"):
+    with pytest.raises(InputError, match="is for points"):
         sf.Mechanism(np.eye(2)).promising(CoordinatePrivacy(1))
     other = hexagon(2, 1)
     with pytest.raises(InputError, match="but the secrets are others"):

@@ -127,7 +127,7 @@ def test_one_users_visits_count_for_prior_and_loss(run, visits_file):
         (("--method", "both"), "--method both is unknown", "best, table or noise"),
         (
             ("--method", "noise", "--distortion", "1 km", "--epsilon", "1/km"),
-            "planar noise cannot stand in",
+            "planar noise cannot replace the program",
             "--method",
         ),
         (("--near", "1 km", "--cell", "1 km"), "--near is for points, but --cell asks for cells", "leave one"),

@@ -158,7 +158,7 @@ def report(
         >>> signed.outcome.value, round(signed.facts.promises[0].beliefs[0].belief.upper, 4)
         ('holds', 0.7311)
     """
-    content = held if isinstance(held, MechanismFile) else MechanismFile.of_design(held, {}, visits=visits)
+    content = held if type(held) is MechanismFile else MechanismFile.of_design(held, {}, visits=visits)
     origin = origin or Origin()
     required = require if isinstance(require, Required) else read_requirements(require)
     known = Known.PROVED if visits is not None else Known.STATED
