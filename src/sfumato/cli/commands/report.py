@@ -47,7 +47,7 @@ def command(
     people: People = None,
     skip_damaged: SkipDamaged = False,
 ) -> None:
-    """Write the page of a mechanism: guarantee, cost and attackers.
+    """Write the report of a mechanism, as a page or JSON.
 
     Every guarantee of the file is proved again; claims of its writer are not used. Exit code 0 if all guarantees,
     linear constraints and requirements hold, 1 if one fails, 3 if one is not decided.
