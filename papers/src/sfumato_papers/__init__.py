@@ -1,4 +1,4 @@
-"""Studies: published experiments done again, each in a folder of its own."""
+"""Studies: reproductions of published experiments, one folder each."""
 
 from . import wild
 from .results import Results, rows_of, save

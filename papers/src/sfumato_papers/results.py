@@ -1,7 +1,7 @@
 """Results of a study: its tables as CSV files, and its figures as pictures.
 
-Every published study is a folder here with the same face: ``study(...)`` does the work and returns its
-results, and ``figures(results)`` draws them. `save` writes both, and `rows_of` reads a table again.
+Every study is a folder with the same interface: ``study(...)`` returns results, and ``figures(results)`` draws
+them. `save` writes both, and `rows_of` reads a table again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Results(Protocol):
 
 
 def columns_of(row: DataclassInstance) -> dict[str, object]:
-    """Return a row object's fields as columns; a measured number becomes one for each of its bounds.
+    """Return a row object's fields as columns; a bracket becomes one column for each bound.
 
     The columns of a field ``epsilon`` with a `Bracket` are ``epsilon_lower`` and ``epsilon_upper``.
     """
@@ -49,10 +49,9 @@ def columns_of(row: DataclassInstance) -> dict[str, object]:
 
 
 def rows_of(path: str | os.PathLike[str], kind: type[_Row]) -> list[_Row]:
-    """Read the rows of a table that a study has written, so that its figure can be drawn again.
+    """Read the rows of a study's table, to draw its figure again.
 
-    Columns that are no field of a row are left out. A bracket without a value of its own has the middle of its
-    bounds.
+    Other columns are ignored. A bracket without a value has the middle of its bounds.
 
     Args:
         path: The table (CSV).

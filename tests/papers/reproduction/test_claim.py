@@ -55,7 +55,7 @@ def test_statements_of_ours_are_counted_apart():
 def test_every_paper_names_the_text_that_it_is_quoted_from():
     for name in NAMES:
         version = paper_of(name).version
-        assert version.startswith(("Quoted from ", "No text of it is at hand")), version
+        assert version.startswith(("Quoted from ", "No text was available")), version
         assert version.endswith(".")
 
 

@@ -74,7 +74,7 @@ class AnchorNoise(CompactRepr):
 
     Attributes:
         anchors: The corners.
-        logs: Array (anchors, reports), the logarithms of what is reported at the corners.
+        logs: Logarithms of the report probabilities at the corners, array (anchors, reports).
     """
 
     anchors: Anchors
@@ -96,7 +96,7 @@ class AnchorNoise(CompactRepr):
 
 
 def anchored(anchors: Anchors, points: Floats, reports: Floats, east: float, north: float) -> AnchorNoise:
-    """Return the noise of least loss at the corners whose logarithms change by so much per km.
+    """Return the noise of least loss at the corners with bounded changes of logarithms per km.
 
     The loss at a corner is that of the points around it, by their weights: as if probabilities were interpolated,
     and not their logarithms.
@@ -135,12 +135,12 @@ def distances(points: Floats, others: Floats) -> Floats:
 
 
 def broken(beliefs: Floats, points: Floats, epsilon: float) -> tuple[float, float]:
-    """Return the share of pairs of points whose reports break a promise, and the largest epsilon seen, per km.
+    """Return the share of pairs of points that violate epsilon, and their largest epsilon per km.
 
     Args:
         beliefs: p(o|x), array (points, reports).
         points: Array (points, 2), km, no two the same.
-        epsilon: The promise, per km.
+        epsilon: Per km.
     """
     made: NDArray[np.bool_] = beliefs.max(axis=0) > 0
     logs = np.log(np.maximum(beliefs[:, made], 1e-300))

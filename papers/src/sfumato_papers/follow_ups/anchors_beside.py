@@ -1,4 +1,4 @@
-"""AIPO beside certified noise for coordinates, on points of cities: loss, and the promise between points."""
+"""AIPO compared with certified noise for coordinates, on points of cities: loss and epsilon between points."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class AnchorRow(CompactRepr):
 
     Attributes:
         city: Where the points are.
-        epsilon: The promise that is asked for.
+        epsilon: The requested epsilon.
         mechanism: Its name.
         seed: Of the draw of the reports; None where nothing is drawn.
-        loss: The mean distance from the true point to the report; of the bound, that no mechanism of the promise
-            loses less.
-        broken: The share of pairs of points between which the promise is broken; None where it is proved.
-        epsilon_seen: The largest epsilon between two of these points.
-        epsilon_upper: A bound of epsilon for any two points of the box; None where there is none.
+        loss: The mean distance from the true point to the report; for the bound, a proved lower bound
+            for every mechanism with this epsilon.
+        broken: The share of pairs of points with a larger epsilon; None where epsilon is proved.
+        epsilon_seen: The largest epsilon of these pairs.
+        epsilon_upper: An upper bound of epsilon for all points of the box; None without one.
     """
 
     city: str
@@ -177,7 +177,7 @@ def _row(
 
 
 def _between(beliefs: Floats, points: Floats, epsilon: float) -> tuple[float, float]:
-    """Return what some of the points show of the promise."""
+    """Return the share of violating pairs of some points, and their largest epsilon."""
     distinct = np.unique(points, axis=0, return_index=True)[1]
     chosen = np.random.default_rng(2).permutation(distinct)[:_PAIRS]
     return broken(beliefs[chosen], points[chosen], epsilon)

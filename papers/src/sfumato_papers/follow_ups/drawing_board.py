@@ -51,7 +51,7 @@ class CityRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LimitedRow(CompactRepr):
-    """ExPost with a limit on every single loss, beside ExPost of the same expected loss.
+    """ExPost with a limit on the worst loss, and ExPost of the same expected loss.
 
     ``largest_km`` is the largest distance from a spot to a report that it makes.
     """
@@ -138,7 +138,7 @@ def finer(ground: VisitedPlaces, levels_km: tuple[float, ...]) -> Made:
 
 
 def limited(ground: VisitedPlaces, level_km: float) -> Made:
-    """Limit every loss of ExPost, and compare with ExPost of the same expected loss.
+    """Limit the worst loss of ExPost, and compare with ExPost of the same expected loss.
 
     Args:
         ground: The spots.

@@ -1,4 +1,4 @@
-"""Figure of AIPO: its loss beside that of others on our cities."""
+"""Figure of AIPO: its loss and the losses of others on our cities."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def spanners_figure(rows: Sequence[SpannerRow]) -> Figure:
 def times_figure(rows: Sequence[SpannerTime]) -> Figure:
     """Return how long programs took by the number of places, on the ground where all methods were timed.
 
-    Colours and marks tell what is left out, lines the method.
+    Colours and marks show what is left out, line styles the method.
     """
     figure = blank(7.5, 4.8)
     ax = figure.subplots()

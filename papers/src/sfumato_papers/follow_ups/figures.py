@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CAPTIONS: Final = {
-    SPANNERS: "Spanners. Left: how far the proved loss is above the least one, by the realised dilation. Right: "
-    "rows of the program, for the smallest dilation (lines) and the largest (dots), beside all pairs (dashed).",
+    SPANNERS: "Spanners. Left: proved loss above the least one, by the realised dilation. Right: "
+    "rows of the program, for the smallest dilation (lines), the largest (dots) and all pairs (dashed).",
     SPANNER_TIMES: "Seconds of one program on the grid, by the number of places: the structured method and HiGHS.",
-    BOARD: "Entropy against loss after the best remap, each as a part of what it is without a report, here and as "
-    "published for San Francisco.",
-    "board-remap": "The part of the loss of noise that the remap takes, by the mean length of the noise. Dots: as "
+    BOARD: "Entropy against loss after the best remap, both relative to their values without a report, here and "
+    "as published for San Francisco.",
+    "board-remap": "Share of the loss of noise that the remap removes, by the mean length of the noise. Dots: "
     "published for San Francisco.",
     TOWN: "Entropy against loss on 5 x 5 cells, of two optima of one program, ExPost and the coin.",
     ROUNDS: "PRIVIC: the earth mover's distance of each round's estimate from all check-ins, means over seeds "
     "with intervals of 95 %. Slopes b are per cell.",
     PLACES: "PRIVIC: the mean distance of reports from the visited cell with fewest visits near it (lines) and "
     "from the most visited cell (dashed), at equal tight epsilon.",
-    ANCHORS: "AIPO: loss of the true point against epsilon. Dotted: mechanisms that promise nothing between "
-    "points. Dashed: the proved bound of all mechanisms that keep the promise.",
+    ANCHORS: "AIPO: loss of the true point against epsilon. Dotted: mechanisms without a guarantee between "
+    "points. Dashed: proved lower bound for all mechanisms with this epsilon.",
 }
 
 

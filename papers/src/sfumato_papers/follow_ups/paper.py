@@ -169,7 +169,9 @@ def _privic(city: str, visits: Visits, size: _Size) -> list[StudyPart]:
             for seed in range(1, seeds + 1)
         ),
         *(
-            StudyPart(f"PRIVIC, {city}, beside noise, slope {slope}", compared, (city, visits, slope, size.seeds))
+            StudyPart(
+                f"PRIVIC, {city}, compared with noise, slope {slope}", compared, (city, visits, slope, size.seeds)
+            )
             for slope in size.compared
         ),
     ]
@@ -207,18 +209,18 @@ PAPER: Final = Paper(
     'location privacy", CCS 2014; S. Oya, C. Troncoso and F. Pérez-González, "Back to the drawing board", CCS '
     '2017; S. Biswas and C. Palamidessi, "PRIVIC", 2022; AIPO: "Interpolation-based optimization for enforcing '
     'lp-norm metric differential privacy", arXiv 2601.09946, with the README and code of its artifact',
-    version="Quoted from the abstracts of arXiv 1402.5029 (spanners; the stored copy does not print its version), "
+    version="Quoted from the abstracts of arXiv 1402.5029 (spanners; version unknown), "
     "1705.08779v2 (drawing board), 2206.10525v4 (PRIVIC) and 2601.09946v1 (AIPO), from PRIVIC's code, and "
-    "the README of AIPO's artifact, of which we have a part; the other claims are known to us by summaries.",
+    "part of the README of AIPO's artifact; the other claims are known from summaries.",
     about=(
         "Spanners: programs of least expected distance with metric privacy at 1/km, on grids of 1 km that are "
-        "visited at random and on the most visited spots of each city. Every promise is proved on the integers "
-        "that are sampled.",
+        "visited at random and on the most visited spots of each city. Every epsilon is proved on the sampled "
+        "integers.",
         "The drawing board: the most visited spots in a box of 27.7 km x 12 km around the middle of each city, "
-        "the size of the published one. Noise in the plane is simulated with several seeds; all else is summed.",
+        "the size of the published box. Noise in the plane is simulated with several seeds; the rest is exact.",
         "PRIVIC: the published cells of Paris (16 x 12) or San Francisco (24 x 17) where visits lie there, and 16 "
         "x 12 cells of other cities. Distances, slopes and epsilons are per cell, as in the authors' code, and "
-        "earth mover's distances in km. Each round asks as many as a tenth of the check-ins, drawn independently.",
+        "earth mover's distances in km. Each round has reports of a tenth of the check-ins, drawn independently.",
         "AIPO: points in a box of 8 km x 6 km around the middle of each city, anchors 1 km apart, loss in km "
         "from the true point. The published loss is of travel distances on maps that are not available.",
     ),
@@ -251,7 +253,9 @@ PAPER: Final = Paper(
             f"{ANCHORS}.csv",
         ),
         Equation("AIPO, lower bound", "of all mechanisms", "sf.optimal.coordinate_bound", f"{ANCHORS}.csv"),
-        Equation("Beside AIPO", "a certified promise between points", "sf.optimal.design", f"{ANCHORS}.csv"),
+        Equation(
+            "Compared with AIPO", "a certified guarantee between points", "sf.optimal.design", f"{ANCHORS}.csv"
+        ),
     ),
     minutes=25,
 )

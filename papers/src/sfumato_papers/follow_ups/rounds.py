@@ -148,7 +148,7 @@ def stepped(prior: Floats, distance: Metric, slope: float, steps: int) -> Floats
 
 
 def tight(matrix: Floats, distance: Metric) -> float:
-    """Return the largest epsilon between two secrets, in floating point; reports that nobody makes do not count.
+    """Return the largest epsilon between two secrets, in floating point; impossible reports do not count.
 
     Args:
         matrix: p(o|s), array (n, m).

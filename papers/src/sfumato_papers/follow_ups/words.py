@@ -1,4 +1,4 @@
-"""Findings as text of a page: tables beside published values."""
+"""Tables of findings and published values, in Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism in both conventions: what tables of utilities keep, and how good their answers are."""
+"""The exponential mechanism in both conventions: epsilon of tables of utilities, and quality of the answers."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class ChoiceRow(CompactRepr):
         kind: What the table is: any, monotone (no answer gains where another loses), symmetric (every secret has
             the same utilities in another order), or steep (one answer against all others).
         convention: The convention: exp(epsilon u / Delta), or half the exponent.
-        seed: What made the table; 0 for a steep one.
+        seed: The seed of the table; 0 for a steep one.
         number: Its number.
         secrets: The number of data sets.
         answers: The number of answers.
-        promised: What the convention promises for every table.
-        kept: The epsilon that this table keeps.
+        promised: The epsilon that the convention guarantees for every table.
+        kept: The epsilon of this table.
         measured: The same, measured on the integers of the mechanism, rounded up.
         range: The range of the privacy loss.
         measured_range: The same, measured on the integers, rounded up.
         below_best: How far the answer is below the best on average, for the worst data set.
-        below_best_bound: The bound of it.
+        below_best_bound: Its upper bound.
     """
 
     kind: str
@@ -64,7 +64,7 @@ def choice_rows(seed: int, tables: int) -> list[ChoiceRow]:
 
 
 def steep_rows() -> list[ChoiceRow]:
-    """Return both conventions on tables in which one answer stands against ever more others."""
+    """Return both conventions on tables with one answer against growing numbers of others."""
     found = []
     for number, size in enumerate(_SIZES):
         values = np.zeros((2, size))

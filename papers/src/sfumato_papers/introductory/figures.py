@@ -1,4 +1,4 @@
-"""Figures that teach: noise, epsilon as odds, floats that give answers away, and a factor of two."""
+"""Figures of the introduction: noise, epsilon as odds, revealing floats, and a factor of two."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _LOOKS: Final = {0.01: ("o", 0), 0.1: ("s", 2), 0.5: ("^", 1)}
 
 CAPTIONS: Final = {
     "what-noise-does": "Two counts that differ by one person, 10 and 11, with integer Laplace noise at epsilon "
-    "1/2. Every report can come from both, and from one at most e^(1/2) times as often as from the other.",
+    "1/2. Both can cause every report; its two probabilities differ at most by a factor e^(1/2).",
     "what-epsilon-means": "The largest belief in a fact after one report, against epsilon (left), and after "
-    "several reports of epsilon 0.5 each (right). Odds grow by a factor of at most e to all epsilons together.",
+    "several reports of epsilon 0.5 each (right). Odds grow at most by the factor e^(sum of epsilons).",
     "what-floats-give-away": "Textbook Laplace noise in floating point: the share of reports of the answer 0 that "
-    "the answer 1 can never make. Integer noise has none.",
-    "two-conventions": "The exponential mechanism at epsilon 1 in both conventions. Left: one answer against ever "
-    "more others comes as close as one likes to what the convention promises (dotted). Right: random tables; "
-    "monotone and symmetric ones keep at most half of what the first promises.",
+    "are impossible for the answer 1. Integer noise has none.",
+    "two-conventions": "The exponential mechanism at epsilon 1 in both conventions. Left: one answer against "
+    "growing numbers of others approaches the guaranteed epsilon (dotted). Right: random tables; monotone "
+    "and symmetric ones have at most half of the first convention's epsilon.",
 }
 
 

@@ -1,4 +1,4 @@
-"""Laplace noise: what it promises and how wide it is, in real numbers and in integers, drawn and in floats."""
+"""Laplace noise: epsilon and width, in real numbers, integers and floats."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class NoiseRow(CompactRepr):
 
     Attributes:
         epsilon: The epsilon that was asked for.
-        sensitivity: How far one record moves the answer.
+        sensitivity: The largest change of the answer by one record.
         scale: The scale of the noise, sensitivity / epsilon.
         deviation: The standard deviation of noise in real numbers, from its density by quadrature.
         deviation_formula: The same by the formula sqrt(2) sensitivity / epsilon.
         deviation_of_integers: The standard deviation of integer noise, from its probabilities.
-        kept: The epsilon that integer noise on a range keeps between neighbours, on its integers, rounded up.
+        kept: The epsilon of integer noise on a range between neighbours, from its integers, rounded up.
     """
 
     epsilon: float
@@ -45,16 +45,16 @@ class NoiseRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DrawRow(CompactRepr):
-    """Integer noise that was drawn.
+    """Drawn integer noise.
 
     Attributes:
         epsilon: The epsilon, at sensitivity 1.
         seed: The seed.
         draws: How many.
         absolute: The mean absolute noise of the draws.
-        absolute_closed: What it is by the closed form.
+        absolute_closed: The same by the closed form.
         near: The share of draws within one scale.
-        near_closed: What it is by the closed form.
+        near_closed: The same by the closed form.
     """
 
     epsilon: float
@@ -68,14 +68,14 @@ class DrawRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FloatRow(CompactRepr):
-    """Textbook noise in floats for the answers 0 and 1, and who can tell them apart.
+    """Textbook noise in floats for the answers 0 and 1, and the reports that distinguish them.
 
     Attributes:
         epsilon: The epsilon of the mathematics, at sensitivity 1.
         seed: The seed.
         draws: How many reports for each answer.
         told_0: The share of reports of the answer 0 that the answer 1 can never make.
-        told_1: The share of reports of the answer 1 that look so; it must be 0.
+        told_1: The same share for the answer 1; it must be 0.
     """
 
     epsilon: float
@@ -125,7 +125,7 @@ def _noise(epsilon: str, sensitivity: int) -> NoiseRow:
 
 
 def draw_rows(seed: int, draws: int) -> list[DrawRow]:
-    """Return what integer noise does, drawn as it is for releases but with a seed."""
+    """Return statistics of integer noise, drawn as for releases but with a seed."""
     found = []
     for epsilon in EPSILONS:
         noise = DiscreteLaplace(epsilon)
@@ -146,7 +146,7 @@ def draw_rows(seed: int, draws: int) -> list[DrawRow]:
 
 
 def float_rows(seed: int, draws: int) -> list[FloatRow]:
-    """Return how often textbook noise in floats gives the answer away.
+    """Return how often textbook noise in floats reveals the answer.
 
     A float x between -1/2 and 1/2 that is not a multiple of 2**-53 cannot be 1 + n for any float n: then n lies
     between -3/2 and -1/2, is a multiple of 2**-53, and the sum is exact (Sterbenz). It can be 0 + n.

@@ -1,4 +1,4 @@
-"""Epsilon as odds: how far a report, or several, may move the belief in a fact."""
+"""Epsilon as odds: how far one or several reports may move a belief."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REPORTS: Final = (1, 2, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OddsRow(CompactRepr):
-    """The largest belief in a fact after reports.
+    """The largest belief in a fact, given the reports.
 
     Attributes:
         epsilon: The epsilon of each report.
@@ -25,7 +25,7 @@ class OddsRow(CompactRepr):
         total: The epsilon of all.
         prior: The belief before.
         posterior: The largest belief afterwards.
-        factor: By how much the odds grow.
+        factor: The growth of the odds.
     """
 
     epsilon: float

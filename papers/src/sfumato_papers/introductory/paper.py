@@ -64,15 +64,15 @@ def _tables(seed: int, tables: int) -> Made:
 
 PAPER: Final = Paper(
     name="introductory",
-    title="Privacy mechanisms, an introduction: noise, choices, and what several of them cost",
+    title="Privacy mechanisms, an introduction: noise, choices and composition",
     source='"Privacy Mechanisms", an introductory article on the Laplace and the exponential mechanism; F. '
     "McSherry and K. Talwar, FOCS 2007; I. Mironov, CCS 2012",
     version="Quoted from the abstract of Mironov (CCS 2012); the article's equations and the other claims are "
-    "known to us by summaries.",
+    "known from summaries.",
     about=(
-        "Two data sets are neighbours if one is the other and one record more. The tables have what each "
-        "mechanism keeps between neighbours, measured on the integers that are sampled, beside what is promised.",
-        "Integer noise is drawn as it is for releases, but with seeds. Numbers over seeds are means with "
+        "Two data sets are neighbours if one is the other and one record more. The tables have each "
+        "mechanism's epsilon between neighbours, measured on the sampled integers, and the guaranteed epsilon.",
+        "Integer noise is drawn as for releases, but with seeds. Numbers over seeds are means with "
         "intervals of 95 %.",
     ),
     parts=_parts,
@@ -87,8 +87,8 @@ PAPER: Final = Paper(
         Equation("Laplace mechanism", "in integers", "sf.mechanisms.DiscreteLaplace", f"{DRAWS}.csv"),
         Equation("(4), (5)", "two queries", "sf.mechanisms.JointQueries", f"{JOINT}.csv"),
         Equation("(6), (7)", "the exponential mechanism", "sf.mechanisms.ExponentialMechanism", f"{CHOICES}.csv"),
-        Equation("Beside it", "bounded range", "sf.privacy.BoundedRange", f"{CHOICES}.csv"),
-        Equation("Beside it", "epsilon as odds", "sf.privacy.band", f"{ODDS}.csv"),
+        Equation("In addition", "bounded range", "sf.privacy.BoundedRange", f"{CHOICES}.csv"),
+        Equation("In addition", "epsilon as odds", "sf.privacy.band", f"{ODDS}.csv"),
     ),
     minutes=2,
     visits=False,

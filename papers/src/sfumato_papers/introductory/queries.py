@@ -1,4 +1,4 @@
-"""Queries and their sensitivities, and what several of them cost together."""
+"""Queries, their sensitivities and their joint cost."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class SensitivityRow(CompactRepr):
     """The sensitivity of a query over all data sets of up to three records.
 
     Attributes:
-        query: What is asked.
-        datasets: How many data sets were looked at.
+        query: The query.
+        datasets: The number of data sets.
         sensitivity: The largest difference between two data sets that differ by one record more.
         witness: Two that attain it.
     """
@@ -60,11 +60,11 @@ class JointRow(CompactRepr):
     """Several queries with integer Laplace noise, released together.
 
     Attributes:
-        queries: What is asked, joined by " and ".
+        queries: The queries, joined by " and ".
         rule: How epsilon is shared: the same noise on each, or as given.
         epsilons: The epsilon of each, joined by blanks.
-        allowed: Their sum, which all together may cost.
-        kept: What they cost, measured on the integers of the joint mechanism, rounded up.
+        allowed: Their sum, the limit of the joint cost.
+        kept: The joint cost, measured on the integers of the joint mechanism, rounded up.
         vector: The sum of |change of query i| epsilon_i / Delta_i, at its largest over neighbours: the cost by
             the sensitivity of the vector of answers.
     """
@@ -89,7 +89,7 @@ def sensitivity_rows() -> list[SensitivityRow]:
 
 
 def joint_rows() -> list[JointRow]:
-    """Return what several queries cost together, with the same noise on each and with shares of one's own."""
+    """Return the joint cost of several queries, with equal noise and with given shares."""
     names = list(QUERIES)
     return [
         _joint(names[:2], Fraction(1), "the same noise"),

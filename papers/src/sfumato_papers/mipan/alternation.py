@@ -42,7 +42,7 @@ def alternate(seed: int, *, reset: bool) -> list[AlternationRow]:
 
     Args:
         seed: Of the start; see `start_of`.
-        reset: Whether the classifier begins anew in each round.
+        reset: Whether the classifier starts from scratch in each round.
 
     Raises:
         MissingExtraError: If torch is not installed.

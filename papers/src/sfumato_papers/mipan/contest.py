@@ -1,4 +1,4 @@
-"""Contest of mechanisms that hide a label of visits at the same loss, beside the certified optimum."""
+"""Contest of mechanisms that hide a label of visits at the same loss, including the certified optimum."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from sfumato.geo import Grid, Projection, Visits
 from sfumato.learning import Pairs
 
 HOMES: Final = ("home_area", "area")
-"""Columns that tell where people live, the first that there is."""
+"""Columns with people's homes; the first existing one is used."""
 
-_LEAST: Final = 10  # visits in the region of whoever is hidden
+_LEAST: Final = 10  # visits in the region of each hidden user
 _STEP_M: Final = 500.0  # between the corners of regions that are tried
 _DEGREES: Final = 0.01  # the squares of which the busiest one lies in the region
 
@@ -31,7 +31,7 @@ class Hidden(CompactRepr):
         name: What is hidden, in words.
         cells: The cells of the region.
         data: The visits with their labels; users are numbers, from the most frequent visitor on.
-        homes: Whether it is where people live, and not who they are.
+        homes: Whether the label is the home, not the user.
     """
 
     source: str
@@ -79,20 +79,19 @@ def busiest(visits: Visits, size_m: tuple[float, float], cell_m: float) -> Grid:
 def hidden_in(
     source: str, visits: Visits, users: tuple[int, ...], size_m: tuple[float, float], cell_m: float
 ) -> list[Hidden]:
-    """Return what is hidden in a file of visits: its most frequent visitors, and two places where people live.
+    """Return the labels to hide in a file of visits: its most frequent visitors, and two home areas.
 
-    Homes are hidden where there is a column of `HOMES` with two values in the region; a file without one has
-    the users alone.
+    Home areas need a column of `HOMES` with two values in the region.
 
     Args:
         source: The name of the visits.
         visits: The visits.
-        users: How many of the most frequent visitors to hide, each time.
+        users: Numbers of most frequent visitors to hide.
         size_m: Width and height of the region.
         cell_m: The side of a cell.
 
     Raises:
-        DataError: If the visits tell no users, or fewer than two have enough visits in the region.
+        DataError: If the visits have no users, or fewer than two have enough visits in the region.
     """
     if visits.user is None:
         raise DataError(

@@ -50,7 +50,7 @@ class Experiment:
     Attributes:
         name: What it is called.
         max_loss_m: L, the largest expected distance allowed, metres.
-        epsilon_per_m: Of the planar Laplace noise beside it.
+        epsilon_per_m: Epsilon of the planar Laplace noise for comparison.
     """
 
     name: str
@@ -142,7 +142,7 @@ def _cells(data: Pairs, cell_m: float) -> tuple[Space, Space]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SquareDesign(CompactRepr):
-    """A matrix on cells of the square, measured exactly on the records that it was made from.
+    """A matrix on cells of the square, measured exactly on its training records.
 
     Attributes:
         experiment: The experiment.
@@ -150,11 +150,11 @@ class SquareDesign(CompactRepr):
         seed: Of the data and the training.
         loss_m: The expected distance from the records to their reports.
         error: Of the best guess of the person from a report.
-        largest_error: What no matrix on these cells within the limit exceeds: proved. None but for the optimum.
+        largest_error: A proved upper bound for matrices on these cells within the limit; only for the optimum.
         information_bits: The mutual information of person and report.
         guess_information_bits: That of person and best guess.
         unknown_bits: The entropy of the person, given the best guess.
-        guess_error: The error of whoever sees the best guess alone.
+        guess_error: The error, given the best guess only.
     """
 
     experiment: str

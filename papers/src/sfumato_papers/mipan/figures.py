@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 CAPTIONS: Final = {
     "payoffs": "Figure 1. What the classifier gains in each of the 16 cases of Example 1. With the probability "
-    "of success the generator leaves truth for swap and the classifier follows, again and again; with the other "
-    "two payoffs to swap changes nothing.",
-    "swapping": "Example 1, round by round. With cross entropy the two lines cross again and again: a comes to "
-    "mean the other person. With mutual information they meet.",
+    "of success, generator and classifier alternate between truth and swap without end. With the other "
+    "two payoffs, swapping gains nothing.",
+    "swapping": "Example 1, round by round. With cross entropy the two lines cross repeatedly, and a changes its "
+    "meaning. With mutual information they meet.",
     "alternation": "Algorithm 1 on Example 1 against a trained classifier, from each start: how often the best "
-    "guess is right after each round, with a new classifier in each round and with one that goes on.",
+    "guess is right after each round, with a new classifier in each round and with one trained further.",
     "clouds-1": "Experiment 1 (270 m): one report of each test record, in the colour of its person. Where "
-    "colours lie on each other, a report does not tell whose it is. Reports of one cell are spread over it.",
-    "clouds-2": "Experiment 2 (173 m): the same. The limit allows hiding a part. The tables report cells near "
+    "colours overlap, a report does not reveal its person. Reports of one cell are spread over it.",
+    "clouds-2": "Experiment 2 (173 m): the same. The limit allows partial hiding. The tables report cells near "
     "the corner, in the middle or between corners; the network stays, or goes to a blurred middle.",
     "grids": "Bayes errors by grid, with intervals of 95 % over seeds; the dotted line is a blind guess. On the "
-    "coarsest grid everything looks hidden, with the true places, too: compare on equal grids only.",
-    "hits": "Bayes errors on the finest grid by the number of reports of each record. Counted from few reports "
-    "they are too low (left); the correction takes most of that away (right).",
-    "people": "Users of a city, and where people live: the error of the best guess that mechanisms of the same "
-    "loss leave, on the visits learned from and on held-out ones, with intervals of 95 % over random splits. The "
-    "dashed line is what no table of the cells exceeds on the visits learned from.",
+    "coarsest grid even true places look hidden: compare on equal grids only.",
+    "hits": "Bayes errors on the finest grid by the number of reports of each record. Counts from few "
+    "reports are too low (left); the correction removes most of this bias (right).",
+    "people": "Users of a city, and home areas: the error of the best guess against mechanisms of the same loss, "
+    "on training visits and held-out ones, with 95 % intervals over random splits. Dashed: proved upper bound "
+    "for all tables of the cells on the training visits.",
     "people-clouds": "Where users are reported, at the smaller limit: the area of a dot is the share of a user's "
-    "reports in a cell. Users are set apart within a cell so that they do not hide each other.",
+    "reports in a cell. Users are drawn next to each other within a cell.",
 }
 """Captions by the names of figures."""
 

@@ -1,4 +1,4 @@
-"""A guess of the label, made from a report: what it tells, and the theorems about it on random channels."""
+"""The best guess of the label from a report: its information, and theorems about it on random channels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sfumato.leakage import joint_information_bits
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GuessedLabel(CompactRepr):
-    """A label and what is said of it.
+    """Error and information of a guessed label.
 
     Attributes:
-        error: The error of the best guess of whoever hears what is said.
-        information_bits: The mutual information of the label and what is said.
-        unknown_bits: The entropy of the label, given what is said.
+        error: The error of the best guess, given the statement.
+        information_bits: The mutual information of label and statement.
+        unknown_bits: The entropy of the label, given the statement.
     """
 
     error: float
@@ -28,7 +28,7 @@ class GuessedLabel(CompactRepr):
 
     @classmethod
     def of(cls, shares: Floats) -> GuessedLabel:
-        """Return what the best guess of a label from a report tells.
+        """Return error and information of the best guess of a label from a report.
 
         Args:
             shares: P(x, z) of label and report, array (labels, reports).
@@ -39,7 +39,7 @@ class GuessedLabel(CompactRepr):
 
     @classmethod
     def said(cls, joint: Floats) -> GuessedLabel:
-        """Return what is told by something with the joint distribution P(x, y), array (labels, values)."""
+        """Return the same for a statement with the joint distribution P(x, y), array (labels, values)."""
         shares = joint.sum(axis=1)
         entropy = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
         information = joint_information_bits(joint)

@@ -13,28 +13,28 @@ _ROOM: Final = "sfumato_papers.mipan"
 
 PAPER: Final = Paper(
     name="mipan",
-    title="Learned mechanisms (MI-PAN), beside the optimum",
+    title="Learned mechanisms (MI-PAN) compared with the optimum",
     source='M. Romanelli, C. Palamidessi and K. Chatzikokolakis, "Optimal Obfuscation Mechanisms via Machine '
     'Learning", CSF 2020, sections II to IV',
     version="Quoted from the abstract of arXiv 1904.01059: sentences that it has under this title and under the "
-    'first one, "Generating Optimal Privacy-Protection Mechanisms via Machine Learning". Of sections, equations, '
-    "figures and numbers we have summaries alone.",
+    'first one, "Generating Optimal Privacy-Protection Mechanisms via Machine Learning". Sections, equations, '
+    "figures and numbers are known from summaries.",
     about=(
         "A generator reports places with noise, within a limit of the mean distance, and a classifier guesses who "
         "reports. The Bayes error is the probability that the best guess is wrong; more is better. A learned "
-        "mechanism promises no likelihood ratio: its errors are measured.",
+        "mechanism has no guaranteed likelihood ratio: its errors are measured.",
         "Experiments 1 and 2 have four people around a square of 300 m, with data made here. The learned network "
-        "reports any place of the plane; it has two heads, where the paper's has one, since a single one cannot "
+        "reports any place of the plane. It has two heads (the paper's has one), because a single one cannot "
         "split its reports, and is trained in the full size only. The tables report cells of 50 m: the learned "
-        "table, made to protect other records, too; the annealed table, which a target of rising order brings "
-        "near the optimum for its own records; least information (the paper's target); and the certified optimum, "
-        "which alone is proved to be one, for the records that it was made from.",
-        "Errors on grids are counted from drawn reports, as in equation 27. That is too low on fine grids with "
-        "few reports, so a corrected estimate stands next to it. Means are over seeds of data, training and "
-        "draws; intervals are Student's, of 95 %.",
+        "table, made to protect other records too; the annealed table, trained with rising order towards the "
+        "optimum for its own records; least information (the paper's target); and the certified optimum, the only "
+        "one that is proved optimal, for its training records.",
+        "Errors on grids are counted from drawn reports, as in equation 27. These are too low on fine grids with "
+        "few reports, so there is a corrected estimate too. Means are over seeds of data, training and "
+        "draws, with Student's 95 % intervals.",
         "Users of a city are those with most visits in a region that holds the most visits. They are numbered "
-        "from the most frequent one on, and are not the users of the paper. Mechanisms are built on equal cells "
-        "from a random 80 % of the visits; errors there and on the rest are sums over cells, and no draws. "
+        "by frequency, and are not the users of the paper. Mechanisms are built on equal cells "
+        "from a random 80 % of the visits; errors there and on the rest are exact sums over cells. "
         "Check-ins of one user are not independent, so held-out months could be harder.",
     ),
     parts=parts_of,

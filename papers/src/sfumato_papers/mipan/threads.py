@@ -1,4 +1,4 @@
-"""One thread for whatever a part computes, so that it makes the same bytes on any number of cores."""
+"""Single-threaded computation, for the same bytes on any number of cores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sfumato.errors import MissingExtraError
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch and BLAS compute in one thread, and give back those that there were.
+    """Limit torch and BLAS to one thread, and restore their numbers of threads.
 
     Raises:
         MissingExtraError: If torch is not installed.

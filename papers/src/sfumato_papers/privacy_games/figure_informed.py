@@ -29,7 +29,7 @@ def informed_figure(rows: Sequence[InformedRow]) -> Figure:
                 left.plot(shares, line, color=style(name)["color"], linewidth=0.6, alpha=0.4)
         left.plot(shares, middle, **style(name))
     left.set(
-        xlabel="share of visits moved to the two likeliest cells", ylabel="error of the informed attacker (km)"
+        xlabel="share of visits moved to the two most likely cells", ylabel="error of the informed attacker (km)"
     )
     left.set_ylim(bottom=0)
     finish(left)

@@ -25,28 +25,27 @@ CAPTIONS: Final = {
     "line is a user, the thick one the median.",
     "figure-2b": "Figure 2b: the cost of each mechanism against the error of the best attacker, which distortion "
     "and joint are designed to match. Thin lines are users, marks medians for each epsilon.",
-    "figure-3": "Figure 3: each mark is a user at an epsilon. Above the line the Bayesian attacker errs "
-    "more against metric than against distortion of the same distortion privacy.",
-    "figure-4": "Figure 4: the error of the best attacker against that of the Bayesian one, for each mechanism. "
-    "Each mark is a user at an epsilon; on the line both err alike.",
-    "figure-5": "Figure 5: the error that joint forces, beside those that metric and distortion force, in "
-    "scenarios 1 and 2.",
+    "figure-3": "Figure 3: each mark is a user at an epsilon. Above the line the Bayesian attacker's "
+    "error is larger against metric than against distortion of the same distortion privacy.",
+    "figure-4": "Figure 4: the error of the best attacker against the Bayesian one's, for each mechanism. "
+    "Each mark is a user at an epsilon; on the line both are equal.",
+    "figure-5": "Figure 5: the errors that joint, metric and distortion force, in scenarios 1 and 2.",
     "figure-6": "Figure 6: users have stronger habits than the design assumed, and the attacker knows "
     "it. On the left medians over epsilons, for each user (thin) and for all (thick); on the right "
     "each user at each epsilon, at the largest share moved.",
-    "figure-7": "Figure 7: epsilon and d_m chosen apart. Above privacy and cost of joint against the "
-    "larger of the two others; below those of the first user.",
-    "figure-8": "Figure 8: rows left out beyond a threshold. Above metric privacy without far pairs: the "
-    "epsilon that is kept in truth, and the cost, where the near pairs connect all cells. Below "
+    "figure-7": "Figure 7: epsilon and d_m chosen separately. Top: privacy and cost of joint against the "
+    "larger of the two others. Bottom: the same for the first user.",
+    "figure-8": "Figure 8: rows left out beyond a threshold. Top: metric privacy without far pairs: the "
+    "true epsilon and the cost, where near pairs connect all cells. Bottom: "
     "distortion without far guesses, and joint without far guesses and far pairs (on a coarser map in the "
-    "full size): what is left of the error that was asked for, and of the cost.",
-    f"figure-8{SECONDS}": "Figure 8: the time that each program took, which differs from run to run. Programs "
+    "full size): the remaining shares of the requested error and of the cost.",
+    f"figure-8{SECONDS}": "Figure 8: solver times, which differ from run to run. Programs "
     "without far guesses are solved by a general back-end, all others by the structured method.",
-    "prices": "What one more metre of error costs. On the left in scenarios 1 and 2; on the right the "
-    "price (mark) between the proved slopes of the least cost to both sides (bar).",
-    "attacker": "The equilibrium of one user. Arrows lead from reports to guesses, wider where a report "
-    "and its guess are likelier together; a ring is a report that is believed. Pairs of report and guess that are "
-    "rarer than 1 in 500 are left out. Discs show how often the user visits each cell.",
+    "prices": "The cost of one more metre of error. Left: scenarios 1 and 2. Right: the "
+    "price (mark) between the proved slopes of the least cost on both sides (bar).",
+    "attacker": "The equilibrium of one user. Arrows lead from reports to guesses, wider for more probable "
+    "pairs of report and guess; a ring is a report that the attacker guesses itself. Pairs rarer than 1 in 500 "
+    "are omitted. Discs show how often the user visits each cell.",
 }
 
 

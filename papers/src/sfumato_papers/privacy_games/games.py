@@ -3,14 +3,14 @@
 A user's prior is how often they visit each cell of their map; the cost of a report is 0 where it is the true cell
 and 1 elsewhere (Hamming); the error of attackers is the Euclidean distance. The mechanisms are
 
-- *metric*: the mechanism of least cost with metric privacy epsilon, for all pairs of cells (equation 22);
-- *distortion*: that of least cost against which the best attacker errs by at least d_m (equation 21);
-- *joint*: that of least cost with both (equation 24).
+- *metric*: least cost with metric privacy epsilon, for all pairs of cells (equation 22);
+- *distortion*: least cost with an error of the best attacker of at least d_m (equation 21);
+- *joint*: least cost with both constraints (equation 24).
 
 In scenario 1, d_m is the error of the best attacker against *metric*; in scenario 2 it lies halfway between that
 and the most that any mechanism can force. Each mechanism is attacked by the best attacker (equation 19) and by
-one who draws their guess from their posterior (equation 25). In section 9.2 the user is more often at the two
-likeliest cells than the design assumed; the best attacker either knows that, or believes the design's prior.
+one who draws the guess from the posterior (equation 25). In section 9.2 the user is more often at the two
+most likely cells than the design assumed; the best attacker either knows that, or believes the design's prior.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ Game = tuple[GameRow, GameRow, GameRow]
 class InformedRow:
     """Attackers of one design of scenario 1 who know more than it assumed (section 9.2); errors in km.
 
-    The share ``sharper`` of the user's visits moved to the two likeliest cells.
+    The share ``sharper`` of the user's visits moved to the two most likely cells.
     """
 
     user: int
@@ -92,7 +92,7 @@ class InformedRow:
 class PriceRow:
     """The equilibrium of one design with a distortion; errors in km, the price in shares of false cells per km.
 
-    The mechanism forces ``error_lower`` on every attacker; none of the same promise and no more cost can force
+    The mechanism forces ``error_lower`` on every attacker; none of the same guarantee and no more cost can force
     more than ``error_upper``. Both are proved.
     """
 
@@ -107,7 +107,7 @@ class PriceRow:
 
 
 class UserGame:
-    """One user's game: what they lose, what attackers miss, and the designs between.
+    """One user's game: costs, errors of attackers, and designs.
 
     Args:
         person: The user.
@@ -128,13 +128,13 @@ class UserGame:
         self.most = blind(self.prior, self.distance).error
 
     def held(self, minimum: float) -> float:
-        """Return a distortion, or the most that leaves the programs some room."""
+        """Return a distortion, limited so that the programs have an interior."""
         return min(minimum, _MOST * self.most)
 
     def design(
         self, epsilon: float | None, minimum: float | None, gap: float, start: Design | None = None
     ) -> Design:
-        """Return the mechanism of least cost with what is asked; ties are not broken."""
+        """Return the mechanism of least cost with the given constraints; ties are not broken."""
         asked: list[MetricPrivacy | DistortionPrivacy] = []
         if epsilon is not None:
             asked.append(MetricPrivacy(epsilon, self.distance))
@@ -177,7 +177,7 @@ class UserGame:
         )
 
     def informed(self, epsilon: float, name: str, found: Design, shares: Sequence[float]) -> list[InformedRow]:
-        """Return what attackers achieve against a design who know more than it assumed."""
+        """Return errors of attackers who know more than the design assumed."""
         mechanism, d, rows = found.mechanism, self.distance, []
         for share in shares:
             truth = self.prior.sharpened(share)
@@ -197,7 +197,7 @@ def played(person: Person, epsilon: float, gap: float, shares: Sequence[float]) 
         person: The user.
         epsilon: Per km.
         gap: The relative gap to the least cost that is proved.
-        shares: The shares of visits that move to the two likeliest cells (section 9.2).
+        shares: The shares of visits that move to the two most likely cells (section 9.2).
     """
     game = UserGame(person)
     tables: dict[str, list[TableRow]] = {GAMES: [], INFORMED: [], PRICES: [], TIMES: []}
@@ -225,7 +225,7 @@ def played(person: Person, epsilon: float, gap: float, shares: Sequence[float]) 
 
 
 def repeated(person: Person, epsilon: float, gap: float) -> Made:
-    """Repeat *metric* and *joint* of scenario 1 at another gap: what differs then is not for want of accuracy."""
+    """Repeat *metric* and *joint* of scenario 1 at a smaller gap, to rule out inaccuracy."""
     game = UserGame(person)
     metric = game.design(epsilon, None, gap)
     first = game.row(1, epsilon, METRIC, None, metric)
@@ -241,7 +241,7 @@ def repeated(person: Person, epsilon: float, gap: float) -> Made:
 
 
 def seconds_of(scenario: int, person: Person, epsilon: float | None, name: str, found: Design) -> TableRow:
-    """Return the time that a design took."""
+    """Return the time of a design."""
     return {
         "scenario": scenario,
         "user": person.number,

@@ -1,4 +1,4 @@
-"""A small case in which *joint* costs more than the dearer of *metric* and *distortion*: five points on a line.
+"""A small case in which *joint* costs more than either of *metric* and *distortion*: five points on a line.
 
 The prior is uniform, the cost Hamming, the distance that of the numbers 0 to 4, and epsilon is 1.
 """

@@ -142,25 +142,25 @@ def _of_one(person: Person, size: _Size, *, first: bool) -> list[StudyPart]:
 
 PAPER: Final = Paper(
     name="privacy-games",
-    title="Privacy games: what optimal privacy costs each user, and what attackers still find",
+    title="Privacy games: the cost of optimal privacy, and the error of attackers",
     source='R. Shokri, "Privacy Games: Optimal User-Centric Data Obfuscation", PoPETs 2015, sections 6 to 9 and '
     "appendix C",
     version="Quoted from the abstract of arXiv 1402.3426v3; that of PoPETs 2015 (2), pages 299 to 315, has the "
-    "three sentences, too. Of the sections, equations and figures we have summaries alone.",
+    "three sentences too. Sections, equations and figures are known from summaries.",
     about=(
-        "Users are drawn at random of those who have enough visits on one map; they are not those of the "
-        "paper, whose data are not public. Each has a map of their own where they have most visits. Their "
-        "prior is how often they visit each cell, the cost is the share of reports that are not the true cell, "
+        "Users are drawn at random among those with enough visits on one map. They are not the paper's, whose "
+        "data are not public. Each has a map around most of their visits. The "
+        "prior is the share of visits of each cell, the cost is the share of reports that are not the true cell, "
         "and the error of attackers is a distance in km.",
-        "Metric is the mechanism of least cost with metric privacy for all pairs of cells, distortion that of "
-        "least cost against which the best attacker errs by at least d_m, and joint that of least cost with "
-        "both. Every promise is proved on the integers that are sampled, and each cost lies within a proved "
-        "gap of the least one: a relative gap of 0.0001, and 0.000001 where designs are repeated or priced. "
-        "Ties between mechanisms of equal cost are not broken: the errors of attackers are those of the "
-        "mechanisms that were found.",
+        "Metric has least cost with metric privacy for all pairs of cells, distortion has "
+        "least cost with an error of the best attacker of at least d_m, and joint has least cost with "
+        "both. Every guarantee is proved on the sampled integers, and each cost lies within a proved "
+        "relative gap of the least one: 0.0001, and 0.000001 where designs are repeated or priced. "
+        "Ties between mechanisms of equal cost are not broken, and other optima can leave attackers other "
+        "errors.",
         "In scenario 1, d_m is the error of the best attacker against metric; in scenario 2 it lies halfway "
-        "between that and the most that can be forced; in scenario 3 epsilon and d_m are chosen apart. Near "
-        "the most that can be forced the programs have no room, so d_m is held to 99.9 % of it.",
+        "between that and the largest possible error; in scenario 3 epsilon and d_m are chosen separately. Near "
+        "the largest possible error the programs have almost no interior, so d_m is limited to 99.9 % of it.",
     ),
     parts=_parts,
     claims=claims,
@@ -179,10 +179,10 @@ PAPER: Final = Paper(
         Equation("(25)", "the Bayesian attack", "sf.attacks.bayes", f"{GAMES}.csv"),
         Equation("(27)", "the attack without weights", "sf.attacks.unweighted"),
         Equation("(28)", "the attack without a prior", "sf.attacks.prior_free"),
-        Equation("(29)", "the same for each guess apart", "sf.attacks.per_guess"),
+        Equation("(29)", "the same for each guess separately", "sf.attacks.per_guess"),
         Equation("Section 9.2", "the best attack with a sharper prior", "sf.attacks.optimal", f"{INFORMED}.csv"),
         Equation(
-            "Beside section 9.2",
+            "In addition to section 9.2",
             "the attack the design expected",
             "sf.attacks.misinformed",
             f"{INFORMED}.csv",

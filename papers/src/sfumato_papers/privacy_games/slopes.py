@@ -1,4 +1,4 @@
-"""Prices of privacy, held against the costs of a little more and a little less; and the attacker's equilibrium."""
+"""Prices of privacy, compared with the slopes of the least cost; and the attacker's equilibrium."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SlopeRow(CompactRepr):
     """The price of d_m, between proved slopes of the least cost to both sides; lengths in km, prices per km.
 
     The least cost is a convex function of d_m, so its slope lies between ``slope_below`` and ``slope_above``.
-    ``error_strategy`` is what an attacker with the equilibrium strategy errs by against the mechanism.
+    ``error_strategy`` is the error of an attacker with the equilibrium strategy.
     """
 
     user: int

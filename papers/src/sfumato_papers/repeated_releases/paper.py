@@ -1,4 +1,4 @@
-"""Repeated releases as a study to reproduce: what time costs under fresh noise, a memo, and noise on a memo."""
+"""Repeated releases as a study to reproduce: the cost of time with fresh noise, a memo, and noise on a memo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _parts(setting: Setting) -> Sequence[StudyPart]:
 
 
 def _busiest(name: str, visits: Visits) -> tuple[Visits, str]:
-    """Return the visits of the person with most of them, and a map around where they usually are."""
+    """Return the visits of the person with most visits, and a map around their median."""
     person = next(iter(visits.users()), None) if visits.user is not None else None
     if person is None:
         raise DataError(
@@ -60,7 +60,7 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
         ),
         follows(
             "A memo",
-            "One report that is kept costs one epsilon and tells no more, however often it is repeated.",
+            "One stored report costs one epsilon and reveals no more, however often it is repeated.",
             all(
                 _same(row.epsilon_upper_per_km, memo[0].epsilon_upper_per_km)
                 and _same(row.error_m, memo[0].error_m)
@@ -72,7 +72,7 @@ def _claims(tables: RunTables) -> Sequence[PaperClaim]:
         ),
         follows(
             "RAPPOR (Erlingsson, Pihur and Korolova 2014), section not known",
-            "Fresh noise on a memo never tells more than the memo.",
+            "Fresh noise on a memo never reveals more than the memo.",
             all(row.upper_m >= memo[0].error_m * (1 - _CLOSE) for row in both)
             and all(row.epsilon_upper_per_km <= memo[0].epsilon_upper_per_km * (1 + _CLOSE) for row in both),
             f"The best attacker's error is {_metres(both[0].error_m)} after one report and {_between(both[-1])} "
@@ -122,19 +122,19 @@ PAPER: Final = Paper(
     title="Repeated releases: what an attacker learns from many reports of one place",
     source="C. Dwork and A. Roth, 2014 (composition); U. Erlingsson, V. Pihur and A. Korolova, RAPPOR, CCS 2014 "
     "(memos, and noise on memos)",
-    version="No text of it is at hand: its claims are known to us by summaries.",
+    version="No text was available: the claims are known from summaries.",
     about=(
-        "The person with most visits reports one place again and again through planar geometric noise of 2/km. "
-        "The attacker knows how often the person is where. Errors are expected distances in metres; where reports "
-        "are too many to sum over all, they are simulated, with intervals that hold for any number of trials.",
-        "Of several files the first is taken.",
+        "The person with most visits reports one place repeatedly through planar geometric noise of 2/km. "
+        "The attacker knows how often the person is at each place. Errors are expected distances in metres. They "
+        "are exact sums, or simulated for many reports, with intervals that hold for any number of trials.",
+        "Only the first file is used.",
     ),
     parts=_parts,
     claims=_claims,
     figures=_figures,
     captions={
-        _TABLE: "Left: the error of the best attacker (lines) and of one who takes the mean of the reports "
-        "(dotted), against the number of reports. Right: the proved epsilon of all reports together."
+        _TABLE: "Left: the error of the best attacker (lines) and of the mean of the reports "
+        "(dotted), against the number of reports. Right: the proved epsilon of all reports."
     },
     equations=(
         Equation("Composition", "epsilon of t reports", "sf.ledgers.Scheme", f"{_TABLE}.csv"),

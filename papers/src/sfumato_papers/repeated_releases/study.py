@@ -28,15 +28,15 @@ class RepeatedRow(CompactRepr):
     """The attackers' errors and the epsilon spent after some reports.
 
     Attributes:
-        scheme: How the reports repeat.
+        scheme: The scheme of repetition.
         reports: How many there are.
         error_m: The error of the optimal attack, in metres.
         lower_m: The lower end of its interval, where it was simulated.
         upper_m: The upper end.
-        exact: Whether it was not simulated.
-        averaging_error_m: How far the mean of the reported places is from the secret.
+        exact: Whether it is exact, not simulated.
+        averaging_error_m: The distance of the mean of the reported places from the secret.
         epsilon_upper_per_km: The proved epsilon of all reports together.
-        averaging_lower_m: The lower end of the interval of that of the mean.
+        averaging_lower_m: The lower end of its interval.
         averaging_upper_m: The upper end.
         blind_error_m: The error without a report.
     """

@@ -1,4 +1,4 @@
-"""Reproduction: a paper's study in parts that survive a kill, its claims judged, and a folder that shows all."""
+"""Reproduction: resumable parts of a paper's study, judged claims, and a folder of results."""
 
 from .claim import Judgement, PaperClaim, counts, follows, illustrates, judged, ours, unchecked
 from .interval import interval

@@ -27,14 +27,14 @@ class PaperClaim(CompactRepr):
 
     Attributes:
         where: Its place in the paper: ``Figure 2a``.
-        says: The claim in a sentence of ours.
-        quote: The paper's own words or formula, from the text that the study names; "" where they are not at hand.
+        says: The claim in our words.
+        quote: The paper's own words or formula, from the text that the study names; "" if not available.
         ours: Whether the statement is ours and not the paper's.
-        verdict: The outcome. Only quoted words are refuted, on what they are about. A claim that is known by a
-            summary alone or was tried on other data, and a statement of ours, are "not confirmed" where the run
-            contradicts them.
-        found: The evidence in numbers of the run's tables; of a refuted claim, the instance; of one that cannot
-            be checked, why.
+        verdict: The outcome. Only quoted words are refuted, on their own subject. A claim known only from a
+            summary or tried on other data, and a statement of ours, are "not confirmed" if the run contradicts
+            them.
+        found: The evidence from the run's tables: the instance for a refuted claim, the reason for an
+            unchecked one.
 
     Raises:
         ValueError: If a claim is refuted without a quotation, or a statement of ours has one.

@@ -1,4 +1,4 @@
-"""The page of a run: what is claimed, what was found, the figures, and how to do it again."""
+"""The page of a run: claims, findings, figures, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _counted(tables: RunTables) -> tuple[str, ...]:
     rows = tables.texts(_SHOWN)
     return (
         counts([(_is_ours(row), Judgement(row["verdict"])) for row in rows]),
-        'Only quoted words are "refuted", on what they are about. A claim that is known by a summary or was tried '
-        'on other data, and a statement of ours, are "not confirmed" where the run contradicts them.',
+        'Only quoted words are "refuted", on their own subject. A claim known from a summary or tried '
+        'on other data, and a statement of ours, are "not confirmed" if the run contradicts them.',
     )
 
 

@@ -21,20 +21,20 @@ Made = Mapping[str, Sequence[TableRow]]
 """The rows of each table, by its name; all rows of a table have the same columns."""
 
 SECONDS = "-seconds"
-"""The ending of names of tables and figures that measure time: two runs do not write the same.
+"""The ending of names of tables and figures that measure time: they differ between runs.
 
-Such a figure lies beside the page, and is not in it.
+Such a figure is a file next to the page, not part of it.
 """
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StudyPart(CompactRepr):
-    """A part of a study, which is done whole or not at all, and in whatever process.
+    """A part of a study. It is done completely or not at all, in any process.
 
     Attributes:
-        name: A name of its own within the study.
-        make: A function of a module; what it returns depends on its arguments alone, but for tables of seconds.
+        name: A name, unique within the study.
+        make: A function of a module. Its result depends only on its arguments, except for tables of seconds.
         arguments: Its arguments, which can be pickled.
     """
 
@@ -88,9 +88,9 @@ class Paper(CompactRepr):
         title: Its title.
         source: Authors, title, venue and year, with sections.
         version: The text that claims are quoted from, in a sentence: ``Quoted from arXiv 1812.00939v5.``; or the
-            sentence that no text is at hand, and claims are known by summaries.
-        about: Sentences that say what is done, on what, and with what units.
-        parts: Returns the parts for a setting; it fails before any work where data lack something.
+            sentence that no text was available, and claims are known from summaries.
+        about: Sentences about method, data and units.
+        parts: Returns the parts for a setting; raises before any work if data lack something.
         claims: Returns the claims, from the tables that the run wrote.
         figures: Returns the figures by the names of their files without ending, from the same tables.
         captions: What each figure shows, in a sentence or two.
@@ -98,7 +98,7 @@ class Paper(CompactRepr):
         minutes: About how long the full size takes on two cores.
         extras: The extras of the package that it needs.
         visits: Whether it is run on visits.
-        called: What its page calls it: a paper, or sources.
+        called: Its name on the page: a paper, or sources.
         quick_says: What the page of a quick run says first.
         narrow: Returns figures that are drawn again for narrow screens, by the names of the wide ones.
     """
@@ -117,5 +117,5 @@ class Paper(CompactRepr):
     extras: tuple[str, ...] = ()
     visits: bool = True
     called: str = "the paper"
-    quick_says: str = "This is the small case, made to be quick. What it finds says little about the paper."
+    quick_says: str = "This is the quick small case. Its results say little about the paper."
     narrow: Callable[[RunTables], Mapping[str, Figure]] | None = None

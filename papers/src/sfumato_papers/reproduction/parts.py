@@ -1,4 +1,4 @@
-"""Parts of a run on disk: each is written once, whole, and read back where the run goes on."""
+"""Parts of a run on disk: written once and atomically, and read when the run continues."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _ABOUT: Final = "run.json"
 
 @contextmanager
 def kept_parts(folder: Path, paper: str, setting: Setting) -> Iterator[KeptParts]:
-    """Open the folder of a run, and let no other run write to it meanwhile.
+    """Open the folder of a run, locked against other runs.
 
-    Where the system has no locks of folders, nothing keeps others out.
+    Systems without locks of folders have no protection.
 
     Args:
         folder: The folder of the run, made where it is missing.
@@ -96,7 +96,7 @@ class KeptParts:
                 temporary.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
     def read(self, part: StudyPart) -> tuple[Made, float] | None:
-        """Return the tables of a part and the seconds that it took; None where it is not done."""
+        """Return the tables of a part and its seconds; None if it is not done."""
         try:
             found = json.loads(self._path(part).read_text(encoding="utf-8"))
             return {

@@ -1,4 +1,4 @@
-"""The run of a study: its parts one by one, kept as they are done, then tables, claims, figures and a page."""
+"""The run of a study: its parts, stored as they finish, then tables, claims, figures and a page."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _run(
     command: str,
     tell: Callable[[str], None],
 ) -> Reproduction:
-    """Do the parts that are missing, and write what all of them say."""
+    """Run the missing parts, and write all results."""
     found = {part.name: made for part in parts if (made := kept.read(part)) is not None}
     before = len(found)
     if before:
@@ -139,7 +139,7 @@ def _check_names(parts: Sequence[StudyPart]) -> None:
 
 
 def _made(parts: Sequence[StudyPart], processes: int) -> Iterator[tuple[StudyPart, Made, float]]:
-    """Yield what each part makes, as it is done."""
+    """Yield the result of each part as it finishes."""
     if processes == 1 or len(parts) < 2:
         for part in parts:
             yield part, *_timed(part)
@@ -172,7 +172,7 @@ def _write(folder: Path, name: str, rows: Sequence[TableRow]) -> None:
 
 
 def _check_torch(paper: Paper) -> None:
-    """Find out before the work whether networks can be trained.
+    """Check before the work that networks can be trained.
 
     Raises:
         MissingExtraError: If torch is not installed.

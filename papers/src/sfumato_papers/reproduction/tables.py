@@ -1,4 +1,4 @@
-"""The tables of a run, as they lie in its folder: what claims, figures and the page are made from."""
+"""The tables of a run in its folder, the source of claims, figures and the page."""
 
 from __future__ import annotations
 
