@@ -106,7 +106,7 @@ def test_claims_on_a_city_need_visits_there():
     paris = judged("PRIVIC, code, Paris", "In Paris the authors list a tight epsilon")
     assert paris.verdict is Judgement.CONFIRMED
     assert "b 2: listed 3.9462, here 3.925 (8 steps), 3.931 (10 steps), 3.946 (converged)" in paris.found
-    noise = judged("PRIVIC, abstract, Paris", "In Paris, for strong promises")
+    noise = judged("PRIVIC, abstract, Paris", "In Paris, for strong guarantees")
     assert noise.verdict is Judgement.UNCONFIRMED  # these are not the authors' check-ins
     assert noise.quote == "better than LAP for high privacy levels"
     assert "b 0.2: 0.78 km (0.77 to 0.79) with Blahut and Arimoto, 0.31 km (0.3 to 0.32) with noise" in noise.found
@@ -187,7 +187,7 @@ def test_comparisons_within_the_intervals_decide_nothing(changed):
 def test_rounds_are_compared_with_noise_of_their_promise():
     """The noise of the first round has epsilon 2; rounds with slope 0.5 promise half of that."""
     claim = judged("PRIVIC, abstract", "The statistical utility of the rounds")
-    assert "of 6 cases whose rounds promise what the noise does" in claim.found
+    assert "of 6 cases whose rounds have the noise's epsilon" in claim.found
     assert "b 0.5" not in claim.found
     assert "foursquare_nyc, b 1, converged: 0.35 km (0.27 to 0.43) after Laplace noise" in claim.found
     rows = [row for row in TABLES.rows("privic-rounds", RoundRow) if row.slope == 1]

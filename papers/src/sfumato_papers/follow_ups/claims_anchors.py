@@ -27,12 +27,12 @@ def anchor_claims(tables: RunTables) -> list[PaperClaim]:
     rows = tables.rows(ANCHORS, AnchorRow)
     return [
         _promise(rows),
-        _broken(rows, LP, _README, "A program on cells breaks the promise between points.", ""),
+        _broken(rows, LP, _README, "A program on cells violates epsilon between points.", ""),
         _broken(
             rows,
             RELAXED,
             _ABSTRACT,
-            "Interpolation in two dimensions without the correction of epsilon (AIPO-R) breaks the promise.",
+            "Interpolation in two dimensions without the correction of epsilon (AIPO-R) violates epsilon.",
             "privacy violations caused by naive interpolation in high-dimensional spaces",
         ),
         *_noise(rows),
@@ -57,17 +57,17 @@ def _promise(rows: Sequence[AnchorRow]) -> PaperClaim:
     seen = max(found, key=lambda row: (row.epsilon_seen or 0.0) / row.epsilon)
     return judged(
         _ABSTRACT,
-        "AIPO breaks its promise between no two points.",
+        "AIPO satisfies epsilon between all points.",
         not beyond,
         f"No pair of points breaks it in {len(found) - len(beyond)} of {len(found)} cases, and the slopes of its "
         "logarithms bound epsilon for all points. The largest epsilon between two points is "
-        f"{percent((seen.epsilon_seen or 0.0) / seen.epsilon)} of the promise.",
+        f"{percent((seen.epsilon_seen or 0.0) / seen.epsilon)} of epsilon.",
         quote="a corrected formulation that enforces lp-norm mDP by design",
     )
 
 
 def _broken(rows: Sequence[AnchorRow], name: str, where: str, says: str, quote: str) -> PaperClaim:
-    """Judge that a promise is broken: one pair of points shows it, and none shows nothing."""
+    """Judge a violation of epsilon: one pair of points shows it, and none shows nothing."""
     found = _pick(rows, name)
     least, most = (pick(found, key=lambda row: row.broken or 0.0) for pick in (min, max))
     return illustrates(
@@ -98,8 +98,8 @@ def _noise(rows: Sequence[AnchorRow]) -> list[PaperClaim]:
         unchecked(
             _ABSTRACT,
             "AIPO outperforms baseline mechanisms.",
-            "Of the baselines with the promise only the exponential mechanism is run here, and RMP, which the "
-            "README lists too, is not. The program on cells loses less than AIPO, and breaks the promise.",
+            "Of the baselines with a guarantee only the exponential mechanism is run here. RMP, which the README "
+            "lists too, is not. The program on cells loses less than AIPO, and violates epsilon.",
             quote="outperforming baseline mechanisms",
         ),
         illustrates(
@@ -125,7 +125,7 @@ def _program(rows: Sequence[AnchorRow]) -> PaperClaim:
     published = [each / other for each, other in zip(ROME["AIPO"], ROME["LP"], strict=True)]
     return judged(
         _README,
-        "AIPO loses more than the program on cells, which breaks the promise between points.",
+        "AIPO loses more than the program on cells, which violates epsilon between points.",
         min(ratios) >= 1,
         f"It loses {percent(min(ratios) - 1)} to {percent(max(ratios) - 1)} more here; in its own table of Rome "
         f"{percent(min(published) - 1)} to {percent(max(published) - 1)}.",
@@ -142,5 +142,5 @@ def _bound(rows: Sequence[AnchorRow]) -> PaperClaim:
         "AIPO is near the least loss of any mechanism.",
         "The stored README breaks off before it says how near, and its bound in Rome is 0. Here AIPO loses about "
         f"{percent(min(theirs))} to {percent(max(theirs))} more than a proved bound; certified noise with the "
-        f"same promise {percent(min(certified))} to {percent(max(certified))}.",
+        f"same epsilon {percent(min(certified))} to {percent(max(certified))}.",
     )

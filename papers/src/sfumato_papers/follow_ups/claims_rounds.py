@@ -135,7 +135,7 @@ def _said(found: Bracket) -> str:
 
 
 def _rounds(rows: Sequence[RoundRow]) -> PaperClaim:
-    """State the best and the worst last round, of those that promise what the noise of the first does."""
+    """State the best and the worst last round, of those with the epsilon of the first round's noise."""
     rows = [row for row in rows if 2 * row.slope == FIRST]
     last = max(row.number for row in rows)
     cases = []
@@ -152,7 +152,7 @@ def _rounds(rows: Sequence[RoundRow]) -> PaperClaim:
         _ABSTRACT,
         "The statistical utility of the rounds with Blahut and Arimoto is quite good.",
         "The abstract gives no number. Here are earth mover's distances from all check-ins, with intervals of 95 "
-        f"% over seeds; of {len(cases)} cases whose rounds promise what the noise does, 2 b = {FIRST:g}, the two "
+        f"% over seeds; of {len(cases)} cases whose rounds have the noise's epsilon, 2 b = {FIRST:g}, the two "
         "with the best and the worst last round compared with the first. " + " ".join(ends),
         quote="the statistical utility of BA is quite good",
     )
@@ -174,7 +174,7 @@ def _estimates(rows: Sequence[EstimateRow], box: PublishedBox) -> PaperClaim:
     and is not confirmed if it is worse at this slope and at all others: the authors' check-ins are other ones.
     """
     where = f"{_ABSTRACT}, {box.city}"
-    says = f"In {box.city}, for strong promises, the distribution is estimated better than from Laplace noise."
+    says = f"In {box.city}, for strong guarantees, the distribution is estimated better than from Laplace noise."
     quote = "better than LAP for high privacy levels"
     if not rows:
         return unchecked(where, says, box.request, quote=quote)

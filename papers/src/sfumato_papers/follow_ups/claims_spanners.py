@@ -72,7 +72,7 @@ def _promise(rows: Sequence[SpannerRow]) -> PaperClaim:
     loose = min((row for row in found if row.kind == ASKED), key=lambda row: row.epsilon_proved)
     return illustrates(
         _ABSTRACT,
-        "The promise holds for all pairs.",
+        "Metric privacy holds for all pairs.",
         proved == len(found),
         f"Epsilon {loose.epsilon:g}/km is proved for all pairs in {proved} of {len(found)} designs with spanners. "
         "Where it is divided by the dilation asked for, as published, the mechanism may use as little as "

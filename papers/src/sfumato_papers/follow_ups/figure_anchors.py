@@ -22,8 +22,8 @@ _LOOKS: Final[dict[str, dict[str, Any]]] = {
     AIPO_WIDE: {"color": LIGHT.series[1], "marker": "o", "fillstyle": "none", "label": AIPO_WIDE},
     CERTIFIED: {"color": LIGHT.series[0], "marker": "^", "label": "certified noise"},
     BOUND: {"color": LIGHT.ink, "marker": "_", "linestyle": "--", "label": "no mechanism is below"},
-    LP: {"color": LIGHT.muted, "marker": "x", "linestyle": ":", "label": "program on cells (no promise)"},
-    RELAXED: {"color": LIGHT.muted, "marker": "D", "linestyle": ":", "label": "AIPO-R (no promise)"},
+    LP: {"color": LIGHT.muted, "marker": "x", "linestyle": ":", "label": "program on cells (no guarantee)"},
+    RELAXED: {"color": LIGHT.muted, "marker": "D", "linestyle": ":", "label": "AIPO-R (no guarantee)"},
 }
 
 

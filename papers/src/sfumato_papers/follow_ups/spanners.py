@@ -46,11 +46,11 @@ class SpannerRow(CompactRepr):
         dilation: The realised one.
         edges: The edges of the spanner, each with a row for both orders and each report.
         rows: The rows of metric privacy that the program has; of *exact*, that all pairs make.
-        epsilon: The promise.
+        epsilon: The guaranteed epsilon.
         epsilon_proved: The least epsilon that is proved for all pairs.
-        kept: Whether the promise is proved.
+        kept: Whether epsilon is proved.
         loss: The proved expected distance.
-        least: A proved lower bound of the loss of every mechanism with the promise.
+        least: A proved lower bound of the loss of every mechanism with this epsilon and these reports.
         error_best: The error of the best attacker.
     """
 

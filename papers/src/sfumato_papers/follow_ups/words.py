@@ -56,7 +56,7 @@ def anchor_table(rows: Sequence[AnchorRow]) -> str:
     """Return losses of AIPO and others in km in Markdown, means over draws of the reports."""
     names = (EM, AIPO, AIPO_WIDE, CERTIFIED, BOUND, LP)
     lines = [
-        f"| city | epsilon (per km) | {' | '.join(names)} (promise broken) |",
+        f"| city | epsilon (per km) | {' | '.join(names)} (epsilon violated) |",
         f"|---|--:|{'--:|' * len(names)}",
     ]
     for city, epsilon in dict.fromkeys((row.city, row.epsilon) for row in rows):

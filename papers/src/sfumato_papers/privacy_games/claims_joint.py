@@ -70,11 +70,11 @@ def _larger_privacy(every: Sequence[Game | Apart]) -> list[PaperClaim]:
     return [
         follows(
             "Abstract",
-            "Some mechanism that is optimal with both promises forces as much error as the larger of the two.",
+            "Some mechanism that is optimal with both guarantees forces as much error as the larger of the two.",
             len(forced) == len(every),
             f"Joint is proved to force d_m in {len(forced)} of {len(every)} cases, and distortion of least cost "
             f"forces no more than d_m. In {len(itself)} cases metric forces d_m, too, and is itself optimal with "
-            "both promises; in the others it forces less.",
+            "both guarantees; in the others it forces less.",
             quote=_PRIVACY,
         ),
         unchecked(

@@ -1,6 +1,6 @@
 """Claims about appendix C of "Privacy Games": programs without far pairs and far guesses, judged.
 
-The paper calls its threshold an approximation. That promises are broken is a statement of ours.
+The paper calls its threshold an approximation. That guarantees are violated is a statement of ours.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def pruned_figure(pairs: Sequence[PairRow], attacks: Sequence[AttackRow]) -> Fig
     joined = [row for row in pairs if math.isfinite(row.dilation)]
     _lines(epsilon, joined, lambda row: row.epsilon_true, (PRUNED, CORRECTED))
     _bound(epsilon, joined)
-    epsilon.set(title="Far pairs: promise", xlabel=_THRESHOLD, ylabel="epsilon that is kept (per km)")
+    epsilon.set(title="Far pairs: guarantee", xlabel=_THRESHOLD, ylabel="true epsilon (per km)")
     epsilon.set_ylim(bottom=0)
     _lines(cost, joined, lambda row: row.cost, (PRUNED, CORRECTED, EXACT))
     cost.set(title="Far pairs: cost", xlabel=_THRESHOLD, ylabel=COST)

@@ -3,7 +3,7 @@
 Pairs of cells farther apart than a threshold are left out of metric privacy, and guesses farther from a report are
 left out of the best attack. Fewer rows are solved sooner, but ask for less. Without far pairs the mechanism keeps
 epsilon along the edges that are left, so between any two cells epsilon times the dilation of their graph; dividing
-epsilon by the dilation first restores the promise (Bordenabe et al., CCS 2014). Without far guesses nothing is
+epsilon by the dilation first restores the guarantee (Bordenabe et al., CCS 2014). Without far guesses nothing is
 left of the distortion that was asked for: the attacker may guess them all the same.
 """
 

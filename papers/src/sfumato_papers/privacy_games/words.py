@@ -87,7 +87,7 @@ def pair_table(rows: Sequence[PairRow]) -> str:
     """Return what pairs within a threshold keep and cost, for the first user."""
     lines = [
         "| pairs within (km) | ordered pairs | dilation | true epsilon (per km) | cost "
-        "| cost with epsilon / dilation, which keeps the promise |",
+        "| cost with epsilon / dilation, which satisfies epsilon |",
         "|--:|--:|--:|--:|--:|--:|",
     ]
     mine = [row for row in rows if row.user == rows[0].user]
