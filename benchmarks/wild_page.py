@@ -1,4 +1,4 @@
-"""The page of schemes in the wild, from the folder of a full run: its data, tables, statements and pictures.
+"""The pages of schemes in the wild, from the folder of a full run: data, tables, statements and pictures.
 
 Run it as ``python -m benchmarks.wild_page FOLDER``.
 """
@@ -31,6 +31,7 @@ from .pages import replace_table
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs"
 PAGE: Final = DOCS.parent / "papers" / "docs" / "wild.md"
+SCHEME_PAGE: Final = PAGE.with_name("wild-schemes.md")
 KEPT: Final = ("averages", "walks", "borders", "zones", "distances")
 _PICTURES: Final = {"how-close": "close", "week": "week", "borders": "borders", "zones": "zones"}
 
@@ -57,9 +58,9 @@ def write(folder: Path) -> None:
         ("how close", close_table(found.close)),
         ("how near", near_table(found.close)),
         ("statements", claim_words(claims_of(found))),
-        ("schemes", scheme_words()),
     ):
         replace_table(name, text.strip("\n"), PAGE)
+    replace_table("schemes", scheme_words().strip("\n"), SCHEME_PAGE)
 
 
 if __name__ == "__main__":

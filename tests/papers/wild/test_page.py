@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.wild_page import KEPT, tables_in
+from benchmarks.wild_page import KEPT, SCHEME_PAGE, tables_in
 
 import sfumato as sf
 from sfumato_papers.reproduction import Judgement
@@ -42,9 +42,10 @@ def test_every_scheme_has_facts_with_sources_and_what_is_not_known():
         assert all(fact.source and fact.read for fact in each.facts)
 
 
-def test_the_page_has_the_facts_tables_and_statements_of_the_code():
+def test_the_pages_have_the_facts_tables_and_statements_of_the_code():
     claims = claims_of(TABLES)
-    for text in (scheme_words(), close_table(TABLES.close), near_table(TABLES.close), claim_words(claims)):
+    assert scheme_words().strip("\n") in SCHEME_PAGE.read_text(encoding="utf-8")
+    for text in (close_table(TABLES.close), near_table(TABLES.close), claim_words(claims)):
         assert text.strip("\n") in PAGE
     assert not [claim.where for claim in claims if claim.verdict is Judgement.REFUTED]
 

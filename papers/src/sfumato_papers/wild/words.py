@@ -24,7 +24,7 @@ def scheme_words() -> str:
         said: dict[str, list[str]] = {}
         for fact in facts:
             said.setdefault(f"{fact.source}, {fact.read}", []).append(fact.says)
-        lines = [f"### {schemes[0].who}", ""]
+        lines = [f"## {schemes[0].who}", ""]
         lines += [f"- {' '.join(each)} ({source})" for source, each in said.items()]
         lines += [
             f"- **Model:** {_joined(each.model for each in schemes)}",

@@ -41,7 +41,7 @@ DRIFTING: Final = WildScheme(
     "Gaussian privacy with mu at most d / 500 m x sqrt(1 + (k - 1) x 0.000226) for two places d apart, in real "
     "numbers; the grid can only lower it. Each further offset adds to mu: two independent ones make it 1.42 "
     "times as large.",
-    repeats="nearly the same offset; its correlation is lost in about 93 days",
+    repeats="nearly the same offset; the correlation time is about 93 days",
     unknown=(
         "The density mode needs a provider whose levels are not published.",
         "Phone makers may change the settings.",
