@@ -1,4 +1,4 @@
-"""Figures 2.1 and 2.2: the posteriors that differential privacy allows, beside those of randomised response."""
+"""Figures 2.1 and 2.2: the posteriors that differential privacy allows, and those of randomised response."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ def _generalised(related: dict[str, RelationSummary]) -> PaperClaim:
         "For delta = 0 it does: against every prior it is epsilon-DP (no violation on "
         f"{counted(at_zero.instances, 'channel')}). For a delta above 0 it does not. Rows {there.known_channel} "
         f"are (0, {about(there.known_allowed)})-DP, and yet a report makes the secret certain: over every prior, "
-        f"AdvPr needs a delta of {about(there.known_found)}. Whatever priors and numbers are chosen, AdvPr "
-        "either refuses these rows or asks nothing of any fact in doubt, and so no choice is (epsilon, "
+        f"AdvPr needs a delta of {about(there.known_found)}. For every choice of priors and "
+        "numbers AdvPr either refuses these rows or limits no fact in doubt, so no choice is (epsilon, "
         f"delta)-DP. In the other direction, rows {back.known_channel} need a delta of "
         f"{about(back.known_allowed, 3)} for AdvPr and of {about(back.known_found, 3)} for DP at the same "
         "epsilon.",

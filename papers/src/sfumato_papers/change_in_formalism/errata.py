@@ -32,7 +32,7 @@ class ErratumRow(CompactRepr):
         printed: The statement, in a sentence of ours.
         quote: The words of the thesis.
         right: What is right.
-        instance: The channel that tells, in words.
+        instance: The channel that shows the error, in words.
         what: What the numbers are.
         by_print: The number that the print gives.
         found: The number that is found.

@@ -1,4 +1,4 @@
-"""Regions of errors: what tests can do to a channel, what a guarantee allows, and what the total error tells."""
+"""Regions of test errors: possible for a channel, allowed by a guarantee, and bounded by the total error."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def property_rows(entry: TableEntry, seed: int, count: int) -> list[PropertyRow]
 
 
 def _families_of_parity(entry: TableEntry, said: str) -> PropertyRow:
-    """Two families told apart by neither of two channels, and by both together; at distance 1."""
+    """Two families that both channels hide alone but not together; at distance 1."""
     example = answer("distribution-privacy", Property.COMPOSITION).counterexample()
     notion = example.notion
     family = notion.family  # type: ignore[attr-defined]

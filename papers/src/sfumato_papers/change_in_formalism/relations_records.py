@@ -35,7 +35,7 @@ UNSEEN: Final = case_of(np.array([[0.5, 0.5], [1.0, 0.0]]))
 """The default, the second secret, never makes the second report."""
 
 GOLDEN: Final = case_of(np.array([[0.4, 0.1, 0.5], [0.2, 0.2, 0.6], [0.04, 0.01, 0.95], [0.02, 0.02, 0.96]]))
-"""Secrets in pairs, with and without a record: a set of two reports tells more than any single one."""
+"""Secrets in pairs, with and without a record: a set of two reports reveals more than any single one."""
 
 _ODD: Final = case_of(np.array([[1e-6, 1 - 1e-6], [1e-6 * math.e, 1 - 1e-6 * math.e]]))
 """A rare report that is e times as likely for one secret, and another that says next to nothing."""

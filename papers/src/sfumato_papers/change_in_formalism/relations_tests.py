@@ -75,7 +75,7 @@ def _curve_of_delta(case: FormalCase) -> Measured:
 
 
 def _delta_of_curve(case: FormalCase) -> Measured:
-    """The least delta for which f lies nowhere above the curve of the channel: it is convex, so vertices tell."""
+    """The least delta for which f lies nowhere above the convex curve of the channel, checked at its vertices."""
     curve = TradeOff.of(case.rows)
     grown, a, b = math.exp(case.epsilon), curve.alphas, curve.betas
     least = max(0.0, float(np.max(1 - b - grown * a)), float(np.max(1 - a - grown * b)))

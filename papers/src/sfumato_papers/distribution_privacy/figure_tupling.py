@@ -60,7 +60,7 @@ def tupling_figure(rows: Sequence[TuplingRow]) -> Figure:
 
 
 def bounds_figure(rows: Sequence[BoundRow]) -> Figure:
-    """Return the bound of the paper beside exact values."""
+    """Return the bound of the paper and exact values."""
     figure = blank(10, 4.2)
     instances = list(dict.fromkeys(row.instance for row in rows))
     for ax, instance in zip(figure.subplots(1, len(instances), sharey=True), instances, strict=True):
@@ -255,5 +255,5 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
 
 
 def _across(count: int) -> int:
-    """Return how many panels are beside each other, with few gaps in the last row."""
+    """Return the number of panels in a row, with few gaps in the last row."""
     return 2 if count == 4 else min(_ACROSS, count)

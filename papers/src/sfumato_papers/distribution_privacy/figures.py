@@ -37,20 +37,20 @@ CAPTIONS: Final = {
     "attained; to the right of the line the statement is false.",
     "experiments": "Epsilon against loss for the first groups: a panel for each of five lines of mechanisms, by "
     "the number of dummies, and one that compares the lines. Solid lines have dummies like the groups' reports, "
-    "dotted ones uniform dummies. Mechanisms that no epsilon is enough for are left out.",
+    "dotted ones uniform dummies. Mechanisms without a finite epsilon are left out.",
     "groups": "Epsilon against loss for all groups: each source by its attributes, without dummies and among "
     "dummies of the mixture.",
     "tupling": "Restricted Laplace noise among dummies: epsilon against the number of dummies, the radius and the "
-    "epsilon of the noise, the two others being held. Noise that reaches everywhere is in tupling.csv.",
-    "bounds": "The bound of the paper at its best alpha and beta beside the exact epsilon, at delta 0.001, with "
-    "uniform dummies. Where the bound has no mark it says nothing.",
+    "epsilon of the noise, each with the other two fixed. Noise that reaches everywhere is in tupling.csv.",
+    "bounds": "The bound of the paper at its best alpha and beta, and the exact epsilon, at delta 0.001, with "
+    "uniform dummies. Bounds without a mark are vacuous.",
     "success": "The share of right guesses of the best attacker against loss. They learned the distributions "
-    "from one half of the users, and are judged on these and on the others. Lines are means over halves drawn "
-    "anew, shades intervals of 95 % over them.",
+    "from one half of the users, and are judged on these and on the others. Lines are means over random "
+    "halves, shades 95 % intervals over them.",
     "triangle": "Privacy, loss and dummies: the fewest dummies that an epsilon needs, and the loss that is "
     "left, over noise of several strengths. Each line is an epsilon; to the right noise is weaker.",
-    "confidence": "What estimated distributions are worth: the epsilon that holds with 95 % confidence, by the "
-    "number of samples. Dots are the samples that there are.",
+    "confidence": "Estimated distributions: the epsilon that holds with 95 % confidence, by the "
+    "number of samples. Dots mark the actual numbers of samples.",
 }
 
 

@@ -19,27 +19,27 @@ from .tupled import BOUNDS, FEWEST, TUPLING
 
 PAPER: Final = Paper(
     name="distribution-privacy",
-    title="Distribution privacy: hiding which group of people a report comes from",
+    title="Distribution privacy: hiding the group a report comes from",
     source='Y. Kawamoto and T. Murakami, "Local Obfuscation Mechanisms for Hiding Probability Distributions", '
     "ESORICS 2019 (arXiv 1812.00939), Tables I and III, Figure 1, sections III to VI",
     version="Quoted from the abstract of arXiv 1812.00939 under its title of 2019. We know its theorems, tables "
     "and experiments by summaries and from memory: their wording and the numbers of sections, which are those "
     "of the first version, were not read.",
     about=(
-        "A mechanism keeps (epsilon, delta)-distribution privacy (DistP) for two groups if no set of reports is "
-        "more than e^epsilon times, plus delta, as likely from one group as from the other. With XDistP epsilon "
-        "is per unit of a Wasserstein distance. Tupling sends a noisy report among k dummies.",
+        "A mechanism satisfies (epsilon, delta)-distribution privacy (DistP) for two groups if each set of "
+        "reports has a probability of at most e^epsilon times its probability from the other group, plus delta. "
+        "With XDistP epsilon is per unit of a Wasserstein distance. Tupling sends a noisy report among k dummies.",
         "Statements of the tables are tried on random mechanisms and distributions, and on groups of people; "
         "each number is measured on the reports themselves, with bounds of its rounding. Those that fail have a "
         "small counterexample.",
         "Groups are the two values of an attribute with most visits on a map of 8 km x 8 km around the middle "
-        "of the visits (groups.csv). They are not those of the paper, whose files are public, but not at hand; "
-        "examples/home_area.py derives the attribute home_area from them.",
+        "of the visits (groups.csv). They are not the paper's groups, whose files are public but not part of the "
+        "project; examples/home_area.py derives the attribute home_area from them.",
         "Epsilon at delta 0.001 is an upper bound that the exact accountant proves, at most 0.0001 above a "
         "proved lower bound. Loss is the expected distance to the best of the k + 1 answers, in km; the k + 1 "
         "requests are not part of it.",
         "Attackers' success on other users is an estimate: the dummies of 4,000 tuples are drawn, the rest is "
-        "exact. Intervals are of 95 %, over halves of the same users drawn anew.",
+        "exact. Intervals are of 95 %, over random halves of the same users.",
     ),
     parts=parts_of,
     claims=claims,

@@ -1,4 +1,4 @@
-"""Groups of real people: the statements of section V and Table III, and what hides a group beside a person."""
+"""Groups of real people: section V, Table III, and epsilon for groups and for neighbouring cells."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class DistributionRow(CompactRepr):
         epsilon: The least epsilon that is enough at the study's delta, with proved bounds; ``inf`` if none is.
         loss_km: The expected distance from a user to the best of the k + 1 answers.
         least_gain: By what part the loss is below that without dummies, for the place where
-            this part is smallest among those that somebody visits.
+            this part is smallest among those with visits.
         attack_success: How often the best attacker names the right one of two groups of
             equal size, from above.
     """
@@ -152,7 +152,7 @@ def best_within(
 
 
 def of_neighbours(groups: Groups, line: Line, parameter: float, dummies: int) -> float:
-    """Return the proved epsilon, at the study's delta, for two neighbouring cells that somebody visits.
+    """Return the proved epsilon, at the study's delta, for two neighbouring cells with visits.
 
     It says how well the person is hidden, not the group.
     """

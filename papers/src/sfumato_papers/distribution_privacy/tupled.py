@@ -1,4 +1,4 @@
-"""Tupling: epsilon against the dummies, the radius and the noise, beside the bound of the paper."""
+"""Tupling: epsilon against the dummies, the radius and the noise, and the bound of the paper."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class TuplingRow(CompactRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BoundRow(CompactRepr):
-    """The paper's bound of a tuple with uniform dummies, beside the exact value.
+    """The paper's bound of a tuple with uniform dummies, and the exact value.
 
     Attributes:
         instance: Which reports.
@@ -148,7 +148,7 @@ def noise(groups: Groups, city: Grid, slope: float, radius: float) -> Mechanism:
 
 
 def bounds(groups: Groups, city: Grid, exact: Sequence[int], more: Sequence[int]) -> Made:
-    """Return the paper's bound beside exact values, for four reports and for the groups.
+    """Return the paper's bound and exact values, for four reports and for the groups.
 
     Args:
         groups: The groups.

@@ -1,4 +1,4 @@
-"""Borders: two people a metre apart, and the exact audit of what a scheme of cells tells of them."""
+"""Exact audit of schemes of cells for two people a metre apart."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BorderRow(CompactRepr):
 
 
 def at_border(key: str, cells: FixedCells) -> BorderRow:
-    """Return what fixed cells tell of two people a metre apart, by an audit of the exact mechanism.
+    """Return the audited epsilons of fixed cells for two people a metre apart.
 
     Args:
         key: Of the scheme.

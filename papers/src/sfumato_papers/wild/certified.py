@@ -1,4 +1,4 @@
-"""The certified mechanism beside a scheme: planar noise of the same average distance, with its proved epsilon."""
+"""Certified counterpart of a scheme: planar noise of the same average distance, with its proved epsilon."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CertifiedNoise(CompactRepr, WildChannel):
 
     Attributes:
         noise: The noise.
-        renewed: Whether each report is drawn anew, and charged; otherwise the place is remembered by its name and
+        renewed: Whether each report is drawn again, and charged; otherwise the place is remembered by its name and
             its first report is repeated.
     """
 
@@ -44,7 +44,7 @@ class CertifiedNoise(CompactRepr, WildChannel):
 
         Args:
             mean_m: The mean distance, metres.
-            renewed: Whether each report is drawn anew.
+            renewed: Whether each report is drawn again.
 
         Raises:
             InputError: If the distance is not positive.
@@ -60,7 +60,7 @@ class CertifiedNoise(CompactRepr, WildChannel):
 
     @property
     def independent(self) -> bool:
-        """Whether each report is drawn anew."""
+        """Whether each report is drawn again."""
         return self.renewed
 
     @property
@@ -85,5 +85,5 @@ class CertifiedNoise(CompactRepr, WildChannel):
         return noise.log_likelihood(reports_m, candidates_m)
 
     def guesses(self, reports_m: Floats) -> Floats:
-        """Return the likeliest places, the geometric medians of the reports; see `WildChannel`."""
+        """Return the most probable places, the geometric medians of the reports; see `WildChannel`."""
         return geometric_medians(reports_m) if self.renewed else reports_m[:, 0]

@@ -82,10 +82,10 @@ class DriftingOffset(CompactRepr, WildChannel):
         return float(shares @ np.hypot(nodes[:, None], nodes[None, :]) @ shares)
 
     def mu(self, apart_m: float, reports: int = 1) -> float:
-        """Return the mu of Gaussian privacy that hourly reports of one place keep for two places.
+        """Return the mu of Gaussian privacy of hourly reports of one place, for two places.
 
-        mu = apart / sigma sqrt(1 + (k - 1) (1 - kept) / (1 + kept)): the first report tells of the place as
-        normal noise does, and each later one adds what the drift lets through. The grid only hides more.
+        mu = apart / sigma sqrt(1 + (k - 1) (1 - kept) / (1 + kept)): the first report counts as
+        normal noise, and each later one adds the part that the drift changes. The grid can only lower mu.
 
         Args:
             apart_m: The distance of the two places, metres.
@@ -170,8 +170,8 @@ class DriftingOffset(CompactRepr, WildChannel):
     def log_likelihood(self, reports_m: Floats, candidates_m: Floats) -> Floats:
         """Return how likely the mean of the reports is, from simulated offsets; see `WildChannel`.
 
-        Of one report the likelihood is that of its cell, but for the simulation. Of several it is an
-        approximation: the mean need not tell all that the reports tell together.
+        For one report it is the simulated likelihood of its cell. For several it is an approximation: their mean
+        need not be a sufficient statistic.
         """
         seen = reports_m.mean(axis=0)
         found = np.zeros(len(candidates_m))

@@ -21,26 +21,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CAPTIONS: Final = {
-    "how-close": "How close an attacker comes who has the reports alone: the median distance of their guess from "
-    "the true point, after 1, 10 and 100 reports of one place (of a zone: tracks; of a distance: questions). "
-    "A grey line joins the dots of a scheme. Where all dots lie on each other, more reports tell nothing new; "
-    "trips have one dot, because they are not linked. Diamonds are certified noise that moves points as far "
-    "on average as the scheme does, drawn once for a remembered place. Triangles are certified noise by other "
-    "rules: beside zones it is as far from home on average as the visible ends of tracks, and beside the "
-    "distance in whole miles it makes distances as wrong on average as rounding does. Lines through dots are "
-    "intervals of 95 % over runs, left out where they reach down to 1 m.",
+    "how-close": "Median error of an attacker with the reports alone, after 1, 10 and 100 reports of one place "
+    "(zones: tracks; distances: queries). Dots on each other mean that more reports add nothing; trips have one "
+    "dot, because they are not linked. Diamonds are certified noise with the scheme's average displacement, drawn "
+    "once for a remembered place. Triangles are certified noise matched otherwise: for zones, to the average "
+    "distance of track ends from home; for whole miles, to the error of rounding. Horizontal lines are 95 % "
+    "intervals over runs, left out where they reach down to 1 m.",
     "how-close-knowing": "The same for an attacker who knows where people of the city go. The dashed line is "
-    "their error without any report.",
+    "the error without a report.",
     "week": "One week of an invented person under eight schemes, and under certified noise whose places are "
-    "remembered: where they were (black squares) and what was reported (open circles), joined by lines. Below "
-    "each title is the mean distance by which the scheme moves points: they differ much. All maps have the "
-    "same scale.",
+    "remembered: true places (black squares) and reports (open circles). Below each title is the scheme's mean "
+    "displacement; these differ much. All maps have the same scale.",
     "borders": "One walk, from the left to the right, with a report every 800 m. Where the report of a fixed grid "
-    "changes (orange), the walker has just crossed a border; with an offset under the grid they may be some "
-    "way from it. The certified noise has the mean distance of the drifting offset, not that of the grid of 5 "
-    "km; both are in the titles.",
+    "changes (orange), the walker has just crossed a border; with an offset under the grid the border is blurred. "
+    "The certified noise has the mean displacement of the drifting offset, not of the grid of 5 km.",
     "zones": "The visible ends of twelve tracks and the circle through them. Home is the black square. In the "
-    "shifted zone the ends crowd on the side that is near home.",
+    "shifted zone more ends lie on the side near home.",
 }
 """Captions by the names of figures."""
 

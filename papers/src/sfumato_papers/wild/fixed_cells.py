@@ -21,8 +21,8 @@ from .degrees import degree_m
 class FixedCells(CompactRepr, WildChannel):
     """Rectangles of one size that tile the plane.
 
-    The report depends on the cell alone. So two points on the two sides of a border are told apart for certain,
-    however near they are, and no epsilon covers that.
+    The report depends on the cell alone. Two points on the two sides of a border are distinguished with certainty,
+    at any distance, so epsilon is infinite.
 
     Attributes:
         width_m: From west to east, metres.
@@ -105,14 +105,14 @@ class FixedCells(CompactRepr, WildChannel):
         return np.where(same, 0.0, -np.inf)
 
     def guesses(self, reports_m: Floats) -> Floats:
-        """Return the centre of the cell, where an attacker errs least; see `WildChannel`."""
+        """Return the centre of the cell, the guess with the least error; see `WildChannel`."""
         return self.centres(reports_m[:, 0, :])
 
     def mechanism(self, places: Grid) -> Mechanism:
         """Return the exact mechanism from the small cells of a grid to these, which can be audited and saved.
 
         A small cell belongs to the cell that holds its centre. Where reports are random points of a cell, anyone
-        can draw them from the cell's centre: the mechanism tells the same.
+        can draw them from the cell's centre: the guarantee is the same.
 
         Args:
             places: The secrets; the plane's origin is that of their projection.

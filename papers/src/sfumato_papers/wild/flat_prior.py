@@ -53,7 +53,7 @@ def least_error(channel: WildChannel, reports_m: Floats) -> Floats:
 def geometric_medians(reports_m: Floats) -> Floats:
     """Return the geometric median of each person's reports by Weiszfeld's iteration, array (n, 2), metres.
 
-    Under planar Laplace noise it is the likeliest place: the likelihood falls with the sum of the distances.
+    Under planar Laplace noise it is the most probable place: the likelihood falls with the sum of the distances.
 
     Args:
         reports_m: Array (n, k, 2), metres.

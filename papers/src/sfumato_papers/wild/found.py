@@ -1,4 +1,4 @@
-"""Measurements: how close attackers come after 1, 10 and 100 reports, under a scheme and beside it."""
+"""Errors of attackers after 1, 10 and 100 reports, under a scheme and its certified counterpart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FoundRow(CompactRepr):
     Attributes:
         scheme: The scheme's key.
         mechanism: As documented, or one of the certified ones of the same average distance.
-        attacker: What they know besides the reports and the law.
+        attacker: What they know in addition to the reports and the law.
         city: Whose visits say where people go; "" where nothing does.
         reports: How many reports they have; 0 for none.
         seed: Of the run.
@@ -125,8 +125,8 @@ def measured(
         channel: The channel.
         town: Where people go.
         seed: Of the study.
-        alone: How many true points, spread evenly, are attacked by somebody with the reports alone; may be 0.
-        knowing: How many visits are attacked by somebody who knows where people go.
+        alone: How many true points, spread evenly, are attacked with the reports alone; may be 0.
+        knowing: How many visits are attacked with knowledge of where people go.
         reports: The numbers of reports, rising.
 
     Raises:
@@ -168,7 +168,7 @@ def measured(
 
 
 def unseen(town: AttackedTown, seed: int, knowing: int) -> list[FoundRow]:
-    """Return how close somebody comes who knows where people go and has no report.
+    """Return the error of an attacker who knows where people go and has no report.
 
     Args:
         town: Where people go.

@@ -29,7 +29,7 @@ def week_map(points: Sequence[PicturePoint], columns: int) -> Figure:
 
     Args:
         points: The points.
-        columns: How many maps are beside each other.
+        columns: How many maps are in a row.
     """
     side = _SIDE if columns > 2 else _NARROW
     figure, panels = _panels(points, columns, side, side + 0.25, 0.7)
@@ -61,7 +61,7 @@ def walk_map(points: Sequence[PicturePoint], columns: int) -> Figure:
 
     Args:
         points: The points.
-        columns: How many maps are beside each other.
+        columns: How many maps are in a row.
     """
     figure, panels = _panels(points, columns, 4.4, 4.5, 0.6)
     for ax, panel, own in panels:
@@ -103,7 +103,7 @@ def zone_map(points: Sequence[ZonePicture], columns: int) -> Figure:
 
     Args:
         points: The ends.
-        columns: How many maps are beside each other.
+        columns: How many maps are in a row.
     """
     from matplotlib.patches import Circle
 

@@ -13,24 +13,23 @@ _ROOM: Final = "sfumato_papers.wild"
 
 PAPER: Final = Paper(
     name="wild",
-    title="In the wild: what deployed obfuscation hides, and what it does not",
+    title="In the wild: what deployed location obfuscation hides",
     source="the documents, papers and open sources that facts.csv lists, one for each fact",
     version="Quoted from the abstracts of Cassa et al. (2008), Brownstein et al. (2006), Hassan et al. (2018), "
     "Mink et al. (2022) and Dhondt et al. (2024), from T. Schneider's gist (2015), and "
     "from AOSP's code (commit 0928cdfeced0); the other statements are known to us by summaries.",
     about=(
-        "Each scheme is a channel as its makers document it: facts.csv gives the source of each fact, "
-        "schemes.csv the model, and not-known.csv what is not known. Nothing here was tried on anyone's product.",
-        "Attackers know the documented law. To one, who has the reports alone, every place is as likely as "
-        "another; their guess is the likeliest place, or the one with the least expected error, but for the "
-        "drifting offset, where it is the mean of the reports. Another knows where people of a city go, from "
-        "the visits of four fifths of its users, and attacks visits of the others. Errors are distances in "
-        "metres from the true point.",
-        "Beside each scheme that reports a point is planar noise of sfumato with the same average distance, "
-        "over even true points, whose epsilon per km is proved: drawn once for each place that is remembered, "
-        "or afresh for each report, where epsilon adds up. Beside zones and exact distances it has rules of "
-        "its own, which zones.csv and distances.csv are made by: as far from home as visible ends are, and "
-        "distances that are as wrong as rounded ones.",
+        "Each scheme is a channel as its makers document it: facts.csv has the source of each fact, schemes.csv "
+        "the model, and not-known.csv what is not known. No product was tested.",
+        "Attackers know the documented law. With the reports alone every place has the same prior probability; "
+        "the guess is the most probable place or the one with the least expected error (for the drifting offset, "
+        "the mean of the reports). The other attacker knows where people of a city go, from the visits of four "
+        "fifths of its users, and attacks visits of the others. Errors are distances in metres from the true "
+        "point.",
+        "Each scheme that reports a point is compared with planar noise of sfumato of the same average distance "
+        "over evenly spread points, with a proved epsilon per km: drawn once for each remembered place, or for "
+        "each report, where epsilon adds up. For zones the noise matches the distance of track ends from home "
+        "(zones.csv), for exact distances the error of rounding (distances.csv).",
         "Numbers are means over runs; intervals are of 95 %.",
     ),
     parts=parts_of,
@@ -54,7 +53,7 @@ PAPER: Final = Paper(
         Equation("Channel", "a privacy zone", f"{_ROOM}.PrivacyZone", "zones.csv"),
         Equation("Channel", "a rounded distance", f"{_ROOM}.RoundedDistance", "distances.csv"),
         Equation(
-            "Beside them", "certified noise of the same average distance", f"{_ROOM}.CertifiedNoise", "found.csv"
+            "Comparison", "certified noise of the same average distance", f"{_ROOM}.CertifiedNoise", "found.csv"
         ),
         Equation(
             "Attack",
@@ -66,7 +65,10 @@ PAPER: Final = Paper(
             "Attack", "the documented law alone, on finer and finer lattices", f"{_ROOM}.least_error", "found.csv"
         ),
         Equation(
-            "Attack", "the likeliest place under planar Laplace noise", f"{_ROOM}.geometric_medians", "found.csv"
+            "Attack",
+            "the most probable place under planar Laplace noise",
+            f"{_ROOM}.geometric_medians",
+            "found.csv",
         ),
         Equation("Attack", "averaging", f"{_ROOM}.copies_averaged", "averages.csv"),
         Equation("Attack", "border crossing", f"{_ROOM}.crossings", "walks.csv"),

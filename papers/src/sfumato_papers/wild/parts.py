@@ -168,7 +168,7 @@ def pictures() -> Made:
 
 
 def borders() -> Made:
-    """Return what each scheme of cells tells of two people a metre apart."""
+    """Return the audited epsilons of each scheme of cells for two people a metre apart."""
     return {
         "borders": [
             columns_of(at_border(each.key, each.channel))
@@ -222,7 +222,7 @@ def distances(seed: int, size: Size) -> Made:
 
 
 def blind(city: str, visits: Visits, seed: int, size: Size) -> Made:
-    """Return how close somebody comes without a report."""
+    """Return the error of an attacker without a report."""
     return {"found": [columns_of(row) for row in unseen(town_of(city, visits), seed, 5 * size.knowing)]}
 
 

@@ -238,11 +238,11 @@ class GaussianRadius(RadiusLaw):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RadialNoise(CompactRepr, WildChannel):
-    """A point moved by a random distance in a random direction, anew for each report or once for all.
+    """A point moved by a random distance in a random direction, for each report or once for all.
 
     Attributes:
         law: The law of the distance.
-        renewed: Whether each report is drawn anew; otherwise the first is repeated.
+        renewed: Whether each report is drawn again; otherwise the first is repeated.
         cells: Where the moved point is then reported as the centre of its cell, the cells.
     """
 
@@ -257,7 +257,7 @@ class RadialNoise(CompactRepr, WildChannel):
 
     @property
     def independent(self) -> bool:
-        """Whether each report is drawn anew."""
+        """Whether each report is drawn again."""
         return self.renewed
 
     @property
@@ -304,10 +304,10 @@ class RadialNoise(CompactRepr, WildChannel):
         return found
 
     def guesses(self, reports_m: Floats) -> Floats:
-        """Return the best guesses where every place is as likely as another; see `WildChannel`.
+        """Return the best guesses under a uniform prior; see `WildChannel`.
 
-        Of one report that is the report itself, of normal noise the mean, and of planar Laplace noise the
-        likeliest place, which is the geometric median; of other laws the point with the least expected error.
+        For one report that is the report itself, for normal noise the mean, for planar Laplace noise the most
+        probable place (the geometric median), and for other laws the point with the least expected error.
         """
         used = reports_m if self.renewed else reports_m[:, :1]
         if used.shape[1] == 1 or isinstance(self.law, GaussianRadius):
@@ -326,7 +326,7 @@ def _within(cells: tuple[float, float]) -> Floats:
 def _mean_with_cells(law: RadiusLaw, cells: tuple[float, float]) -> float:
     """Return the mean distance of an even point from the centre of the cell that it is moved to, by quadrature.
 
-    The moved point is even in its cell, whatever the move was.
+    The moved point is uniform in its cell for every move.
     """
     radius = (np.arange(_NODES) + 0.5) / _NODES * 12 * law.mean_m
     weights = law.density(radius)

@@ -1,4 +1,4 @@
-"""Rounded distances: somebody who may ask from anywhere finds where the shown distance changes."""
+"""Trilateration from rounded distances, which can be queried from anywhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Shown = Callable[[Floats], int]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RoundedDistance(CompactRepr):
-    """An app that shows how many whole steps somebody is away.
+    """An app that shows how many whole steps a person is away.
 
     Attributes:
         step_m: The step, metres; distances are rounded down.
@@ -74,7 +74,7 @@ def trilaterated(shown: Shown, step_m: float, start_m: Floats, questions: int) -
         2021.
     """
     if questions < 1:
-        raise InputError(f"{questions} questions tell nothing.", "ask at least one.")
+        raise InputError(f"{questions} questions are too few.", "ask at least one.")
     here = shown(start_m)
     left = questions - 1
     spots: list[Floats] = []
@@ -158,7 +158,7 @@ class DistanceRow(CompactRepr):
 
 
 def asked(app: str, rule: RoundedDistance, questions: int, seed: int, people: int) -> list[DistanceRow]:
-    """Return how close an asker comes who starts up to ten steps away, and the same beside certified noise.
+    """Return the errors of an attacker who starts up to ten steps away, without and with certified noise.
 
     The certified app shows the exact distance to a place that was blurred once: by noise that moves it as far on
     average as the cells of the rule do. Without cells the distances are matched instead. A distance of whole

@@ -1,4 +1,4 @@
-"""Means over the runs with their intervals, as figures, claims and the page of the docs tell them."""
+"""Means over the runs with their intervals, for figures, claims and the docs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def end_density(home_m: Floats, radius_m: float, ends_m: Floats) -> Floats:
 
 
 def homes_by_law(zone: PrivacyZone, ends_m: Floats) -> Floats:
-    """Return guesses of homes by somebody who knows the radius and the law of the shift, array (n, 2), metres.
+    """Return guesses of homes by an attacker who knows the radius and the law of the shift, array (n, 2), metres.
 
     They fit the circle, and then believe in a home as much as its shift is likely by the law and the ends are
     likely from there. The guess is the point with the least expected error. There are no streets in it.

@@ -50,7 +50,7 @@ class ZoneRow(CompactRepr):
 
 
 def zoned(scheme: str, zone: PrivacyZone, tracks: int, seed: int, homes: int) -> list[ZoneRow]:
-    """Return how close the ends of tracks lead, beside certified noise that is remembered.
+    """Return the errors of attacks on ends of tracks, without and with remembered certified noise.
 
     The certified noise replaces the end of each track by one blurred home, as far off on average as the end was.
 
