@@ -79,7 +79,7 @@ _TRIED: Final = (
         "Two reports about one secret, guaranteed for the lifting of Phi: epsilons and deltas add, deltas times "
         "|Phi|.",
         ("same-input",),
-        more="Without the factor.",
+        more="The factor is not needed.",
     ),
     _Tried(
         COMPOSITION,
