@@ -1,4 +1,4 @@
-"""The frontier of a sweep: what privacy costs, as a table and a figure."""
+"""The frontier of a sweep, as a table and a figure."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .theme import LIGHT, blank
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SAME = 0.01  # relative: numbers that are one in a figure
+_SAME = 0.01  # relative: numbers that look equal in a figure
 _LONGEST = 40  # characters of a name in the legend
-_FEW = 5  # people: of more, what is found without a report would be too many lines
-_WIDE = 30.0  # times the least epsilon: from there on its axis is logarithmic
-_NEAR = 0.1  # relative: errors that near to the loss are told in words, as their panel would show y = x
+_FEW = 5  # people: lines of hits without a report are drawn for at most so many
+_WIDE = 30.0  # ratio of epsilons from which their axis is logarithmic
+_NEAR = 0.1  # relative: for errors that near to the loss a sentence replaces the panel
 COLUMNS = (
     "prior",
     "epsilon",
@@ -44,24 +44,24 @@ COLUMNS = (
 
 
 def rows(points: Sequence[Point]) -> list[tuple[object, ...]]:
-    """Return one row per point, in the order of `COLUMNS`; numbers in the units of loss and metric."""
-    found: list[tuple[object, ...]] = []
+    """Return one row per point, in the order of `COLUMNS` and in the units of loss and metric."""
+    table: list[tuple[object, ...]] = []
     for point in points:
-        made = point.design
-        asked = (point.who, point.epsilon, point.minimum)
-        if made is None:
-            found.append((*asked, *(None,) * 8, point.reason, None, None))
-        elif not made.has_program:
-            privacy = made.certificate.privacy
-            status = "OPTIMAL" if made.finished else "STOPPED"
-            of_noise = (point.loss, None, None, privacy.upper, point.distortion, None, None, made.seconds)
-            found.append((*asked, *of_noise, status, "planar noise", privacy.slack_m))
+        design, request = point.design, (point.who, point.epsilon, point.minimum)
+        if design is None:
+            table.append((*request, *(None,) * 8, point.reason, None, None))
+        elif not design.has_program:
+            privacy = design.certificate.privacy
+            status = "OPTIMAL" if design.finished else "STOPPED"
+            of_noise = (point.loss, None, None, privacy.upper, point.distortion, None, None, design.seconds)
+            table.append((*request, *of_noise, status, "planar noise", privacy.slack_m))
         else:
-            c = made.certificate
+            c = design.certificate
             upper = c.epsilon_upper if point.epsilon is not None else None
             of_program = (c.value, c.bound, c.gap, upper, point.distortion, point.hit_rate)
-            found.append((*asked, *of_program, made.tie_gap, made.seconds, made.status.name, "table", None))
-    return found
+            effort = (design.tie_gap, design.seconds, design.status.name)
+            table.append((*request, *of_program, *effort, "table", None))
+    return table
 
 
 def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
@@ -74,14 +74,10 @@ def save_rows(points: Sequence[Point], path: str | os.PathLike[str]) -> None:
 
 
 def frontier(points: Sequence[Point], unit: str) -> Figure:
-    """Return panels: loss against epsilon, and what an attacker achieves against loss.
+    """Return panels of loss against epsilon, and of the attacker's success against loss.
 
     Panels that would repeat the loss are left out: errors near the loss (a sentence states them), and hits where
-    the secret is reported. Hits are shown where most points have them.
-
-    Args:
-        points: The points of a sweep.
-        unit: The unit of the metric.
+    the secret is reported. Hits are shown where most points have them. ``unit`` is that of the metric.
 
     Raises:
         InputError: If no point has a design.
@@ -99,17 +95,15 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
     hits = others[0] if hitting else None
     errors = others[-1] if erring else None
     kinds = list(dict.fromkeys(point.minimum for point in done))
-    styles = ("-", "--", ":", "-.")
-    colours = LIGHT.series
     people = list(dict.fromkeys(point.who for point in done))
     blind_shown = len(people) <= _FEW
-    markers = "osD^vPX*<>"
+    styles, colours, markers = ("-", "--", ":", "-."), LIGHT.series, "osD^vPX*<>"
     for i, who in enumerate(people):
         for k, minimum in enumerate(kinds):
-            mine = [point for point in done if point.who == who and point.minimum == minimum]
-            if not mine:
+            curve = [point for point in done if point.who == who and point.minimum == minimum]
+            if not curve:
                 continue
-            losses = [point.loss for point in mine]
+            losses = [point.loss for point in curve]
             short = shorten(who, _LONGEST)
             text = short if minimum is None else f"{short}, at least {amount_at_least(minimum, unit)}"
             style = {
@@ -118,19 +112,17 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
                 "color": colours[i % len(colours)],
                 "markersize": 5,
             }
-            with_epsilon = [
-                (p.epsilon, loss) for p, loss in zip(mine, losses, strict=True) if p.epsilon is not None
-            ]
+            with_epsilon = [(p.epsilon, p.loss) for p in curve if p.epsilon is not None]
             if with_epsilon:
                 left.plot(*zip(*with_epsilon, strict=True), label=outside(text), **style)
-            noise = [(p.epsilon, p.loss) for p in mine if _is_noise(p)]
+            noise = [(p.epsilon, p.loss) for p in curve if _is_noise(p)]
             if noise:
                 hollow = {**style, "linestyle": "none", "markerfacecolor": "white", "zorder": 3}
                 left.plot(*zip(*noise, strict=True), **hollow)
             if hits is not None:
-                hits.plot(losses, [100 * point.hit_rate for point in mine], label=outside(text), **style)
+                hits.plot(losses, [100 * point.hit_rate for point in curve], label=outside(text), **style)
             if errors is not None:
-                errors.plot(losses, [point.distortion for point in mine], label=outside(text), **style)
+                errors.plot(losses, [point.distortion for point in curve], label=outside(text), **style)
         if hits is not None and blind_shown:
             priors = [p.design.problem.prior for p in done if p.who == who and p.design and p.design.has_program]
             for whole in priors[:1]:
@@ -162,7 +154,11 @@ def frontier(points: Sequence[Point], unit: str) -> Figure:
         handles, labels = (others[0] if others else left).get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=max(2, 2 * len(others)), fontsize=9)
     if not erring:
-        figure.suptitle(_erring_as_much(done), fontsize=9, color=LIGHT.muted)
+        shares = [point.distortion / point.loss for point in done if point.loss > 0]
+        sentence = "No loss, and no error of the best attacker."
+        if shares:
+            sentence = f"Best attacker's average error: at least {percent_at_least(min(shares))} of the loss."
+        figure.suptitle(sentence, fontsize=9, color=LIGHT.muted)
     return figure
 
 
@@ -170,21 +166,13 @@ def _is_noise(point: Point) -> bool:
     return point.design is not None and not point.design.has_program
 
 
-def _erring_as_much(points: Sequence[Point]) -> str:
-    """Say by how much attackers err, as a share of what is lost."""
-    shares = [point.distortion / point.loss for point in points if point.loss > 0]
-    if not shares:
-        return "No loss, and no error of the best attacker."
-    return f"Best attacker's average error: at least {percent_at_least(min(shares))} of the loss."
-
-
 def _differ(point: Point, unit: str) -> bool:
-    """Return whether the attacker's error is another number than the loss."""
+    """Return whether the attacker's error differs from the loss."""
     return point.loss_unit != unit or abs(point.distortion - point.loss) > _NEAR * abs(point.loss)
 
 
 def _hits_differ(point: Point) -> bool:
-    """Return whether how often the secret is found is more than how often it is reported."""
+    """Return whether the secret is found more often than it is reported."""
     if point.design is None or not point.design.has_program:
         return False
     certificate = point.design.certificate

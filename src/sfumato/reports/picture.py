@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 _ENTRIES: Final = 6  # of the legend
-_OFTEN: Final = 0.02  # the least probability of a report that is shown as an example
+_OFTEN: Final = 0.02  # the least probability of an example report
 _PANEL: Final = 3.95  # inches: the width of a map
 _CONTOURS: Final = ((0.9, "90 % are inside"), (0.5, "50 % are inside"))
-_CLEAR: Final = 0.001  # shares below are not coloured, on a map of up to 200 cells
-_DOT: Final = 0.012  # of the width of a map: the side of a dot at least
+_CLEAR: Final = 0.001  # least share with a colour, on a map of up to 200 cells
+_DOT: Final = 0.012  # least side of a dot, as a share of the width of a map
 
 
 def picture(
@@ -57,18 +57,16 @@ def picture(
 ) -> Figure:
     """Return three maps side by side: prior, reports from one place, posterior after one report.
 
-    Lines around cells show where half and nine tenths of the reports from the place fall, and where the
-    attacker believes the place to be with 50 % and 90 %.
+    Lines are around the fewest cells that hold 50 % and 90 % of the reports, and of the posterior.
 
     Args:
         mechanism: A mechanism from places to places.
         prior: The prior on them.
         ground: The distance of the attacker's error.
-        place: The label of the true place. By default place and report are those that add
-            most to the attacker's error, so that the report and the best guess are not
-            the true place.
+        place: The label of the true place. By default place and report are those that add most to the attacker's
+            error, so that the report and the best guess are not the true place.
         outline: Land, water and names to draw on.
-        visits: Visits of the prior; if they have names of places, the most visited are named.
+        visits: Visits of the prior; the most visited places are named if their names are known.
 
     Raises:
         InputError: If the secrets are not places, or the outline lies elsewhere.
@@ -79,7 +77,7 @@ def picture(
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     for which, ax in enumerate(axes):
         scene.draw(ax, which)
-    _legend(figure, axes[2], scene.clear, columns=_ENTRIES)
+    _legend(figure, axes[2], scene.space, columns=_ENTRIES)
     return figure
 
 
@@ -91,30 +89,25 @@ def panels(
     outline: Outline | None = None,
     visits: Visits | None = None,
 ) -> tuple[Figure, ...]:
-    """Return the maps of `picture` as three figures, which a page may stack.
-
-    Raises:
-        InputError: As `picture`.
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """Return the maps of `picture` as three figures, which a page may stack."""
     scene = Scene.of(mechanism, prior, ground, None, outline, visits)
     figures = []
     for which in range(3):
         figure = blank(4.2, scene.height + 2.2)
         ax = figure.subplots()
         scene.draw(ax, which)
-        _legend(figure, ax, scene.clear, columns=2)
+        _legend(figure, ax, scene.space, columns=2)
         figures.append(figure)
     return tuple(figures)
 
 
-def _legend(figure: Figure, ax: Axes, clear: float, columns: int) -> None:
+def _legend(figure: Figure, ax: Axes, cells: Places, columns: int) -> None:
     from matplotlib.patches import Patch
 
     handles, labels = ax.get_legend_handles_labels()
     handles.append(Patch(facecolor="none", edgecolor=LIGHT.muted, linewidth=0.8))
-    labels.append(f"clear: below {100 * clear:g} %")
-    while len(labels) < _ENTRIES:  # legends of one height keep maps of one size beside each other
+    labels.append(f"clear: below {100 * clear_below(len(cells)):g} %")
+    while len(labels) < _ENTRIES:  # legends of equal height give maps of equal size
         handles.append(Patch(facecolor="none", edgecolor="none"))
         labels.append(" ")
     ncols = min(columns, len(labels))
@@ -126,7 +119,7 @@ def _legend(figure: Figure, ax: Axes, clear: float, columns: int) -> None:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Scene(CompactRepr):
-    """All that the three maps show: one true place, one report from it, and the best guess."""
+    """A true place, a report from it and the best guess, with the geometry of the maps."""
 
     mechanism: Mechanism
     prior: Prior
@@ -150,11 +143,7 @@ class Scene(CompactRepr):
         outline: Outline | None,
         visits: Visits | None,
     ) -> Scene:
-        """Choose place and report.
-
-        Raises:
-            InputError: If the secrets are not places, or the outline lies elsewhere.
-        """
+        """Choose place and report; raise `InputError` without places, or if the outline lies elsewhere."""
         space = mechanism.secrets
         if not isinstance(space, Places) or mechanism.observables.coordinates is None:
             raise InputError(
@@ -166,7 +155,7 @@ class Scene(CompactRepr):
             check_there(outline, space)
         estimates = optimal(mechanism, prior, ground).estimates
         position = None if place is None else space.position(place)
-        if position is None and prior.even:  # no place tells more: not one in a corner
+        if position is None and prior.even:  # all places are equally instructive: take a central one
             position = int(np.argmin(np.linalg.norm(centres - centres.mean(axis=0), axis=1)))
         true, report = _instructive(mechanism, prior, ground, estimates, nearest, position)
         names = (
@@ -175,11 +164,6 @@ class Scene(CompactRepr):
         )
         corners, guess = _corners_km(space), int(estimates[report])
         return cls(mechanism, prior, space, corners, centres, reports, true, report, guess, outline, names)
-
-    @property
-    def clear(self) -> float:
-        """The share below which a cell is clear."""
-        return clear_below(len(self.space))
 
     @property
     def height(self) -> float:
@@ -192,14 +176,14 @@ class Scene(CompactRepr):
         belief = self.mechanism.posterior(self.prior)[self.report]
         free = observables != self.space
         if which == 0:
-            _panel(ax, self.corners, self.prior.probabilities, *_words_of(self.prior), self.clear)
+            _panel(ax, self.corners, self.prior.probabilities, *_words_of(self.prior))
         elif which == 1:
             cells = _dots_km(self.reports, self.corners) if free else self.corners
             label = "share of reports from the true place (%)"
-            _panel(ax, cells, row, "Where you appear", label, self.clear, self.corners)
+            _panel(ax, cells, row, "Where you appear", label, self.corners)
         else:
             label = "probability after one report (%)"
-            _panel(ax, self.corners, belief, "What the attacker believes", label, self.clear)
+            _panel(ax, self.corners, belief, "What the attacker believes", label)
         if self.outline is not None:
             draw_outline(ax, self.outline, self.space.projection)
         _finish(ax)
@@ -219,12 +203,7 @@ class Scene(CompactRepr):
 
 
 def prior_panel(prior: Prior) -> Figure:
-    """Return the map of a prior on places.
-
-    Raises:
-        InputError: If it is not on places.
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """Return the map of a prior; raise `InputError` if it is not on places."""
     space = prior.space
     if not isinstance(space, Places):
         raise InputError("only a prior on places has a map.", "make it on a Lattice or a Grid.")
@@ -234,25 +213,16 @@ def prior_panel(prior: Prior) -> Figure:
 def places_panel(
     space: Places, shares: Floats, title: str, label: str, *, outline: Outline | None = None
 ) -> Figure:
-    """Return a map of places that are coloured by shares.
+    """Return a map of places coloured by shares, array (n,), at least 0 and not all 0.
 
-    Args:
-        space: The places.
-        shares: Array (n,), at least 0 and not all 0.
-        title: What the map shows.
-        label: What its scale counts, with the unit: percent.
-        outline: Land and water to draw on.
-
-    Raises:
-        InputError: If the outline lies elsewhere.
-        MissingExtraError: If matplotlib is not installed.
+    The label is that of the scale, in percent. Raises `InputError` if the outline lies elsewhere.
     """
     if outline is not None:
         check_there(outline, space)
     corners = _corners_km(space)
     figure = blank(4.2, _high(corners) + 1.3)
     ax = figure.subplots()
-    _panel(ax, corners, shares, title, label, clear_below(len(space)))
+    _panel(ax, corners, shares, title, label)
     if outline is not None:
         draw_outline(ax, outline, space.projection)
     _finish(ax)
@@ -266,7 +236,7 @@ def _high(corners: Floats) -> float:
 
 
 def _finish(ax: Axes) -> None:
-    """Give a map its scale and its north, in place of axes."""
+    """Replace the axes of a map by a scale bar and a north arrow."""
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():
@@ -283,11 +253,10 @@ def _instructive(
     nearest: NDArray[np.intp],
     place: int | None,
 ) -> tuple[int, int]:
-    """Return the true place and the report that add most to the attacker's error.
+    """Return the true place and the report, not a very rare one, that add most to the attacker's error.
 
-    Cases in which place, report and guess all differ come first, then those in which the
-    report and the guess are not the place, then those in which the report is not. Reports
-    that are very rare are left out: they are not good examples.
+    Cases in which place, report and guess all differ come first, then those in which the report and the guess are
+    not the place, then those in which the report is not.
     """
     joint = mechanism.joint(prior)
     rows = np.arange(len(joint)) if place is None else np.array([place])
@@ -306,7 +275,7 @@ def _instructive(
 
 
 def _words_of(prior: Prior) -> tuple[str, str]:
-    """Return the title of a prior's map and of its colours; an even one knows of no visits."""
+    """Return the title of a prior's map and the label of its colours."""
     if prior.even:
         return "All places are alike", "probability (%)"
     return "Where people are", "share of visits (%)"
@@ -320,20 +289,18 @@ def _corners_km(space: Places) -> Floats:
 
 
 def _dots_km(reports: Floats, corners: Floats) -> Floats:
-    """Return a small square around each report, array (m, 4, 2), that can be seen where cells are many."""
+    """Return a square around each report, array (m, 4, 2), large enough to be seen among many cells."""
     side = max(float(np.ptp(corners[0, :, 0])) / 3, float(np.ptp(corners[..., 0])) * _DOT)
-    found: Floats = reports[:, None, :] + side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
-    return found
+    squares: Floats = reports[:, None, :] + side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    return squares
 
 
 def clear_below(cells: int) -> float:
-    """Return the share below which a cell is clear: far below what each of so many cells has on average."""
+    """Return the share below which a cell is clear: far below the mean of so many cells."""
     return min(_CLEAR, 10.0 ** -math.ceil(math.log10(5 * cells)))
 
 
-def _panel(
-    ax: Axes, corners: Floats, shares: Floats, title: str, label: str, clear: float, frame: Floats | None = None
-) -> None:
+def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str, frame: Floats | None = None) -> None:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import PowerNorm
 
@@ -342,10 +309,10 @@ def _panel(
     cells: Any = PolyCollection(
         list(corners), array=100 * shares, cmap=MAP, norm=norm, edgecolor="face", linewidth=0.2
     )
-    cells.set_alpha(np.where(shares >= clear, 1.0, 0.0))  # the outline shows there
+    around = corners if frame is None else frame
+    cells.set_alpha(np.where(shares >= clear_below(len(around)), 1.0, 0.0))  # the outline shows there
     ax.add_collection(cells)
     ax.set_aspect("equal")
-    around = corners if frame is None else frame
     low, high = around.min(axis=(0, 1)), around.max(axis=(0, 1))
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
@@ -372,9 +339,7 @@ def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str) -> None:
 
 
 def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:
-    """Return three maps of noise for coordinates: prior, reports from one place, posterior after one report.
-
-    They are of the noise seen on the cells of the file's prior.
+    """Return the maps of `picture` for noise for coordinates, on the cells of the file's prior.
 
     Raises:
         InputError: If there is no prior.
@@ -386,12 +351,7 @@ def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: V
 def noise_panels(
     held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None
 ) -> tuple[Figure, ...]:
-    """Return the maps of `noise_maps` as three figures, which a page may stack.
-
-    Raises:
-        InputError: If there is no prior.
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """Return the maps of `noise_maps` as three figures, which a page may stack."""
     return panels(*_on_cells(held), outline=outline, visits=visits)
 
 

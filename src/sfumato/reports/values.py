@@ -1,10 +1,9 @@
-"""The picture of a mechanism for values, such as ages or answers: bars of the prior, of reports and of belief."""
+"""The picture of a mechanism for values: bars of the prior, of reports and of the posterior."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_VALUES: Final = 120
-"""The most values that bars are drawn for."""
+"""The largest number of bars."""
 
 _NAMED: Final = 20  # values with a name each
 _LONGEST: Final = 24  # characters of a name
 _SHORT: Final = 12  # in a title
-_OFTEN: Final = 0.001  # the least probability of a report that is shown as an example
-_FILLS: Final = (1.0, 0.4, 0.0)  # of bars within 50 %, within 90 %, and beyond: how opaque they are
+_OFTEN: Final = 0.001  # the least probability of an example report
+_FILLS: Final = (1.0, 0.4, 0.0)  # opacity of bars within 50 %, within 90 %, and beyond
 
 
 def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None = None) -> Figure:
@@ -38,14 +37,14 @@ def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None
     Args:
         mechanism: A mechanism from values to reports, at most 120 of each.
         prior: The prior on the values.
-        value: The label of the true value. By default value and report are the pair of different labels that
-            is most probable, of reports that the value leads to in 0.1 % of the cases or more.
+        value: The label of the true value. By default value and report are the most probable pair of different
+            labels with a report of probability 0.1 % or more.
 
     Raises:
         InputError: If there are too many values or reports, or the prior is on others.
         MissingExtraError: If matplotlib is not installed.
     """
-    scene = _Scene.of(mechanism, prior, value)
+    scene = _scene(mechanism, prior, value)
     figure = blank(12, scene.height)
     axes = figure.subplots(1, 3, sharey=mechanism.secrets == mechanism.observables)
     for which, ax in enumerate(axes):
@@ -58,49 +57,32 @@ def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None
 
 
 def values_panels(mechanism: Mechanism, prior: Prior) -> tuple[Figure, ...]:
-    """Return the panels of `values_picture` as three figures, which a page may stack.
-
-    Raises:
-        InputError: As `values_picture`.
-        MissingExtraError: If matplotlib is not installed.
-    """
-    scene = _Scene.of(mechanism, prior, None)
-    figures = []
-    for which in range(3):
-        figure = blank(4.2, scene.height + 0.4)
-        ax = figure.subplots()
-        scene.draw(ax, which)
-        ax.invert_yaxis()
-        _legend(figure, columns=1)
-        figures.append(figure)
-    return tuple(figures)
+    """Return the panels of `values_picture` as three figures, which a page may stack."""
+    scene = _scene(mechanism, prior, None)
+    return tuple(scene.panel(which) for which in range(3))
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """All that the three panels show: one true value, one report of it, and the belief after that."""
+class _Scene(NamedTuple):
+    """A true value, a report of it, and the belief after that report."""
 
     mechanism: Mechanism
     prior: Prior
     true: int
     report: int
 
-    @classmethod
-    def of(cls, mechanism: Mechanism, prior: Prior, value: Hashable | None) -> _Scene:
-        """Choose value and report.
-
-        Raises:
-            InputError: If there are too many values or reports, or the prior is on others.
-        """
-        check_drawn(mechanism.secrets)
-        check_drawn(mechanism.observables)
-        position = None if value is None else mechanism.secrets.position(value)
-        return cls(mechanism, prior, *_instructive(mechanism, mechanism.joint(prior), position))
-
     @property
     def height(self) -> float:
         """The height of a figure, inches."""
         return float(np.clip(0.24 * max(self.mechanism.shape) + 1.9, 3.2, 6.7))
+
+    def panel(self, which: int) -> Figure:
+        """Return a figure of one panel."""
+        figure = blank(4.2, self.height + 0.4)
+        ax = figure.subplots()
+        self.draw(ax, which)
+        ax.invert_yaxis()
+        _legend(figure, columns=1)
+        return figure
 
     def draw(self, ax: Axes, which: int) -> None:
         """Draw the prior (0), the reports (1) or the belief (2)."""
@@ -128,29 +110,20 @@ class _Scene:
         )
 
 
-def prior_bars(prior: Prior) -> Figure:
-    """Return the bars of a prior on at most 120 values.
+def _scene(mechanism: Mechanism, prior: Prior, value: Hashable | None) -> _Scene:
+    check_drawn(mechanism.secrets)
+    check_drawn(mechanism.observables)
+    position = None if value is None else mechanism.secrets.position(value)
+    return _Scene(mechanism, prior, *_instructive(mechanism, mechanism.joint(prior), position))
 
-    Raises:
-        InputError: If there are more.
-        MissingExtraError: If matplotlib is not installed.
-    """
-    same = Mechanism(np.eye(len(prior)), prior.space, prior.space)
-    scene = _Scene.of(same, prior, None)
-    figure = blank(4.2, scene.height + 0.4)
-    ax = figure.subplots()
-    scene.draw(ax, 0)
-    ax.invert_yaxis()
-    _legend(figure, columns=1)
-    return figure
+
+def prior_bars(prior: Prior) -> Figure:
+    """Return the bars of a prior on at most 120 values."""
+    return _scene(Mechanism(np.eye(len(prior)), prior.space, prior.space), prior, None).panel(0)
 
 
 def check_drawn(values: Space) -> None:
-    """Check that bars can be drawn of so many values.
-
-    Raises:
-        InputError: If they are too many.
-    """
+    """Raise `InputError` if there are too many values for bars."""
     if len(values) > MOST_VALUES:
         raise InputError(
             f"there are {len(values):,} values or reports, but bars are drawn for {MOST_VALUES} at most.",
@@ -159,10 +132,7 @@ def check_drawn(values: Space) -> None:
 
 
 def _instructive(mechanism: Mechanism, joint: Floats, value: int | None) -> tuple[int, int]:
-    """Return the most probable true value and report whose labels differ, if there are such.
-
-    Very rare reports are left out: they are not good examples.
-    """
+    """Return the most probable true value and report, without very rare ones, whose labels differ if possible."""
     rows = np.arange(len(joint)) if value is None else np.array([value])
     weights = joint[rows] if joint[rows].any() else mechanism.matrix[rows]
     names = [str(label) for label in mechanism.observables.labels]

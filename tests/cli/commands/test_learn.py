@@ -51,7 +51,7 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
     assert "https:" not in page
     assert "480 visits to learn from, 120 to judge; hiding 2 values" in done.text
     assert "certified optimum" in done.text
-    assert "Proved: for the visits learned from" in done.text
+    assert "Proved: on the training visits" in done.text
     assert "NOT within the limit" not in done.text
     held = sf.read_mechanism_file("m.sfm")
     assert held.prior is not None

@@ -55,7 +55,7 @@ _LONGEST: Final = 24  # characters of a name
 
 
 def estimate_page(
-    found: Estimate,
+    estimate: Estimate,
     known: Identifiability,
     remarks: Sequence[str] = (),
     *,
@@ -64,18 +64,14 @@ def estimate_page(
     file: FileFacts | None = None,
     reports: FileFacts | None = None,
 ) -> Page:
-    """Return the page of an estimate.
-
-    Raises:
-        InputError: If the outline lies elsewhere.
-    """
-    noun, nouns = _nouns(found)
-    doubt = known.doubt_of(found)
-    warned = [] if found.converged else ["NOT FINISHED: the estimate did not converge."]
+    """Return the page of an estimate; raise `InputError` if the outline lies elsewhere."""
+    noun, nouns = _nouns(estimate)
+    doubt = known.doubt_of(estimate)
+    warned = [] if estimate.converged else ["NOT FINISHED: the estimate did not converge."]
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
-    withheld = known.unsettled(found)
+    withheld = known.unsettled(estimate)
     warned += _unsettled(known, nouns, withheld=bool(withheld))
-    of_columns = known.unsettled_margins(found)
+    of_columns = known.unsettled_margins(estimate)
     warned += [
         f"NOT SETTLED, and withheld: {len(of_columns[name]):,} of the {counted(len(part.space), 'share')} of "
         f"{shorten(name)}."
@@ -83,11 +79,11 @@ def estimate_page(
         if of_columns[name]
     ]
     lead = (
-        f"{counted(found.reports, 'private report')} were used to estimate how a population is spread over "
-        f"{counted(len(found.space), noun, nouns)}. {_largest(found, noun, withheld)}".rstrip(),
+        f"{counted(estimate.reports, 'private report')} were used to estimate how a population is spread over "
+        f"{counted(len(estimate.space), noun, nouns)}. {_largest(estimate, noun, withheld)}".rstrip(),
         "These shares are estimated from private reports. They are not counted, and nothing here is proved. "
         "A person who sent several reports counts several times.",
-        *(_sureness(found) if len(withheld) < len(found.space) else ()),
+        *(_sureness(estimate) if len(withheld) < len(estimate.space) else ()),
     )
     sections = [
         each
@@ -95,24 +91,22 @@ def estimate_page(
         for each in _shares(part, f"The shares of {shorten(name)}", withheld=of_columns[name])
     ]
     whole = "The shares of all columns together" if margins else f"The shares of the {nouns}"
-    sections += [] if found.districts is None else [_district_section(found.districts)]
-    sections += _shares(found, whole, outline, withheld)
-    formal = (f"{found!r}.", str(known))
+    sections += [] if estimate.districts is None else [_district_section(estimate.districts)]
+    sections += _shares(estimate, whole, outline, withheld)
+    formal = (f"{estimate!r}.", str(known))
     # Weighted reports cannot be stopped early.
-    plain = found.method == "maximum likelihood" and found.effective is None
-    spiky = (_SPIKY,) if plain and not known.complete else ()
-    told = PageSection(
-        "What the reports can show", (_MADE, *spiky, *remarks), formal=formal, fold="For statisticians"
-    )
-    sections.append(told)
+    plain = estimate.method == "maximum likelihood" and estimate.effective is None
+    limits = (_MADE, *([_SPIKY] if plain and not known.complete else []), *remarks)
+    sections.append(PageSection("What the reports can show", limits, formal=formal, fold="For statisticians"))
     if file is not None:
-        sections.append(file_section(file, _named(reports) if reports is not None else ()))
+        named = [] if reports is None else [f"{reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}"]
+        sections.append(file_section(file, [f"The reports: {each}." for each in named]))
     title = "Shares of a population, estimated from private reports"
     return Page(title, (*warned, *lead), tuple(sections), warning=bool(warned))
 
 
 def _district_section(districts: Districts) -> PageSection:
-    """Return the shares of districts, the largest first, with their intervals and middles."""
+    """Return the shares of districts with their intervals, the largest first."""
     order = sorted(range(len(districts)), key=lambda d: -districts.shares[d])
     headings = (
         "district",
@@ -136,7 +130,7 @@ def _district_section(districts: Districts) -> PageSection:
 
 
 def _unsettled(known: Identifiability, nouns: str, *, withheld: bool) -> list[str]:
-    """Return that some shares do not follow from the reports, if so."""
+    """Return a warning about shares that do not follow from the reports, if there are such."""
     if known.complete:
         return []
     hidden, total = len(known.unidentified), len(known.secrets)
@@ -148,19 +142,15 @@ def _unsettled(known: Identifiability, nouns: str, *, withheld: bool) -> list[st
     ]
 
 
-def _named(reports: FileFacts) -> tuple[str]:
-    return (f"The reports: {reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}.",)
-
-
-def _nouns(found: Estimate) -> tuple[str, str]:
-    if isinstance(found.space, Places):
+def _nouns(estimate: Estimate) -> tuple[str, str]:
+    if isinstance(estimate.space, Places):
         return "place", "places"
-    return ("combination", "combinations") if isinstance(found.space, JointSpace) else ("value", "values")
+    return ("combination", "combinations") if isinstance(estimate.space, JointSpace) else ("value", "values")
 
 
-def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
-    if found.districts is not None:
-        parts = found.districts
+def _largest(estimate: Estimate, noun: str, withheld: Collection[int]) -> str:
+    if estimate.districts is not None:
+        parts = estimate.districts
         d = int(np.argmax(parts.shares))
         return (
             f"The reports settle the shares of {parts!r}. The largest is {about_percent(float(parts.shares[d]))}, "
@@ -169,10 +159,10 @@ def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
         )
     if withheld:
         return ""
-    s = int(np.argmax(found.probabilities))
-    where = f" ({_middle(found.space, s)})" if isinstance(found.space, Places) else ""
-    share, sure = float(found.probabilities[s]), found.intervals
-    label = shorten(_text(found.space.labels[s]))
+    s = int(np.argmax(estimate.probabilities))
+    where = f" ({_degrees(*estimate.space.latlon[s])})" if isinstance(estimate.space, Places) else ""
+    share, sure = float(estimate.probabilities[s]), estimate.intervals
+    label = shorten(_text(estimate.space.labels[s]))
     said = f"The largest share is {about_percent(share)}, of the {noun} {label}{where}"
     return (
         f"{said}."
@@ -181,11 +171,11 @@ def _largest(found: Estimate, noun: str, withheld: Collection[int]) -> str:
     )
 
 
-def _sureness(found: Estimate) -> tuple[str, ...]:
-    sure = found.intervals
+def _sureness(estimate: Estimate) -> tuple[str, ...]:
+    sure = estimate.intervals
     if sure is None:
-        weighted = found.effective is not None and found.method != "matrix inversion"
-        kind = None if weighted else _INTERVALS.get(found.method)
+        weighted = estimate.effective is not None and estimate.method != "matrix inversion"
+        kind = None if weighted else _INTERVALS.get(estimate.method)
         ask = f" To learn it, estimate again with {kind} intervals." if kind else ""
         return (f"No intervals were asked for, so this page does not say how far off the shares are.{ask}",)
     widths = 100 * (sure.upper - sure.lower)
@@ -199,43 +189,43 @@ def _sureness(found: Estimate) -> tuple[str, ...]:
 
 
 def _shares(
-    found: Estimate, title: str, outline: Outline | None = None, withheld: Collection[int] = ()
+    estimate: Estimate, title: str, outline: Outline | None = None, withheld: Collection[int] = ()
 ) -> list[PageSection]:
-    """Return the drawings, and then the largest shares that are not withheld, with the others behind a fold."""
-    noun, nouns = _nouns(found)
-    order = np.argsort(-found.probabilities, kind="stable")
+    """Return the figures and a table of the largest shares that are not withheld; the others are folded."""
+    noun, nouns = _nouns(estimate)
+    order = np.argsort(-estimate.probabilities, kind="stable")
     order = order[~np.isin(order, list(withheld))]
     if not len(order):
         return []
     sight = len(order) if len(order) <= _LARGEST + 5 else _LARGEST
-    if found.intervals is None:  # a share next to nothing says all there is to say
-        tiny = order[np.abs(found.probabilities[order]) < _TINY]
+    if estimate.intervals is None:  # a share next to nothing says all there is to say
+        tiny = order[np.abs(estimate.probabilities[order]) < _TINY]
         order = order[~np.isin(order, tiny)]
     else:
         tiny = order[:0]
     seen, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
     formal = []
     if len(tiny):
-        names = ", ".join(shorten(_text(found.space.labels[s])) for s in tiny[:_MOST])
+        names = ", ".join(shorten(_text(estimate.space.labels[s])) for s in tiny[:_MOST])
         more = f", and {len(tiny) - _MOST:,} others" if len(tiny) > _MOST else ""
         formal.append(f"Under 0.01 % each: {names}{more}.")
     if left_out:
         formal.append(f"{counted(left_out, noun, nouns)} with the smallest shares are left out.")
-    below = (_NEGATIVE,) if (found.probabilities < 0).any() else ()
-    hidden = len(found.space) - len(withheld) - len(seen)
+    below = (_NEGATIVE,) if (estimate.probabilities < 0).any() else ()
+    hidden = len(estimate.space) - len(withheld) - len(seen)
     caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the largest share first."
-    tables = (_table(found, seen, noun, caption),)
-    others = (_table(found, folded, noun, f"The next {len(folded):,}."),) if len(folded) else ()
+    tables = (_table(estimate, seen, noun, caption),)
+    others = (_table(estimate, folded, noun, f"The next {len(folded):,}."),) if len(folded) else ()
     fold = f"The other {hidden:,} {nouns}" if hidden > 1 else f"The other {noun}"
-    drawn = share_figures(found, outline, withheld)
+    drawn = share_figures(estimate, outline, withheld)
     return [
         *([PageSection(title, figures=drawn)] if drawn else []),
         PageSection(f"{title}, in numbers", below, tables=tables, folded=others, formal=tuple(formal), fold=fold),
     ]
 
 
-def _table(found: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, caption: str) -> PageTable:
-    space, sure = found.space, found.intervals
+def _table(estimate: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, caption: str) -> PageTable:
+    space, sure = estimate.space, estimate.intervals
     headings = [noun, "estimated share"]
     if sure is not None:
         headings.append(f"{percent_of_confidence(sure.confidence)} interval")
@@ -243,11 +233,11 @@ def _table(found: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, capti
         headings.append("middle (latitude, longitude)")
     rows = []
     for s in map(int, chosen):
-        cells = [shorten(_text(space.labels[s])), percent(float(found.probabilities[s]))]
+        cells = [shorten(_text(space.labels[s])), percent(float(estimate.probabilities[s]))]
         if sure is not None:
             cells.append(_span(sure, s))
         if isinstance(space, Places):
-            cells.append(_middle(space, s))
+            cells.append(_degrees(*space.latlon[s]))
         rows.append(tuple(cells))
     return PageTable(caption, tuple(headings), tuple(rows))
 
@@ -256,12 +246,8 @@ def _span(sure: ConfidenceIntervals, s: int) -> str:
     return f"{percent_at_least(float(sure.lower[s]))} to {percent_at_most(float(sure.upper[s]))}"
 
 
-def _middle(space: Places, s: int) -> str:
-    """Return latitude and longitude as other programs of maps take them, to about a metre."""
-    return _degrees(*space.latlon[s])
-
-
 def _degrees(lat: float, lon: float) -> str:
+    """Return latitude and longitude to about a metre, in the form that map programs read."""
     return f"{lat:.5f}, {lon:.5f}"
 
 
@@ -270,74 +256,59 @@ def _text(label: object) -> str:
 
 
 def share_figures(
-    found: Estimate, outline: Outline | None = None, withheld: Collection[int] = ()
+    estimate: Estimate, outline: Outline | None = None, withheld: Collection[int] = ()
 ) -> tuple[PageFigure, ...]:
-    """Return what an estimate looks like: two maps, or bars; none without matplotlib.
-
-    Maps have no place for shares that are withheld, so these shares leave bars alone.
-
-    Raises:
-        InputError: If the outline lies elsewhere.
-    """
+    """Return two maps of an estimate, or bars if shares are withheld; none without matplotlib."""
     try:
-        if isinstance(found.space, Places) and len(found.space) <= MAP_MOST and not withheld:
-            return (_maps(found, found.space, outline),)
-        return (_bars(found, withheld),)
+        if isinstance(estimate.space, Places) and len(estimate.space) <= MAP_MOST and not withheld:
+            return (_maps(estimate, estimate.space, outline),)
+        return (_bars(estimate, withheld),)
     except MissingExtraError:
         return ()
 
 
-def _maps(found: Estimate, space: Places, outline: Outline | None) -> PageFigure:
-    shares = np.maximum(found.probabilities, 0.0)  # only inversion gives negative ones
+def _maps(estimate: Estimate, space: Places, outline: Outline | None) -> PageFigure:
+    shares = np.maximum(estimate.probabilities, 0.0)  # only inversion gives negative ones
     figures = [places_panel(space, shares, "Estimated shares", "share (%)", outline=outline)]
     titles, caption = ["Map of the estimated shares"], "The estimated share of each place."
-    sure = found.intervals
+    sure = estimate.intervals
     widths = None if sure is None else sure.upper - sure.lower
     if sure is not None and widths is not None and widths.max() > 0:
         label = f"width of the {percent_of_confidence(sure.confidence)} interval (percentage points)"
         figures.append(places_panel(space, widths, "How unsure they are", label, outline=outline))
         titles.append("Map of the widths of the intervals")
-        caption = (
-            "The estimated share of each place; and how wide its interval is: the brighter, the less is known of "
-            "the share."
-        )
+        caption = "The estimated share of each place, and the width of its interval. Brighter is less certain."
     clear = f" Places without colour have less than {100 * clear_below(len(space)):g} %."
     return side_by_side(figures, titles, caption + clear)
 
 
-def _bars(found: Estimate, withheld: Collection[int]) -> PageFigure:
-    shown = np.setdiff1d(np.arange(len(found.space)), list(withheld))
+def _bars(estimate: Estimate, withheld: Collection[int]) -> PageFigure:
+    shown = np.setdiff1d(np.arange(len(estimate.space)), list(withheld))
     few = len(shown) <= _BARS
-    order = shown if few else shown[np.argsort(-found.probabilities[shown], kind="stable")[:_BARS]]
-    drawn = _drawn(found, order)
+    order = shown if few else shown[np.argsort(-estimate.probabilities[shown], kind="stable")[:_BARS]]
     what = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(shown):,} values"
-    sure = found.intervals
+    sure = estimate.intervals
     lines = "" if sure is None else f" Lines are the {percent_of_confidence(sure.confidence)} intervals."
     caption = f"{what}.{lines}"
-    svg = as_svg(drawn, title="Bars of the estimated shares", description=caption)
+    svg = as_svg(_drawn(estimate, order), title="Bars of the estimated shares", description=caption)
     return PageFigure(f'<div style="max-width: 30rem">{svg}</div>', caption)
 
 
-def _drawn(found: Estimate, order: NDArray[np.intp]) -> Figure:
+def _drawn(estimate: Estimate, order: NDArray[np.intp]) -> Figure:
     figure = blank(3.9, 0.24 * len(order) + 1.1)
     ax = figure.subplots()
-    shares, at = 100 * found.probabilities[order], range(len(order))
+    shares, at = 100 * estimate.probabilities[order], range(len(order))
     ax.barh(at, shares, height=0.7, color=(LIGHT.series[0], 0.4), edgecolor=LIGHT.series[0], linewidth=0.7)
     least, most = float(shares.min()), float(shares.max())
-    if found.intervals is not None:
-        lower, upper = 100 * found.intervals.lower[order], 100 * found.intervals.upper[order]
+    if estimate.intervals is not None:
+        lower, upper = 100 * estimate.intervals.lower[order], 100 * estimate.intervals.upper[order]
         ax.hlines(at, lower, upper, color=LIGHT.ink, linewidth=1.3)
         ax.plot([*lower, *upper], [*at, *at], "|", color=LIGHT.ink, markersize=7, markeredgewidth=1.3)
         least, most = min(least, float(lower.min())), max(most, float(upper.max()))
-    ax.set_yticks(at, [outside(_short(found.space.labels[s])) for s in order])
+    ax.set_yticks(at, [outside(shorten(_text(estimate.space.labels[s]), _LONGEST)) for s in order])
     ax.set_ylim(len(order) - 0.4, -0.6)  # the first on top
     ax.set_xlim(min(0.0, 1.05 * least), 1.05 * most)
     ax.set_xlabel("share (%)")
-    ax.set_ylabel(outside(found.space.unit or ""))
+    ax.set_ylabel(outside(estimate.space.unit or ""))
     ax.grid(axis="x", color=LIGHT.grid)
     return figure
-
-
-def _short(label: object) -> str:
-    text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-    return shorten(text, _LONGEST)

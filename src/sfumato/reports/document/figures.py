@@ -44,11 +44,7 @@ _COLUMNS: Final = (
 def map_figures(
     held: MechanismFile, outline: Outline | None = None, visits: Visits | None = None
 ) -> tuple[PageFigure, ...]:
-    """Return maps, or bars of values: the prior, reports from one place, and an attacker's belief.
-
-    Raises:
-        InputError: If the outline lies elsewhere.
-    """
+    """Return maps, or bars of values, of the prior, the reports from one place and an attacker's belief."""
     try:
         maps = _maps(held, outline, visits)
         bars = _bars(held) if not maps else ()
@@ -56,20 +52,18 @@ def map_figures(
         return ()
     if bars:
         caption = (
-            "How common each value is, by the prior; what is reported from one value; and what an attacker who "
-            "knows "
-            "the prior believes after one report. Filled bars hold 50 %, with the paler ones they hold 90 %."
+            "The prior (how common each value is), the reports from one value, and the belief after one report of "
+            "an attacker who knows the prior. Filled bars hold 50 %, with the paler ones 90 %."
         )
         return (side_by_side(bars, [f"Bars of the {name}" for name in _PANELS], caption),)
     if not maps:
         return ()
-    noise = not held.has_matrix
-    seen = " They show the noise as it is seen on the cells of the file's prior." if noise else ""
     caption = (
-        "How likely each place is, by the prior; where you appear, if you are at the true place, which is marked; "
-        "and what an attacker who knows the prior believes after one report. "
-        f"Lines are around the fewest cells that hold 50 % and 90 %.{seen}"
+        "The prior (how likely each place is), the reports from the marked true place, and the belief after one "
+        "report of an attacker who knows the prior. Lines are around the fewest cells that hold 50 % and 90 %."
     )
+    if not held.has_matrix:
+        caption += " The noise is shown on the cells of the file's prior."
     return (side_by_side(maps, [f"Maps of the {name}" for name in _PANELS], caption),)
 
 
@@ -84,33 +78,33 @@ def side_by_side(figures: Sequence[Figure], titles: Sequence[str], caption: str)
 
 def frontier_figures(facts: ReportFacts) -> tuple[PageFigure, ...]:
     """Return the loss of designs against their epsilon, with this one marked; none where there are no others."""
-    found = [each for each in facts.frontier if each.loss.upper is not None]
-    if len(found) < 2:
+    designs = [each for each in facts.frontier if each.loss.upper is not None]
+    if len(designs) < 2:
         return ()
     try:
         figure = blank(4.8, 3.4)
     except MissingExtraError:
         return ()
     ax = figure.subplots()
-    epsilons, losses = [each.epsilon.value for each in found], [each.loss.upper or 0.0 for each in found]
+    epsilons, losses = [each.epsilon.value for each in designs], [each.loss.upper or 0.0 for each in designs]
     ax.plot(epsilons, losses, color=LIGHT.series[0], linewidth=1, alpha=0.5)
-    known = [each for each in found if each.loss.lower is not None]
+    known = [each for each in designs if each.loss.lower is not None]
     if known:
         at, least = [each.epsilon.value for each in known], [each.loss.lower or 0.0 for each in known]
         most = [each.loss.upper or 0.0 for each in known]
         ax.vlines(at, least, most, color=LIGHT.ink, linewidth=1.5)
         ax.plot(at, least, "_", color=LIGHT.ink, markersize=14, markeredgewidth=1.5, label="none goes below")
-    others = [each for each in found if not each.this]
-    points = [each.epsilon.value for each in others], [each.loss.upper or 0.0 for each in others]
-    ax.plot(*points, "o", color=LIGHT.series[0], markersize=5, label="a design loses at most")
-    for each in found:
-        if each.this:
-            place = [each.epsilon.value], [each.loss.upper or 0.0]
-            ax.plot(*place, "D", color=LIGHT.series[1], markersize=8, label="this design loses at most")
+    for this, marker, size, label in (
+        (False, "o", 5, "a design loses at most"),
+        (True, "D", 8, "this design loses at most"),
+    ):
+        points = [(each.epsilon.value, each.loss.upper or 0.0) for each in designs if each.this is this]
+        if points:
+            ax.plot(*zip(*points, strict=True), marker, color=LIGHT.series[this], markersize=size, label=label)
     ax.legend(frameon=False, fontsize=9)
-    rate, unit = found[0].epsilon.unit.replace("/", "per "), found[0].loss.unit
+    rate, unit = designs[0].epsilon.unit.replace("/", "per "), designs[0].loss.unit
     ax.set_xlabel(outside(f"epsilon ({rate})" if rate else "epsilon"))
-    mean = "loss for the worst" if found[0].objective == "worst-case" else "loss on average"
+    mean = "loss for the worst" if designs[0].objective == "worst-case" else "loss on average"
     ax.set_ylabel(outside(f"{mean} ({unit})" if unit else mean))
     ax.set_ylim(0, 1.15 * max(losses) or 1.0)
     ax.set_xlim(left=0)
@@ -152,9 +146,8 @@ def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
         if each.key in VOCABULARY and (each.number.upper is None or math.isfinite(each.number.upper)):
             values.setdefault(each.key, f"{each.parameter} {each.shown}")
     caption = (
-        f"The atlas: {len(values)} of {len(VOCABULARY)} notions of privacy have a finite value here "
-        "(filled). A line "
-        "joins two notions where a promise of one implies one of the other."
+        f"The atlas: {len(values)} of {len(VOCABULARY)} notions of privacy have a finite value here (filled). A "
+        "line joins two notions where a guarantee of one implies a guarantee of the other."
     )
     side_by_side = _drawing(
         values, caption, "atlas", [(at * (_WIDTH + _GUTTER), 0.0) for at in range(len(_COLUMNS))]
@@ -167,7 +160,7 @@ def atlas_figure(notions: Iterable[NotionFacts]) -> PageFigure:
 
 
 def _drawing(values: Mapping[str, str], caption: str, name: str, corners: Sequence[tuple[float, float]]) -> str:
-    """Return the atlas with the upper left corner of each column at a place of its own."""
+    """Return the atlas as SVG, with the upper left corners of its columns."""
     boxes = _placed(corners)
     height = max(y for _, y in boxes.values()) + _HEIGHT + _GAP
     width = max(x for x, _ in corners) + _WIDTH + _GUTTER
@@ -188,11 +181,11 @@ def _drawing(values: Mapping[str, str], caption: str, name: str, corners: Sequen
 
 def _placed(corners: Sequence[tuple[float, float]]) -> dict[str, tuple[float, float]]:
     """Return the corner of each notion's box."""
-    found: dict[str, tuple[float, float]] = {}
-    for (_, keys), (x, y) in zip(_COLUMNS, corners, strict=True):
-        for row, key in enumerate(dict.fromkeys(keys)):
-            found[key] = (x + _GUTTER / 2, y + _TOP + row * (_HEIGHT + _GAP))
-    return found
+    return {
+        key: (x + _GUTTER / 2, y + _TOP + row * (_HEIGHT + _GAP))
+        for (_, keys), (x, y) in zip(_COLUMNS, corners, strict=True)
+        for row, key in enumerate(dict.fromkeys(keys))
+    }
 
 
 def _lines(boxes: Mapping[str, tuple[float, float]], values: Mapping[str, str]) -> list[str]:
@@ -207,9 +200,7 @@ def _lines(boxes: Mapping[str, tuple[float, float]], values: Mapping[str, str]) 
             path = f"M{x:g} {a:g}C{x - out:g} {a:g} {x - out:g} {b:g} {x:g} {b:g}"
         else:
             left, right = ((x, a), (u, b)) if x < u else ((u, b), (x, a))
-            from_x, to_x = left[0] + _WIDTH, right[0]
-            if to_x - from_x > _GUTTER:  # over a column: the line ends behind its boxes
-                to_x = right[0]
+            from_x, to_x = left[0] + _WIDTH, right[0]  # over a column the line runs behind its boxes
             bend = _GUTTER / 2
             path = (
                 f"M{from_x:g} {left[1]:g}C{from_x + bend:g} {left[1]:g} {to_x - bend:g} {right[1]:g} "

@@ -1,4 +1,4 @@
-"""The page of a receipt: what a release did, for a privacy officer to sign."""
+"""The page of a release's receipt, to be signed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_0
 def receipt_page(receipt: Receipt) -> Page:
     """Return the page of a receipt."""
     stated = any(bound.distances == "stated" for bound in receipt.bounds)
-    warned = [] if receipt.bounds else ["NOTHING IS PROMISED: no bound on the privacy of a report is proved."]
+    warned = [] if receipt.bounds else ["NOTHING IS GUARANTEED: no bound on the privacy of a report is proved."]
     if stated:
-        warned += ["NOT CONFIRMED: the bound counts in distances that only the maker of the mechanism states."]
+        warned += ["NOT CONFIRMED: the bound is for distances that only the maker of the mechanism states."]
     if receipt.most is None:
         warned += ["NOT COUNTED: the reports of one person cannot be counted, so no total is known."]
-    lead = (
-        f"{counted(receipt.rows_released, 'private report')} were released from "
-        f"{counted(receipt.rows_read, 'row')} on {receipt.finished}.",
-    )
+    released = f"{counted(receipt.rows_released, 'private report')} were released from "
+    lead = (f"{released}{counted(receipt.rows_read, 'row')} on {receipt.finished}.",)
     sections = (
         PageSection("Rows", tables=(_rows(receipt),)),
         PageSection("People", _people(receipt), tables=_spread(receipt)),
@@ -55,19 +53,19 @@ def _people(receipt: Receipt) -> tuple[str, ...]:
     if receipt.people is None:
         return ("No column names the users, so the reports of one person cannot be counted.",)
     about = "" if receipt.exact else "at most "
-    said = [f"The source has rows of {counted(receipt.people, 'person', 'people')}."]
+    sentences = [f"The source has rows of {counted(receipt.people, 'person', 'people')}."]
     if receipt.rows_without_person:
-        said.append(f"{counted(receipt.rows_without_person, 'row')} cannot be assigned to a person.")
+        sentences.append(f"{counted(receipt.rows_without_person, 'row')} cannot be assigned to a person.")
     else:
-        said.append(f"The largest number of reports of one person is {about}{receipt.most or 0:,}.")
+        sentences.append(f"The largest number of reports of one person is {about}{receipt.most or 0:,}.")
     if receipt.places_reported_once:
         places = counted(receipt.places_reported_once, "place")
-        said.append(f"{places} of people were reported once, and the report was repeated.")
-    return tuple(said)
+        sentences.append(f"{places} of people were reported once, and the report was repeated.")
+    return tuple(sentences)
 
 
 def _spread(receipt: Receipt) -> tuple[PageTable, ...]:
-    """Return how many people have how many reports, in classes."""
+    """Return the number of people by their number of reports, in classes."""
     if not receipt.reports_per_person:
         return ()
     ends = [*_STEPS, max(reports for reports, _ in receipt.reports_per_person) + 1]
@@ -127,7 +125,7 @@ def _files(receipt: Receipt) -> PageTable:
     rows += [("Mark of the mechanism", each) for each in receipt.mechanisms[:20]]
     rows.append(("Version", f"sfumato {receipt.version}"))
     return PageTable(
-        "Fingerprints. That of a small source can be found by trying: do not publish it.", (), tuple(rows)
+        "Fingerprints. A small source can be guessed from its fingerprint: do not publish it.", (), tuple(rows)
     )
 
 
