@@ -1,4 +1,4 @@
-"""A figure whose axes have the look of the package, and how its colours are exchanged."""
+"""Figures with the look of the package, and the exchange of their colours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Themed(Figure):
     """A figure whose axes are drawn in the colours of `LIGHT`: an open frame on a light grid."""
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
-        """Add axes as matplotlib does, and dress them."""
+        """Add axes with the look of the package."""
         axes = super().add_subplot(*args, **kwargs)
         axes.set_prop_cycle(color=LIGHT.series)
         axes.tick_params(which="both", colors=LIGHT.ink, labelsize=_SIZES["tick"], grid_color=LIGHT.grid)
@@ -41,10 +41,10 @@ class Themed(Figure):
 
 
 def exchanged(figure: Figure, theme: Theme) -> Callable[[], None]:
-    """Give a figure the colours of a theme, and return what takes them back.
+    """Give a figure the colours of a theme, and return a function that undoes it.
 
-    Black and white count as ink and paper, and the frame of a legend as a line of the grid; other colours that are
-    not of `LIGHT` stay.
+    Black and white count as ink and paper, and the frame of a legend as a line of the grid. Other colours outside
+    `LIGHT` stay.
     """
     new = {old: theme.named[name] for name, old in LIGHT.named.items()}
     new |= {"#000000": theme.ink, "#ffffff": theme.paper, _LEGEND_EDGE: theme.grid}
@@ -75,7 +75,7 @@ def exchanged(figure: Figure, theme: Theme) -> Callable[[], None]:
 
 
 def _placed(axes: Axes) -> Callable[[], None]:
-    """Return what puts axes back where they are: a layout depends on where the one before left them."""
+    """Return a function that restores the position of axes, on which the next layout depends."""
     original, active, laid_out = axes.get_position(original=True), axes.get_position(), axes.get_in_layout()
 
     def back() -> None:
@@ -95,7 +95,7 @@ def _artists(figure: Figure) -> Iterator[Artist]:
 
 
 def _coloured(artist: Artist) -> tuple[str, ...]:
-    """Return the properties of an artist that are colours of its own, and not of a scale."""
+    """Return the colour properties of an artist that do not come from a scale."""
     if isinstance(artist, Line2D):
         return ("markerfacecolor", "markeredgecolor", "color")
     if isinstance(artist, Text):
@@ -108,12 +108,12 @@ def _coloured(artist: Artist) -> tuple[str, ...]:
 
 
 def _other(colour: Any, new: dict[str, str]) -> Any:
-    """Return a colour's counterpart with the same opacity, or the very same object if it has none."""
+    """Return a colour's counterpart with the same opacity, or the same object if it has none."""
     if not (isinstance(colour, str) or (isinstance(colour, tuple) and np.ndim(colour) == 1)):
-        found = to_rgba_array(colour)
-        if not any(to_hex(row) in new for row in found):
+        rows = to_rgba_array(colour)
+        if not any(to_hex(row) in new for row in rows):
             return colour
-        return np.array([_other(tuple(row), new) for row in found]).reshape(-1, 4)
+        return np.array([_other(tuple(row), new) for row in rows]).reshape(-1, 4)
     red, green, blue, opacity = to_rgba(colour)
     counterpart = new.get(to_hex((red, green, blue))) if opacity else None
     return colour if counterpart is None else to_rgba(counterpart, opacity)

@@ -41,26 +41,20 @@ if TYPE_CHECKING:
 _BY_DISTANCE = "epsilon-by-distance"
 _POINTS = 161
 _LEAST_DELTA = 1e-9  # where the axis of delta ends
-_FAR = 10.0  # times the epsilon of near pairs: a curve of all pairs that goes on so far leaves the figure
-_SEEN = 4.0  # times the epsilon of near pairs: what is then seen
-_LEAST = 1e-9  # how far the axis of ratios reaches at least
-_DOTS = 600  # pairs that are a dot each; of more, squares are coloured by how many they hold
+_FAR = 10.0  # ratio of the epsilon of all pairs to that of near pairs from which the axis is cut
+_SEEN = 4.0  # end of a cut axis, in epsilons of near pairs
+_LEAST = 1e-9  # least end of the axis of ratios
+_DOTS = 600  # largest number of pairs with a dot each; more pairs are counted in squares
 _DOT: Any = {"linestyle": "none", "marker": "o", "markersize": 5, "color": LIGHT.series[0], "alpha": 0.6}
 _DRAWN = (1e-100, 1e100)  # distances between these are drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AuditFigures(CompactRepr):
-    """Figures of an audit.
-
-    Attributes:
-        drawn: Each figure by its name: ``profile``, ``trade-off``, ``prior-to-posterior`` and, where there is a
-            distance, ``epsilon-by-distance``.
-        left_out: Why there is no such figure, by its name.
-    """
+    """Figures of an audit by name: profile, trade-off, prior-to-posterior and epsilon-by-distance."""
 
     drawn: Mapping[str, Figure]
-    left_out: Mapping[str, str]
+    left_out: Mapping[str, str]  # the reason for each missing figure
 
     def save(self, folder: str | os.PathLike[str], *, ending: str = ".png", theme: Theme = LIGHT) -> list[Path]:
         """Write each figure as a file with its name and return the paths.
@@ -96,8 +90,8 @@ def audit_figures(
 
     Args:
         mechanism: A mechanism.
-        prior: What the adversary believes; the band then is that of this prior as well.
-        metric: The distance on the secrets, if there is one.
+        prior: The adversary's prior, which gets a band.
+        metric: A distance on the secrets.
         relation: The pairs that must look alike; all if None.
         events: The facts that must stay hidden; every single secret if None.
 
@@ -121,7 +115,7 @@ def audit_figures(
 
 
 def _no_distances(mechanism: Mechanism, metric: Metric | None) -> str:
-    """Return why epsilon cannot be drawn against distance; nothing if it can."""
+    """Return why epsilon cannot be drawn against distance, or ""."""
     if metric is None:
         return "no distance of two secrets is given"
     logs, shown = finite_pairs(mechanism, metric)
@@ -157,7 +151,7 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
         epsilons.sort()
         profile = PrivacyProfile(mechanism, pairs)
         deltas = profile.delta_upper(epsilons)
-        kept = deltas >= _LEAST_DELTA
+        visible = deltas >= _LEAST_DELTA
         if finite:
             outside_it = " (outside)" if seen is not None and largest > seen else ""
             text = f"{label}: delta 0 from epsilon {briefly_at_most(largest)} on{outside_it}"
@@ -167,8 +161,8 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
             text = f"{label}: never below {at_most(float(profile.delta_upper(math.inf)), 3)}"
         else:
             text = f"{label}: delta 0 everywhere"
-        across, up = np.append(epsilons[kept], end), np.append(deltas[kept], _LEAST_DELTA)
-        ax.plot(*((across, up) if finite else (epsilons[kept], deltas[kept])), label=text, **style)
+        across, up = np.append(epsilons[visible], end), np.append(deltas[visible], _LEAST_DELTA)
+        ax.plot(*((across, up) if finite else (epsilons[visible], deltas[visible])), label=text, **style)
     if not any(np.size(line.get_xdata()) > 1 for line in ax.lines):
         say_instead(
             ax, "A report reveals nothing that a figure shows:\ndelta is 0, or nearly so, at every epsilon."
@@ -184,7 +178,7 @@ def profile_figure(mechanism: Mechanism, relation: Relation | None = None, metri
 
 
 def _seen(ends: Sequence[float]) -> float | None:
-    """Return how far epsilon is drawn where the curve of all pairs would leave no room for those of near ones."""
+    """Return the end of the axis of epsilon where the curve of all pairs would hide those of near ones."""
     if len(ends) < 2 or not _FAR * ends[-2] < ends[-1] < math.inf or ends[-2] <= 0:
         return None
     return _SEEN * ends[-2]
@@ -201,8 +195,7 @@ def trade_off_figure(
     Args:
         mechanism: A mechanism.
         relation: The pairs that must look alike; all if None.
-        metric: A distance on the secrets; then pairs near each other have curves of their
-            own: between places far apart a report may reveal nearly everything.
+        metric: A distance on the secrets, for extra curves of near pairs.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -236,10 +229,9 @@ def trade_off_figure(
 
 
 def two_secrets_bands(mechanism: Mechanism, metric: Metric) -> list[Band]:
-    """Return, for two secrets near each other, to which belief in one of them a report can lead.
+    """Return bands of the belief in one of two near secrets, one of which is true, for a few distances.
 
-    The belief before it is that it is one of the two. There is a band for each of a few
-    distances, none where a report can distinguish two such secrets for certain.
+    There is none where a report can distinguish two such secrets for certain.
     """
     bands = []
     for label, pairs in _by_distance(mechanism, None, metric)[:-1]:
@@ -291,7 +283,7 @@ def bands_figure(bands: Sequence[Band], columns: int = 2) -> Figure:
 def _by_distance(
     mechanism: Mechanism, relation: Relation | None, metric: Metric | None
 ) -> list[tuple[str, Relation | None]]:
-    """Return the pairs to draw, the nearest first and all of them last, with their names."""
+    """Return the named pairs to draw, the nearest first and all pairs last."""
     if relation is not None:
         return [(relation.name, relation)]
     if metric is None:
@@ -333,7 +325,7 @@ def _legend_below(figure: Figure, ax: Axes, columns: int) -> None:
 
 
 def epsilon_by_distance_figure(mechanism: Mechanism, metric: Metric) -> Figure:
-    """Return a dot or a square for pairs: their distance, and how well a report can distinguish them.
+    """Return the largest log-likelihood ratio of pairs against their distance, as dots or squares.
 
     Raises:
         InputError: If sizes do not fit, or no two secrets are at a finite positive distance.

@@ -1,4 +1,4 @@
-"""One look for every figure: colours, blank figures, and how they are saved, in light and in dark."""
+"""Colours, blank figures and files of figures, in light and in dark."""
 
 from __future__ import annotations
 
@@ -87,13 +87,9 @@ DARK: Final = Theme(
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure of a width and a height in inches, whose axes have the look of the package.
+    """Return an empty figure, sizes in inches, in the colours of `LIGHT` and without matplotlib's global state.
 
-    It belongs to no window and no global state of matplotlib. Its colours are those of `LIGHT`;
-    `save_picture` turns them into those of another theme.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
+    Raises `MissingExtraError` if matplotlib is not installed.
     """
     try:
         import matplotlib.figure  # noqa: F401
@@ -122,11 +118,7 @@ def colour_bar(coloured: ScalarMappable, ax: Axes, label: str, *, counts: bool =
 
 
 def one_panel() -> tuple[Figure, Axes]:
-    """Return a figure with a single panel on a grid.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """Return a figure with a single panel on a grid."""
     figure = blank(6.2, 5.4)
     ax: Any = figure.subplots()
     ax.grid(alpha=0.3)
@@ -134,7 +126,7 @@ def one_panel() -> tuple[Figure, Axes]:
 
 
 def say_instead(ax: Axes, sentence: str) -> None:
-    """Put a sentence where there is nothing to see otherwise."""
+    """Put a sentence into an empty panel."""
     box = {"facecolor": LIGHT.paper, "edgecolor": LIGHT.muted, "pad": 8}
     ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", fontsize=9.5, bbox=box, zorder=5)
 
@@ -160,11 +152,7 @@ def save_picture(figure: Figure, path: str | os.PathLike[str], theme: Theme = LI
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a picture's name, in small letters.
-
-    Raises:
-        InputError: If no picture is written with such an ending.
-    """
+    """Return the lower-case suffix of a picture's name; raise `InputError` for another format."""
     suffix = Path(path).suffix.lower()
     if suffix not in _NO_DATE:
         raise InputError(
@@ -198,11 +186,9 @@ def _settings() -> Iterator[None]:
 def as_svg(figure: Figure, *, title: str, description: str) -> str:
     """Return a figure as SVG to be put into an HTML page.
 
-    It fills the width that it is given. Text is text. Its colours are variables of the page's style
-    sheet, such as ``var(--ink, #1a1a1a)``, so that one figure serves light pages and dark ones;
-    `style_sheet` sets them. It holds no script and refers to nothing outside. Its ids begin with
-    letters that follow from the figure, the title and the description, so that two different
-    figures on a page have different ones.
+    It fills the available width. Text stays text. Its colours are variables such as ``var(--ink, #1a1a1a)``,
+    which `style_sheet` sets for light and dark pages. It has no script and no external reference. Its ids depend
+    on figure, title and description, so that different figures on a page have different ids.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
@@ -213,7 +199,7 @@ def as_svg(figure: Figure, *, title: str, description: str) -> str:
 
 
 def inline_svg(drawn: bytes, *, title: str, description: str) -> str:
-    """Return the same of a figure that `save_picture` wrote as SVG in light colours."""
+    """Return inline SVG as `as_svg`, from a figure that `save_picture` wrote as SVG in light colours."""
     prefix = "f" + sha256(drawn + f"{title}\0{description}".encode()).hexdigest()[:10]
     root = Tree.fromstring(drawn)  # noqa: S314 - matplotlib wrote it just now
     for parent in root.iter():
@@ -234,9 +220,9 @@ def inline_svg(drawn: bytes, *, title: str, description: str) -> str:
         "style": _ROOT_STYLE,
     }
     for at, (tag, text) in enumerate((("title", title), ("desc", description))):
-        told = Tree.Element(tag, {"id": f"{prefix}-{tag}"})
-        told.text = plain(text)
-        root.insert(at, told)
+        element = Tree.Element(tag, {"id": f"{prefix}-{tag}"})
+        element.text = plain(text)
+        root.insert(at, element)
     return Tree.tostring(root, encoding="unicode")
 
 
@@ -257,7 +243,7 @@ def style_sheet() -> str:
 
 
 def _drop_unused_ids(root: Tree.Element) -> None:
-    """Drop ids that nothing refers to: matplotlib gives equal images equal ones, and a page has each id once."""
+    """Drop ids without references, because matplotlib repeats those of equal images."""
     values = [value for element in root.iter() for key, value in element.attrib.items() if key != "id"]
     used = set(re.findall(r"#([\w-]+)", " ".join(values)))
     for element in root.iter():
@@ -270,7 +256,7 @@ def _local(name: str) -> str:
 
 
 def _changed(key: str, value: str, prefix: str, variables: dict[str, str]) -> str:
-    """Return an attribute with the figure's own ids and the page's colours."""
+    """Return an attribute with prefixed ids and the page's colours."""
     if key == "id":
         return f"{prefix}-{value}"
     if key == "href" and value.startswith("#"):

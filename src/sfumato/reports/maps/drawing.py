@@ -1,4 +1,4 @@
-"""Outlines, contours, names and scale bars on maps in kilometres, and the cells that hold a share of reports."""
+"""Outlines, contours, names and scale bars on maps in kilometres."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 _SIZE: Final = 8.0  # points: names
 _HALO: Final = 2.0  # points around a name
-_LINE: Final = 1.7  # of the size: the height of a line of text with its halo
+_LINE: Final = 1.7  # height of a line of text with its halo, in font sizes
 _MOST: Final = 8  # names on one map
-_SHARE = 0.32  # of the width that a scale bar takes at most
-_BELOW = -0.035  # of the height: how far below the map it stands
-_SLACK = 1e-12  # of a share: what sums of floats may be off by
-_SAME = 1e-3  # of the length of an edge: corners nearer than that are one
+_SHARE = 0.32  # largest width of a scale bar, as a share of the map
+_BELOW = -0.035  # its position below the map, as a share of the height
+_SLACK = 1e-12  # of a share, for sums of floats
+_SAME = 1e-3  # of the length of an edge: nearer corners are merged
 Ring = NDArray[np.intp]
 
 
@@ -75,7 +75,7 @@ def draw_often(
 
 
 def draw_names(ax: Axes, names: Sequence[Name], projection: Projection, width_inches: float) -> None:
-    """Write names on a map, the first ones first, and leave out those that would not be free of the others."""
+    """Write names on a map in their order, without those that would overlap earlier ones."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patheffects import withStroke
     from matplotlib.textpath import text_to_path
@@ -121,13 +121,13 @@ def _km(degrees: Floats, projection: Projection) -> Floats:
 def _path(rings: Iterable[Floats]) -> Path:
     from matplotlib.path import Path
 
-    kept = [ring for ring in rings if len(ring)]
-    codes = [np.r_[Path.MOVETO, np.full(len(ring) - 1, Path.LINETO)] for ring in kept]
-    return Path(np.concatenate(kept), np.concatenate(codes)) if kept else Path(np.empty((0, 2)))
+    lines = [ring for ring in rings if len(ring)]
+    codes = [np.r_[Path.MOVETO, np.full(len(ring) - 1, Path.LINETO)] for ring in lines]
+    return Path(np.concatenate(lines), np.concatenate(codes)) if lines else Path(np.empty((0, 2)))
 
 
 def bar_length(width_m: float) -> tuple[float, str]:
-    """Return the length of a scale bar in metres, and in words: 1, 2 or 5 times a power of ten."""
+    """Return the length of a scale bar, 1, 2 or 5 times a power of ten metres, and its label."""
     most = _SHARE * width_m
     power = 10.0 ** math.floor(math.log10(most))
     length = next(digit * power for digit in (5, 2, 1) if digit * power <= most * (1 + 1e-9))
@@ -194,17 +194,10 @@ def north_arrow(ax: Axes) -> None:
 
 
 def often_cells(row: ArrayLike, share: float) -> NDArray[np.bool_]:
-    """Return the smallest set of cells that holds at least a share of the whole, array (n,).
+    """Return the smallest set of cells that holds at least a share, in (0, 1], of probabilities (n,).
 
-    Of several sets of that size it holds the most. Among cells of equal probability those with the smallest
-    positions come first.
-
-    Args:
-        row: The probabilities of cells, array (n,).
-        share: A number above 0 and at most 1.
-
-    Raises:
-        InputError: If the share is not in that range, or the probabilities have no finite positive sum.
+    Cells are taken by probability, and ties by position. Raises `InputError` for another share, or if the
+    probabilities have no finite positive sum.
     """
     shares = floats(row, "the probabilities", shape=(None,))
     if not 0 < share <= 1:
@@ -214,9 +207,9 @@ def often_cells(row: ArrayLike, share: float) -> NDArray[np.bool_]:
         raise InputError("these are no probabilities.", "pass numbers of at least 0, some of them above.")
     order = np.argsort(-shares, kind="stable")
     needed = int(np.searchsorted(np.cumsum(shares[order]), share * total * (1 - _SLACK))) + 1
-    found = np.zeros(len(shares), dtype=bool)
-    found[order[:needed]] = True
-    return found & (shares > 0)
+    chosen = np.zeros(len(shares), dtype=bool)
+    chosen[order[:needed]] = True
+    return chosen & (shares > 0)
 
 
 def often(row: ArrayLike, reports: Space, share: float, cells: Places | None = None) -> dict[str, Any]:
@@ -258,25 +251,17 @@ def often(row: ArrayLike, reports: Space, share: float, cells: Places | None = N
 
 
 def by_cell(row: ArrayLike, reports: Space, places: Places) -> Floats:
-    """Return the probability of a report in each cell, array (n,); see `often`.
-
-    Raises:
-        InputError: If sizes do not fit, or the reports are not on the plane of the cells.
-    """
+    """Return the probability of a report in each cell, array (n,); see `often`."""
     shares = floats(row, "the probabilities", shape=(len(reports),))
     if reports == places:
         return shares
     centres = places.on_plane(places)
     nearest = cKDTree(centres).query(places.on_plane(reports))[1]
-    found: Floats = np.bincount(nearest, shares, minlength=len(places)).astype(float)
-    return found
+    return np.bincount(nearest, shares, minlength=len(places)).astype(float)
 
 
 def boundary(corners: Floats) -> tuple[Floats, list[Ring]]:
-    """Return the rings around cells that share edges: their points, array (p, 2), and positions in it.
-
-    Corners are counter-clockwise, array (n, corners, 2).
-    """
+    """Return the points (p, 2) and rings around cells, whose corners (n, k, 2) run counter-clockwise."""
     flat = corners.reshape(-1, 2)
     edge = float(np.median(np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)))
     pairs = cKDTree(flat).query_pairs(_SAME * edge, output_type="ndarray")
@@ -295,7 +280,7 @@ def boundary(corners: Floats) -> tuple[Floats, list[Ring]]:
 
 
 def _rings(leads: dict[int, list[int]]) -> Iterator[list[int]]:
-    """Part the edges into rings that meet no point twice."""
+    """Yield the edges as rings that visit no point twice."""
     while leads:
         walk = [next(iter(leads))]
         at = {walk[0]: 0}

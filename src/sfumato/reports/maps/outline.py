@@ -1,4 +1,4 @@
-"""Outlines of land and water to draw maps on, with names of places, from GeoJSON files of any writer."""
+"""Outlines of land and water for maps, with names of places, from GeoJSON files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...escaping import plain, shorten
 from ...geo import AREAS, BAY, CENTRE, HALF_M, METRES_PER_DEGREE, Places, Projection, Visits
 
 MOST_BYTES: Final = 20_000_000
-"""The largest file that is read as an outline."""
+"""Largest size of an outline file."""
 
 _MOST_POINTS: Final = 300_000
 _MOST_SHAPES: Final = 50_000
@@ -34,9 +34,9 @@ _EXPORT: Final = "export the outline of the region as GeoJSON in WGS84 degrees, 
 _COLUMNS: Final = ("name", "place", "place_name", "venue", "venue_name", "poi")
 _LEAST: Final = 2  # visits to a place whose name is shown
 _LONGEST: Final = 28  # characters
-_SPREAD_M: Final = 300.0  # nine tenths of the visits to one place are that near to its middle
+_SPREAD_M: Final = 300.0  # 90 % of the visits to one place are within this distance of its middle
 _AROUND = 1500.0  # metres of land and sea beyond the city
-_SPARED = 45.0  # metres: visits are written down up to so far from where they are
+_SPARED = 45.0  # metres: largest error of recorded visits
 # Metres east and north, from the hills in the north to the bay.
 _RIVER = ((-1500, 4600), (-1350, 3600), (-1500, 2700), (-1100, 1800), (-1250, 900), (-800, 300), (-100, -200))
 _MOUTH = ((600, -700), (1000, -1250), (1250, -1700))
@@ -44,30 +44,19 @@ _MOUTH = ((600, -700), (1000, -1250), (1250, -1700))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shape(CompactRepr):
-    """One area or line of an outline.
+    """One area or line of an outline."""
 
-    Attributes:
-        kind: ``"land"``, ``"water"`` or ``"line"``.
-        rings: Its rings, or the one line: arrays (n, 2), latitude and longitude in degrees.
-    """
-
-    kind: str
-    rings: tuple[Floats, ...]
+    kind: str  # "land", "water" or "line"
+    rings: tuple[Floats, ...]  # or the one line: arrays (n, 2), latitude and longitude in degrees
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Outline(CompactRepr):
-    """Land, water, lines and names to draw a map on.
+    """Land, water, lines and names to draw a map on."""
 
-    Attributes:
-        shapes: Areas and lines, in the order in which they are drawn.
-        names: Names of areas and points.
-        source: Where it comes from, in words.
-    """
-
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Shape, ...]  # in drawing order
     names: tuple[Name, ...]
-    source: str
+    source: str  # in words
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
@@ -108,15 +97,7 @@ def outline(path: str | os.PathLike[str]) -> Outline:
 
 
 def outline_of(content: bytes | str, source: str) -> Outline:
-    """Return the outline that the content of a GeoJSON file describes; see `outline`.
-
-    Args:
-        content: The content of the file.
-        source: Its name, for messages.
-
-    Raises:
-        DataError: If it is not GeoJSON, is not in degrees, or holds nothing to draw.
-    """
+    """Return the outline of the content of a GeoJSON file, whose name is used in messages; see `outline`."""
     shown = repr(plain(source))
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
@@ -142,11 +123,7 @@ def outline_of(content: bytes | str, source: str) -> Outline:
 
 
 def check_there(outline: Outline, places: Places) -> None:
-    """Check that an outline and places meet.
-
-    Raises:
-        InputError: If one of them ends before the other begins.
-    """
+    """Raise `InputError` if an outline and places do not overlap."""
     south, north, west, east = outline.extent
     (low, left), (high, right) = places.latlon.min(axis=0), places.latlon.max(axis=0)
     if south > high or north < low or west > right or east < left:
@@ -162,7 +139,7 @@ class _DamagedError(Exception):
 
 
 class _Builder:
-    """Collects what is drawn, and counts it."""
+    """Collects and counts shapes and names."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -282,19 +259,12 @@ def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name at a place.
-
-    Attributes:
-        text: The name.
-        lat: Latitude in degrees.
-        lon: Longitude in degrees.
-        visits: How many visits have it; 0 for names of an outline.
-    """
+    """A name at a place, latitude and longitude in degrees."""
 
     text: str
     lat: float
     lon: float
-    visits: int
+    visits: int  # to the place; 0 for names of an outline
 
 
 def most_visited(visits: Visits, most: int = 30) -> list[Name]:
@@ -304,31 +274,28 @@ def most_visited(visits: Visits, most: int = 30) -> list[Name]:
     name stands at the median of its visits. Names of one visit only, and names of several places, such as those
     of a chain of shops, are left out.
     """
-    held = next((visits.attributes[key] for key in _COLUMNS if key in visits.attributes), None)
-    if held is None or held.dtype.kind not in "OUT":
+    column = next((visits.attributes[key] for key in _COLUMNS if key in visits.attributes), None)
+    if column is None or column.dtype.kind not in "OUT":
         return []
-    texts = [each.strip() if isinstance(each, str) else "" for each in held.tolist()]
+    texts = [each.strip() if isinstance(each, str) else "" for each in column.tolist()]
     counts = Counter(filter(None, texts))
-    found: list[Name] = []
+    names: list[Name] = []
     array = np.array(texts, dtype=object)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     for text, number in ranked[: 2 * most]:
-        if number >= _LEAST and len(found) < most:
-            mine = array == text
-            lat, lon = visits.lat[mine], visits.lon[mine]
+        if number >= _LEAST and len(names) < most:
+            named = array == text
+            lat, lon = visits.lat[named], visits.lon[named]
             at = float(np.median(lat)), float(np.median(lon))
             away = np.linalg.norm(Projection(*at).forward(lat, lon), axis=1)
             if np.quantile(away, 0.9) > _SPREAD_M:
                 continue
-            found.append(Name(plain(shorten(text, _LONGEST)), *at, number))
-    return found
+            names.append(Name(plain(shorten(text, _LONGEST)), *at, number))
+    return names
 
 
 def invented_outline() -> Outline:
-    """Return a shore with a bay, a river and the names of quarters for `synthetic_city`.
-
-    All of it is invented. Where it lies there is nothing but the open Atlantic.
-    """
+    """Return an invented shore with a bay, a river and names of quarters for `synthetic_city`."""
     east, north = HALF_M
     at, below, radius = BAY
     angles = np.linspace(np.pi, 0.0, 60)

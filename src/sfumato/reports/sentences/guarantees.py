@@ -1,4 +1,4 @@
-"""Sentences on guarantees and linear constraints: what is proved of each, and what it means for beliefs."""
+"""Sentences on guarantees and linear constraints, their proofs and their meaning for beliefs."""
 
 from __future__ import annotations
 
@@ -38,24 +38,20 @@ _BY: Final = {
     DistanceSource.LABELS.value: "distances that the file states",
     DistanceSource.UNCONFIRMED.value: "distances that the file states and nothing confirms",
 }
-_USELESS: Final = 0.999  # a limit of belief that limits nothing
-_DIGITS: Final = 6  # of the distance that a guarantee is about
+_USELESS: Final = 0.999  # from here a limit of belief is useless
+_DIGITS: Final = 6  # of the distance of near secrets
 _OUTCOMES: Final = {Outcome.FAILS: "NOT KEPT", Outcome.UNDECIDED: "NOT DECIDED", Outcome.HOLDS: "Kept"}
 
 
 def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
-    """Return a guarantee as a bound of probabilities or of an error, its conditions, and what is proved.
-
-    Nothing is returned for a guarantee about no pair.
-    """
+    """Return a guarantee as a bound, its conditions and its proof; nothing for a guarantee about no pair."""
     if promise.kind == "nothing":
         return ()
     if promise.kind == "error":
         return (_error_bound(promise, subject),)
     by = _BY.get(promise.distances)
     sentence = _ratio(promise, subject)
-    proved_ = promise.holds or promise.for_stated
-    begin = "" if proved_ else "The file claims this: "
+    begin = "" if promise.proven else "The file claims this: "
     begin += f"By {by}, " if by else ""
     sentences = [f"{begin}{sentence[0].lower()}{sentence[1:]}" if begin else sentence]
     if promise.kind == "cells" and not by:
@@ -118,7 +114,7 @@ def _of_points(promise: PromiseFacts, *, noise: bool) -> str:
 
 def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
     formal, unit = promise.formal, per_unit(promise.unit)
-    if not (promise.holds or promise.for_stated):
+    if not promise.proven:
         if not math.isfinite(promise.proved.value):
             return "NOT PROVED for any epsilon."
         return (
@@ -148,7 +144,7 @@ def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
     proved = least_amount(promise.proved.value, promise.unit)
     of_what, by = _of_what(promise, subject), _BY.get(promise.distances)
     counted_in = f", counted in {by}" if by else ""
-    if not (promise.holds or promise.for_stated):
+    if not promise.proven:
         return (
             f"NOT PROVED: an average error of at least {claimed} for the best attacker{of_what}{counted_in}. At "
             f"least {proved} is proved."
@@ -165,7 +161,7 @@ def _error_bound(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 
 def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
-    """Return from where an error is counted, and which guesses it is about."""
+    """Return the reference point of an error, and its guesses."""
     if promise.distances == DistanceSource.REPORTS.value:
         return ", for guesses among the reports (other guesses may have a smaller error)"
     if promise.visits:
@@ -185,10 +181,10 @@ def _of_what(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 
 def short_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
-    """Return a guarantee in one line: its number, for whom, and whether it is proved."""
+    """Return a guarantee in one line: its number, its pairs, and whether it is proved."""
     if promise.kind == "nothing":
         return nothing_words(subject)
-    if promise.kind == "error" or not (promise.holds or promise.for_stated):
+    if promise.kind == "error" or not promise.proven:
         return formal_words(promise, subject)[-1]
     unit, by = per_unit(promise.unit), _BY.get(promise.distances)
     several = nouns_of(subject)[1]
@@ -208,14 +204,13 @@ def short_words(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 
 def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
-    """Return a guarantee, whether it is proved, and what it means for beliefs."""
+    """Return a guarantee, whether it is proved, and its meaning for beliefs."""
     if promise.kind == "error":
         return _error(promise, subject)
     _, several = nouns_of(subject)
     if promise.kind == "nothing":
         return (nothing_words(subject),)
-    kept = promise.holds or promise.for_stated
-    sentences = [_limit(promise, several) if kept else _broken(promise)]
+    sentences = [_limit(promise, several) if promise.proven else _broken(promise)]
     if promise.distances in _BY:
         sentences.append(f"Distances are {_BY[promise.distances]}: {quote(promise.metric)}.")
     example = next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
@@ -229,7 +224,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
         sentences.append(
             f"Pairs of {several} that the guarantee counts as infinitely far apart have no guarantee."
         )
-    if kept:
+    if promise.proven:
         by = ", for the distances that the file states" if promise.distances in _BY else ""
         drawn = "the recipe of the noise" if subject.kind == "noise" else "the numbers that reports are drawn with"
         sentences += [
@@ -291,7 +286,7 @@ def _apart(belief: BeliefFacts, promise: PromiseFacts) -> str:
 
 
 def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
-    """Return a row for each distance: how far apart, and the most that is believed after numbers of reports."""
+    """Return a row for each distance: the distance, and the largest belief after each number of reports."""
 
     def limit(belief: BeliefFacts) -> str:
         useless = belief.belief.most >= _USELESS
@@ -305,7 +300,7 @@ def belief_rows(promise: PromiseFacts) -> tuple[tuple[str, ...], ...]:
 
 
 def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
-    """Return what this table shows."""
+    """Return the caption of the table of beliefs."""
     _, several = nouns_of(subject)
     useless = any(each.belief.most >= _USELESS for each in promise.beliefs)
     many = any(each.reports > 1 for each in promise.beliefs)
@@ -322,7 +317,7 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
     claimed = least_amount(promise.claimed.value, promise.unit)
     proved = least_amount(promise.proved.value, promise.unit)
     what, by = _of_what(promise, subject), _BY.get(promise.distances, "")
-    if not (promise.holds or promise.for_stated):
+    if not promise.proven:
         stated = " for the distances that it states" if by else ""
         return (
             f"NOT PROVED: the file claims that the best attacker's average error is at least {claimed}{what}. "
@@ -351,7 +346,7 @@ def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
 
 
 def constraint_words(constraints: Sequence[ConstraintFacts]) -> tuple[str, ...]:
-    """Return what linear constraints are, and whether these were proved."""
+    """Return an explanation of linear constraints, and whether these were proved."""
     several = len(constraints) > 1
     what = f"{len(constraints)} linear constraints" if several else "a linear constraint"
     proved = f"{'They were' if several else 'It was'} verified when this report was written."
@@ -364,7 +359,7 @@ def constraint_words(constraints: Sequence[ConstraintFacts]) -> tuple[str, ...]:
 
 
 def constraint_item(constraint: ConstraintFacts) -> str:
-    """Return a linear constraint, its limit, and what is proved."""
+    """Return a linear constraint, its limit and its proof."""
     claimed, unit = constraint.claimed.value, constraint.claimed.unit
     limit = f"{exactly(claimed)}{unit and f' {unit}'}"
     proved = f"{at_most_against(constraint.proved.value, claimed)}{unit and f' {unit}'}"
@@ -375,7 +370,7 @@ def constraint_item(constraint: ConstraintFacts) -> str:
 
 
 def witness_words(pair: tuple[str, str], report: str, *, holds: bool) -> str:
-    """Return at which pair and report a guarantee is tightest, or broken most."""
+    """Return the pair and the report at which a guarantee is tightest, or violated most."""
     how = "comes closest to the bound" if holds else "breaks the guarantee most"
     return f"The pair {pair[0]} and {pair[1]} {how}, at the report {report}."
 
@@ -436,7 +431,7 @@ def _guaranteed(facts: ReportFacts) -> tuple[str, ...]:
 
 
 def _unproved(facts: ReportFacts, several: str, empty: int) -> Iterator[str]:
-    """Yield what is not proved, and what is so only for distances that nothing confirms."""
+    """Yield which guarantees are not proved, proved only for unconfirmed distances, or about no pair."""
     total = len(facts.promises)
     stated = sum(each.for_stated for each in facts.promises)
     broken = total - stated - empty - sum(each.holds for each in facts.promises)

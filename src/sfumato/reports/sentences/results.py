@@ -75,12 +75,12 @@ _COUNTING: Final = {
     "ranges": ", counted between middles of ranges",
 }
 _WAY: Final = ", the shorter way around the circle"
-_TINY: Final = 0.01  # of its upper bound: an estimate that is stated by the bound alone
-_SAME: Final = 1e-9  # relative: bounds that only rounding parts
+_TINY: Final = 0.01  # relative to its upper bound: of a smaller estimate only the bound is stated
+_SAME: Final = 1e-9  # relative: bounds that differ by rounding only
 
 
 def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in the region") -> tuple[str, ...]:
-    """Return what a report costs on average, over the visits or other points called ``of``."""
+    """Return the average cost of a report, over the visits or other points called ``of``."""
     if cost.expected is None:
         if subject.kind == "noise":
             return (
@@ -94,7 +94,7 @@ def cost_words(cost: CostFacts, subject: SubjectFacts, of: str = "the visits in 
 
 
 def _stated(cost: CostFacts, expected: Quantity, subject: SubjectFacts) -> tuple[str, ...]:
-    """Return the mean of a table of losses that the file's writer made, which says nothing of people."""
+    """Return the mean of an unconfirmed table of losses."""
     sentences = [
         f"By the table of losses that the file states under the name {quote(cost.name)}, a report costs at most "
         f"{most_amount(expected.most, expected.unit)} on average{_worst(cost, subject)}.",
@@ -147,7 +147,7 @@ def _named(subject: SubjectFacts) -> str:
 
 
 def _by_numbers(cost: CostFacts, subject: SubjectFacts) -> bool:
-    """Return whether the loss is how far the reported number is from the true one."""
+    """Return whether the loss is the difference of the reported and the true number."""
     return (
         cost.kind in ("loss", "distance")
         and cost.checked
@@ -177,10 +177,10 @@ def held_out_words(expected: Quantity | None, visits: int, maker: str) -> str:
 
 
 def covered_words(subject: SubjectFacts, guarantees: int, constraints: int, loss: str = "") -> str:
-    """Return which mechanisms a bound covers, in words that follow "no mechanism".
+    """Return the mechanisms that a bound covers, in words that follow "no mechanism".
 
-    The bound of a program is about mechanisms that make its reports from its secrets. With other reports, or on a
-    lattice with another way of proof, a mechanism may do better.
+    The bound of a program is about mechanisms with its secrets and reports. With other reports, or on a lattice
+    with other rows that prove the guarantee, a mechanism may be better.
     """
     limits = ["these linear constraints" if constraints > 1 else "this linear constraint"] if constraints else []
     limits += [loss] if loss else []
@@ -196,7 +196,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def optimum_words(cost: CostFacts, subject: SubjectFacts, covered: str, by: str = "", guesses: int = 0) -> str:
-    """Return what no covered mechanism reaches, and how far this one is from it."""
+    """Return the bound for the covered mechanisms, and the gap of this one."""
     if cost.best is None or cost.reached is None:
         return ""
     best, reached, unit = cost.best.value, cost.reached.value, cost.best.unit
@@ -221,7 +221,7 @@ def optimum_words(cost: CostFacts, subject: SubjectFacts, covered: str, by: str 
 
 
 def near_words(low: float, high: float, unit: str) -> str:
-    """Return how far a mechanism is from the best of those that its bound covers: relative, or else absolute."""
+    """Return the gap of a mechanism to the bound: relative, or else absolute."""
     if low >= high:
         return "it is the best of them"
     apart = sum_above((high, -low))
@@ -299,7 +299,7 @@ def frontier_rows(facts: ReportFacts) -> tuple[tuple[str, ...], ...]:
 
 
 def frontier_caption(facts: ReportFacts) -> str:
-    """Return what the table shows."""
+    """Return the caption of the table of designs."""
     computed = facts.frontier_source == "computed"
     return "Designs by their epsilon." if computed else "Other designs as a table states them, and this one."
 
@@ -317,7 +317,7 @@ def _of_this_kind(facts: ReportFacts) -> str:
 
 
 def _too_cheap(facts: ReportFacts) -> bool:
-    """Return whether a design loses less than the least that is proved, with no larger epsilon."""
+    """Return whether a design has a loss below the proved bound, with no larger epsilon."""
     best, this = facts.cost.best, _this(facts.frontier)
     if best is None or this is None or facts.cost.objective != "expected":
         return False
@@ -332,7 +332,7 @@ def _this(frontier: Sequence[FrontierFacts]) -> FrontierFacts | None:
 def attack_words(
     attacks: Sequence[AttackFacts], subject: SubjectFacts, *, even: bool = False, points: str = _POINTS
 ) -> tuple[str, ...]:
-    """Return what the best attacker finds, with one report and with several."""
+    """Return the success of the best attacker, with one report and with several."""
     sentences = []
     for what in dict.fromkeys(each.what for each in attacks):
         of_kind = {each.who: each for each in attacks if each.what == what}
@@ -354,13 +354,13 @@ def attack_words(
 
 
 def no_attack_words(subject: SubjectFacts) -> str:
-    """Return why nothing is known of attackers."""
+    """Return why the success of attackers is not known."""
     why = "the true points were not given" if subject.kind == "noise" else "the file holds no prior"
     return f"How close an attacker comes is not known, because {why}."
 
 
 def simulation_words(left_out: str) -> str:
-    """Return that what is simulated proves nothing, or why nothing is."""
+    """Return that simulated numbers are no proofs, or why nothing was simulated."""
     if not left_out:
         return "Simulated numbers are estimates: they prove nothing."
     return f"Attackers with several reports were not simulated: {_ATTACKS_LEFT_OUT[left_out]}."
@@ -396,7 +396,6 @@ def _error(error: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -
 
 
 def _between(number: Quantity) -> str:
-    """Return the proved bounds of a quantity: between two numbers, or at least the lower one."""
     low, high = least_amount(number.least, number.unit), most_amount(number.most, number.unit)
     if number.lower is not None and number.upper is not None and low != high:
         return f"between {low} and {high}"
@@ -416,7 +415,7 @@ def _repeated(attack: AttackFacts, subject: SubjectFacts) -> list[str]:
 
 
 def attack_rows(attacks: Sequence[AttackFacts], subject: SubjectFacts) -> tuple[tuple[str, ...], ...]:
-    """Return a row for each attacker: who, how often they find the secret, their average error."""
+    """Return a row for each attacker: name, hit rate and average error, where there are such."""
     hits, errors = _columns(attacks)
     rows = []
     for each in attacks:
@@ -441,7 +440,7 @@ def _columns(attacks: Sequence[AttackFacts]) -> tuple[bool, bool]:
 
 
 def _name(attack: AttackFacts, subject: SubjectFacts) -> str:
-    """Return what an attacker sees and knows."""
+    """Return the observations and the knowledge of an attacker."""
     if attack.who == "bare":
         return "sees the truth: there is no mechanism"
     knows = f"knows {_knowledge(attack, subject)}"
@@ -483,7 +482,7 @@ def _length(length: Quantity, side: Side) -> str:
 
 
 def tuple_words(tuples: TupleFacts, subject: SubjectFacts) -> tuple[str, ...]:
-    """Return what is proved of tuples, what the best answer costs, and what attackers who see tuples find."""
+    """Return the proofs about tuples, the loss of the best answer, and the success of attackers."""
     sentences = [
         f"A tuple has {tuples.queries:,} reports in any order: one is drawn from the true "
         f"{nouns_of(subject)[0]}, the others are dummies. What is proved of one report holds for a tuple too.",
@@ -502,7 +501,7 @@ def tuple_words(tuples: TupleFacts, subject: SubjectFacts) -> tuple[str, ...]:
 
 
 def information_words(information: InformationFacts, subject: SubjectFacts) -> str:
-    """Return how many bits one report reveals at most."""
+    """Return an upper bound of the bits that one report reveals."""
     one, whole = secret_nouns(subject)[0], about(information.entropy)
     if information.bits > information.entropy:
         return f"One report may reveal everything about the {one}, about {whole} bits."
@@ -513,7 +512,7 @@ def information_words(information: InformationFacts, subject: SubjectFacts) -> s
 
 
 def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
-    """Return how often the best attacker is near the secret, and whether a requirement on that holds."""
+    """Return the chance that the best attacker is near the secret, and whether a requirement on it holds."""
     sentences = [_chance(risk, subject)]
     if risk.outcome is not None:
         because = ""

@@ -1,4 +1,4 @@
-"""Sentences on what a file protects, its limits, prior and origin, with the nouns and amounts of all sentences."""
+"""Sentences on the subject, limits, prior and origin of a file; nouns and amounts of all sentences."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _NOUNS: Final = {
 }
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
 ALL: Final = "100 %"
-"""A limit of a share that limits nothing."""
+"""A useless limit of a share."""
 
 
 def nouns_of(subject: SubjectFacts) -> tuple[str, str]:
-    """Return what one secret is called, and several."""
+    """Return the noun for a secret, and its plural."""
     return _NOUNS.get(subject.kind, ("value", "values"))
 
 
 def secret_nouns(subject: SubjectFacts) -> tuple[str, str]:
-    """Return what one secret of the channel is called, and several: on a lattice its points."""
+    """Return the noun for a secret of the channel, and its plural; on a lattice its points."""
     return ("lattice point", "lattice points") if subject.kind == "points" else nouns_of(subject)
 
 
@@ -56,7 +56,7 @@ def _written(write: Callable[[float, str, int], str], value: float, unit: str, d
 
 
 def often(share: Quantity) -> str:
-    """Return at most how often something happens: ``at most 12 % of the time``, or ``every time``."""
+    """Return an upper bound of a share: ``at most 12 % of the time``, or ``every time``."""
     if share.lower == 1:
         return "every time"
     limit = percent_at_most(share.most)
@@ -64,14 +64,14 @@ def often(share: Quantity) -> str:
 
 
 def title_words(subject: SubjectFacts, circle: str = "") -> str:
-    """Return what a mechanism is for, as a title."""
+    """Return the title of a mechanism's report."""
     if subject.kind == "noise":
         return "Noise for coordinates"
     return f"A mechanism for {counted(subject.secrets, *secret_nouns(subject))} {circle}".strip()
 
 
 def subject_words(subject: SubjectFacts) -> tuple[str, ...]:
-    """Return what is protected, for whom, where and from whom."""
+    """Return the subject of the protection, the protected person, the region and the adversaries."""
     sentences = [
         _what(subject),
         f"It protects the person whose {'position' if subject.region else 'answer'} goes in, for one report of "
@@ -136,7 +136,7 @@ def _degrees(value: float, positive: str, negative: str) -> str:
 
 
 def limit_words(facts: ReportFacts) -> tuple[str, ...]:
-    """Return what is not protected; only what is true of this file."""
+    """Return the limits of the protection that apply to this file."""
     subject, kinds = facts.subject, {each.kind for each in facts.promises}
     _, several = nouns_of(subject)
     unproved = any(not (each.holds or each.for_stated) and each.kind != "nothing" for each in facts.promises)
@@ -234,7 +234,7 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
 
 
 def prior_words(facts: ReportFacts) -> tuple[str, ...]:
-    """Return where the prior comes from, and that it is in the file."""
+    """Return the source of the prior."""
     prior = facts.prior
     if not prior.held:
         return ("The file holds no prior: it does not say how common each one is.",)
@@ -255,7 +255,7 @@ def prior_formal(facts: ReportFacts) -> tuple[str, ...]:
 
 
 def file_words(file: FileFacts) -> tuple[str, ...]:
-    """Return what was not used, and what nothing confirms."""
+    """Return the unconfirmed content and the unused claims of a file."""
     sentences = [f"Taken from the file: {plain(note)}." for note in file.stated]
     if file.claims:
         names = ", ".join(map(quote, file.claims))

@@ -11,7 +11,7 @@ from ..answers import DesignAnswer, JobAnswer
 from ..refusals import RefusedError
 from ..reports import made_report
 from ..requests import DesignBody
-from ..told import design_answer, job_answer
+from ..serializers import design_answer, job_answer
 from .access import ERRORS, ADesignId, AStudio, AWorkspace
 
 designs = APIRouter(prefix="/api/workspaces/{workspace}/designs", tags=["designs"], responses=ERRORS)

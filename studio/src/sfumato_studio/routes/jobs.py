@@ -12,8 +12,8 @@ from starlette.responses import StreamingResponse
 
 from ..answers import JobAnswer
 from ..running import FINAL
+from ..serializers import job_answer
 from ..state import Studio
-from ..told import job_answer
 from .access import ERRORS, AJobId, AStudio, AWorkspace
 
 job_routes = APIRouter(prefix="/api/workspaces/{workspace}/jobs/{job}", tags=["jobs"], responses=ERRORS)

@@ -24,8 +24,8 @@ from ..grounds import Measures, StudioGround, Where
 from ..limits import WALK_REPORTS
 from ..refusals import RefusedError
 from ..requests import AttackBody, CompareBody, ShareBody, WalkBody
+from ..serializers import job_answer
 from ..state import Chosen, shown
-from ..told import job_answer
 from ..words import StudioWords
 from .access import ERRORS, AStudio, AWorkspace
 from .mechanisms import position_of, row_from

@@ -24,8 +24,8 @@ from ..limits import FRONTIER_DESIGNS
 from ..refusals import RefusedError
 from ..reports import outline_in
 from ..requests import FrontierBody, PlacesSiteBody, ValuesSiteBody
+from ..serializers import job_answer, workspace_answer
 from ..state import bracket
-from ..told import job_answer, workspace_answer
 from .access import BODY, ERRORS, AStudio, AWorkspace
 
 sites = APIRouter(prefix="/api/workspaces/{workspace}", tags=["sites"], responses=ERRORS)

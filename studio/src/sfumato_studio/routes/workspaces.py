@@ -37,7 +37,7 @@ from ..limits import (
 from ..processes import read_apart
 from ..refusals import RefusedError
 from ..requests import ChangeBody, ExampleBody
-from ..told import workspace_answer
+from ..serializers import workspace_answer
 from ..work.reading import READABLE
 from .access import BODY, ERRORS, AStudio, AWorkspace
 

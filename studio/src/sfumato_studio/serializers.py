@@ -1,4 +1,4 @@
-"""Rows of the store as answers of the interface."""
+"""Serializers of rows of the store."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .words import StudioWords
 
 
 def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
-    """Return all that a page shows of a workspace."""
+    """Return a workspace with its data, site, frontier, designs and jobs."""
     site, frontier, designs = None, None, []
-    # Jobs are read first: the page stops asking when none is open, so the designs must be as new.
+    # Jobs are read first: the page stops polling when none is open, so the designs must be as recent.
     jobs = studio.jobs.of(row["id"])
     if row["site"] is not None:
         ground = studio.ground(row)
@@ -54,7 +54,7 @@ def workspace_answer(studio: Studio, row: Row) -> WorkspaceAnswer:
 
 
 def data_answer(data: dict[str, Any]) -> DataAnswer:
-    """Return what the page is told of the data."""
+    """Return the data of a workspace."""
     return DataAnswer.model_validate({name: data[name] for name in DataAnswer.model_fields})
 
 
