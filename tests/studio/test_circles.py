@@ -104,9 +104,8 @@ def test_the_files_of_a_design_hold_the_circle(hours):
     assert "space = sf.NumberBins(0, 1, 24, period=24)\n" in script
     said = [each for section in hours.get(f"/designs/{design}")["sections"] for each in section["sentences"]]
     assert "Distances are counted on a circle of 24, the shorter way around." in said
-    assert any(
-        each.startswith("Average difference between the report") and each.endswith(f"{WAY}.") for each in said
-    )
+    begin = "Average difference between the report"
+    assert any(each.startswith(begin) and each.endswith(f"{WAY}.") for each in said)
 
 
 @pytest.mark.slow
