@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -293,8 +294,8 @@ def _lattice_over(
 ) -> tuple[Lattice, str]:
     """Return the lattice of the options, and why it has its spacing ("" where that was given)."""
     from ..core import units
-    from ..geo import KINDS, Lattice
-    from ..optimal import choose_lattice
+    from ..geo import KINDS
+    from ..optimal import place_lattice
 
     area, near = region_of(options.region), options.near
     if options.lattice not in KINDS:
@@ -304,11 +305,9 @@ def _lattice_over(
         with option("--near"):
             if not units.parse(near, unit="m", what="the distance to visits") > 0:
                 raise InputError(f"a distance of {near} to visits is not positive.", "use a length: '300 m'.")
-    if options.spacing is None:
-        choice = choose_lattice(visits, promise, most=most, kind=kind, region=area, near=near)
-        return choice.lattice, choice.sentence
-    with option("--spacing"):
-        return Lattice.covering(visits, options.spacing, kind=kind, region=area, near=near), ""
+    spacing = options.spacing
+    with nullcontext() if spacing is None else option("--spacing"):
+        return place_lattice(visits, promise, spacing=spacing, kind=kind, region=area, near=near, most=most)
 
 
 def site_of_cells(

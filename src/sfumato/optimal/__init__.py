@@ -5,7 +5,15 @@ from .back_ends import Clarabel, Highs
 from .blend import Blend, DesignLine, LineDesign, likeliest
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
-from .coordinates import CoordinateBound, LatticeChoice, check_lattice, choose_lattice, coordinate_bound
+from .coordinates import (
+    CoordinateBound,
+    LatticeChoice,
+    check_lattice,
+    choose_lattice,
+    coordinate_bound,
+    place_lattice,
+    place_problem,
+)
 from .coordinates.spacing import MOST_VERTICES
 from .design import at_medians, design
 from .effort import check_size
@@ -79,7 +87,8 @@ __all__ = [
     "least_information",
     "least_vulnerability",
     "likeliest",
-    "maximise_distortion",
+    "place_lattice",
+    "place_problem",
     "resumable",
     "seconds_for_points",
     "sweep",

@@ -21,7 +21,7 @@ from ..geo import TRUE_POINT, Places, Region, TruePoints, Visits, read_visits
 from ..proofs import as_constraints
 from ..tables import ArrowStream
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
-from .coordinates.spacing import check_lattice, place_problem
+from .coordinates.spacing import place_problem
 from .problem import Constraints
 from .program_design import solve_program
 from .result import BEST, NOISE, TABLE, Choice, Design
@@ -153,8 +153,7 @@ def design(
         )
         visits = data if isinstance(data, Visits) else read_visits(data)
         promise = CoordinatePrivacy(DEFAULT_EPSILON if epsilon is None else epsilon)
-        problem = place_problem(visits, promise, spacing=spacing, region=region, near=near)
-        check_lattice(problem.lattice, time_limit)
+        problem = place_problem(visits, promise, spacing=spacing, region=region, near=near, time_limit=time_limit)
         prior, costs, promises, medians = problem.prior, problem.loss, as_guarantees(promise), problem.visits
         gap = PLACES_GAP if gap is None else gap
     limits = as_constraints(constraints)

@@ -13,7 +13,7 @@ from ..core import CoordinatePrivacy, Loss, Mechanism, MetricPrivacy, Prior, Ran
 from ..core.arrays import Floats
 from ..errors import InputError, MissingExtraError, argument
 from ..geo import PlaceColumns, Visits
-from ..optimal import Design, choose_lattice, design
+from ..optimal import Design, design, place_problem
 from ..sampling import sampler
 from .frames import PreparedFrame, prepare_frame
 from .options import Outside
@@ -225,13 +225,13 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         if self.mechanism is None:
             visits = Visits(lat, lon)
             promise = CoordinatePrivacy(self.epsilon)
-            lattice = choose_lattice(visits, promise, most=self.n_vertices).lattice
+            problem = place_problem(visits, promise, most=self.n_vertices)
             self.design_ = design(
-                Prior.from_visits(lattice, visits),
-                loss=lattice.loss(visits),
+                problem.prior,
+                loss=problem.loss,
                 guarantees=promise,
-                medians=visits,
-                method="best",
+                medians=problem.visits,
+                keep="better",
                 time_limit=self.time_limit,
             )
             self.mechanism_ = self.design_.mechanism

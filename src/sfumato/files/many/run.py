@@ -15,8 +15,8 @@ from ...core import AnyLoss, CoordinatePrivacy, Guarantees, Prior, as_guarantees
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
 from ...errors import DataError, InputError, argument
-from ...geo import DISTANCES, KINDS, Lattice, Region, Visits
-from ...optimal import check_lattice, choose_lattice
+from ...geo import DISTANCES, KINDS, Region, Visits
+from ...optimal import place_problem
 from ...rounding import counted
 from .folder import DesignFolder, OnNews, filled
 from .job import DesignJob, DesignWorkers, Stop, check_names, fingerprint_of
@@ -227,20 +227,21 @@ class PersonJob(CompactRepr):
 
     def prepared(self) -> DesignJob:
         """Return the job with its lattice, prior and loss; `InputError` if the visits allow no lattice."""
-        wishes, visits = self.wishes, self.visits
-        near = wishes.near
-        if wishes.spacing is None:
-            lattice = choose_lattice(
-                visits, wishes.promise, kind=wishes.kind, region=wishes.region, near=near
-            ).lattice
-        else:
-            lattice = Lattice.covering(visits, wishes.spacing, kind=wishes.kind, region=wishes.region, near=near)
-        check_lattice(lattice, self.options["time_limit"])
-        prior = Prior.from_visits(lattice, visits, smoothing=wishes.smoothing)
-        used = visits.select(lattice.inside(visits.lat, visits.lon))
-        costs = lattice.loss(visits, wishes.loss)
-        medians = used if wishes.loss == "euclidean" else None
-        return DesignJob(self.name, prior, costs, (wishes.promise,), medians, self.options, self.threads)
+        wishes = self.wishes
+        problem = place_problem(
+            self.visits,
+            wishes.promise,
+            spacing=wishes.spacing,
+            kind=wishes.kind,
+            region=wishes.region,
+            near=wishes.near,
+            loss=wishes.loss,
+            smoothing=wishes.smoothing,
+            time_limit=self.options["time_limit"],
+        )
+        medians = problem.visits if wishes.loss == "euclidean" else None
+        promises = (wishes.promise,)
+        return DesignJob(self.name, problem.prior, problem.loss, promises, medians, self.options, self.threads)
 
 
 def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:

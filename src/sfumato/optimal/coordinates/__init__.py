@@ -2,7 +2,7 @@
 
 from .bound import CoordinateBound, Round, coordinate_bound
 from .rival import certify_noise
-from .spacing import LatticeChoice, check_lattice, choose_lattice
+from .spacing import LatticeChoice, check_lattice, choose_lattice, place_lattice, place_problem
 
 __all__ = [
     "CoordinateBound",
@@ -12,4 +12,6 @@ __all__ = [
     "check_lattice",
     "choose_lattice",
     "coordinate_bound",
+    "place_lattice",
+    "place_problem",
 ]

@@ -60,20 +60,38 @@ def place_problem(
     smoothing: float = 0.0,
     user: Hashable | None = None,
     most: int | None = None,
+    time_limit: float = math.inf,
 ) -> PlaceProblem:
     """Return the design problem of visits: a lattice, by default of a suitable spacing, the prior and the loss.
 
     The guarantee and ``most`` are those of `choose_lattice`; the prior and the loss are of one user where named.
+    A lattice too fine for memory or the time limit is refused; see `check_lattice`.
     """
-    if spacing is None:
-        choice = choose_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
-        lattice, sentence = choice.lattice, choice.sentence
-    else:
-        lattice, sentence = Lattice.covering(visits, spacing, kind=kind, region=region, near=near), ""
+    lattice, sentence = place_lattice(
+        visits, guarantee, spacing=spacing, kind=kind, region=region, near=near, most=most
+    )
+    check_lattice(lattice, time_limit)
     prior = Prior.from_visits(lattice, visits, user=user, smoothing=smoothing)
     used = visits if user is None else visits.of_user(user)
     used = used.select(lattice.inside(used.lat, used.lon))
     return PlaceProblem(lattice, prior, lattice.loss(visits, loss, user=user), used, sentence)
+
+
+def place_lattice(
+    visits: Visits,
+    guarantee: CoordinatePrivacy | None,
+    *,
+    spacing: float | str | None,
+    kind: Kind,
+    region: Region | str | None,
+    near: float | str | None,
+    most: int | None,
+) -> tuple[Lattice, str]:
+    """Return a lattice over visits, and why it has its spacing ("" where the spacing is not None)."""
+    if spacing is not None:
+        return Lattice.covering(visits, spacing, kind=kind, region=region, near=near), ""
+    choice = choose_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
+    return choice.lattice, choice.sentence
 
 
 @checked
