@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato import estimation
 from sfumato.errors import DataError, InputError
-from sfumato.estimation import check_mark, read_points, read_reports
+from sfumato.estimation import check_mark, read_released, read_reports
 from sfumato.mechanisms.planar import CoordinateNoise, coarsened
 from tests.sampling.mechanisms import fix_seeds
 
@@ -99,12 +99,12 @@ def test_points_of_noise(kind, monkeypatch):
     seen = coarsened(noise, GRID, spread=True)
     if kind not in MARKED:
         with pytest.raises(DataError, match="has no mark"):
-            read_points(seen, private)
-    reports = read_points(seen, private, unmarked=kind not in MARKED)
+            read_released(seen, private)
+    reports = read_released(seen, private, unmarked=kind not in MARKED, check_fit=False).reports
     assert len(reports) == 4000
     if kind in MARKED:
         with pytest.raises(DataError, match="drawn from another mechanism"):
-            read_points(coarsened(CoordinateNoise("2/km", "2 m", GRID.projection), GRID, spread=True), private)
+            read_released(coarsened(CoordinateNoise("2/km", "2 m", GRID.projection), GRID, spread=True), private)
 
 
 def test_a_table_is_no_reports_yet():

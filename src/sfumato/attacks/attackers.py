@@ -83,6 +83,7 @@ class AttackResult(CompactRepr, NotebookRepr):
     Attributes:
         mechanism: The attacked mechanism; of noise for coordinates its probabilities from cells to cells.
         prior: The true prior, by which errors and hits are averaged.
+        metric: The distance of errors, in words.
         goals: The best attacks for both goals, with and without the report.
         attackers: All attackers, from the one without a report to the misinformed one.
         sharper: Attackers where the true prior is sharper than the stated one; none where this was not requested.

@@ -16,7 +16,8 @@ from .progress import working
 
 if TYPE_CHECKING:
     from ..core import Asked, CoordinatePrivacy, Loss, Metric, MetricPrivacy, Prior
-    from ..geo import Lattice, People, Places, Region, Visits
+    from ..geo import People, Places, Region, Visits
+    from ..optimal import LatticeChoice
 
 BUILT_IN: Final = "the built-in synthetic city (200 invented people, placed in the open Atlantic at 40 N, 30 W)"
 OF_FILES: Final = (
@@ -291,7 +292,7 @@ def site_of_points(
 
 def _lattice_over(
     options: PlaceOptions, visits: Visits, promise: CoordinatePrivacy | None, most: int | None
-) -> tuple[Lattice, str]:
+) -> LatticeChoice:
     """Return the lattice of the options, and why it has its spacing ("" where that was given)."""
     from ..core import units
     from ..geo import KINDS

@@ -27,11 +27,8 @@ from .population_estimate import PopulationEstimate as PopulationEstimate
 from .population_estimate import estimate as estimate
 from .population_estimate import estimate_received as estimate_received
 from .reading import check_mark as check_mark
-from .reading import read_joint_reports as read_joint_reports
-from .reading import read_points as read_points
 from .reading import read_released as read_released
 from .reading import read_reports as read_reports
-from .reading import read_tuples as read_tuples
 from .reports import ConfidenceIntervals as ConfidenceIntervals
 from .reports import Districts as Districts
 from .reports import Estimate as Estimate

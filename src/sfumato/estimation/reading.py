@@ -102,22 +102,8 @@ def _from_columns(
     return _received(reports, check=check_fit and mark is None, weighted=weights is not None)
 
 
-def read_tuples(
-    tupling: Tupling, source: Table, column: str = "label", *, unmarked: bool = False, check_fit: bool = True
-) -> Reports:
-    """Return the tuples in a table, such as `release` writes or returns, as reports of the matrix of all tuples.
-
-    ``column`` has lists of labels, or is the beginning of the columns ``label_1``, ``label_2``, ... All other
-    arguments are those of `read_reports`.
-
-    Raises:
-        InputError: If the matrix of all tuples is too large to list.
-        DataError: As for `read_reports`, or if a row holds no tuple of exactly this size.
-    """
-    return _from_tuples(tupling, source, column, unmarked, check_fit).reports
-
-
 def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, check_fit: bool) -> Received:
+    """Return the tuples in lists of labels, or in the columns ``label_1``, ``label_2``, ..."""
     channel, space, size = tupling.channel(), tupling.observables, tupling.queries
     check_kind(source)
     table, mark = _opened(source, {None: tupling}, unmarked=unmarked)
@@ -150,30 +136,13 @@ def _from_tuples(tupling: Tupling, source: Table, column: str, unmarked: bool, c
     return _received(Reports.of(channel, labels), check=check_fit and mark is None)
 
 
-def read_joint_reports(
-    mechanisms: Mapping[str, Mechanism],
-    source: Table,
-    *,
-    weights: str | None = None,
-    unmarked: bool = False,
-    check_fit: bool = True,
-) -> Reports:
-    """Return the reports of columns, each drawn by a mechanism of its own, as those of one joint mechanism.
-
-    A row's reports are independent given its true values, so the joint channel is the product of the columns'
-    channels, and the estimate shows the association of the columns. Mechanisms are by name of the column; all
-    other arguments are those of `read_reports`.
-
-    Raises:
-        InputError: If the product is too large.
-        DataError: As for `read_reports`, for each of the columns.
-    """
-    return _from_several(mechanisms, source, weights, unmarked, check_fit).reports
-
-
 def _from_several(
     mechanisms: Mapping[str, Mechanism], source: Table, weights: str | None, unmarked: bool, check_fit: bool
 ) -> Received:
+    """Return the reports of columns as those of one joint mechanism, the product of the columns' channels.
+
+    A row's reports are independent given its true values, so the estimate shows the association of the columns.
+    """
     size = prod(each.weights.size for each in mechanisms.values())
     if size > _LARGEST:
         raise InputError(
@@ -193,20 +162,6 @@ def _from_several(
         matrix = np.kron(matrix, each.matrix)
     reports = Reports.at(Mechanism(matrix, secrets, observables), observables.joined(positions), weighed)
     return _received(reports, check=check_fit and mark is None, weighted=weights is not None)
-
-
-def read_points(coarse: Coarsening, source: Table, *, unmarked: bool = False) -> Reports:
-    """Return the reports of noise for coordinates in a table of places, such as `release` writes or returns.
-
-    ``coarse`` is the noise on cells; with ``spread=True`` people are spread over them. The source is a file that
-    `read_visits` reads, with one row per report, or a table in memory. `points_fit` tests whether reports of a
-    table without a mark can come from the noise at all.
-
-    Raises:
-        DataError: If the table cannot be read, bears the mark of another mechanism, or has none and is not
-            accepted.
-    """
-    return _from_points(coarse, source, unmarked, check_fit=False).reports
 
 
 def _from_points(
@@ -232,7 +187,11 @@ def read_released(
     check_fit: bool = True,
     skip_damaged: bool = False,
 ) -> Received:
-    """Return the reports that a mechanism of any kind drew, from a table or a list of labels; see `estimate`."""
+    """Return the reports that a mechanism of any kind drew, from a table or a list of labels.
+
+    Arguments and errors are those of `estimate`. Tuples are lists in the column, or the columns ``label_1``,
+    ``label_2``, ... A `Coarsening` says on which cells noise for coordinates is seen.
+    """
     target: Any = mechanism
     stated = None
     if not isinstance(target, Randomizer | Coarsening | Mapping):

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, InfeasibleError
-from sfumato.estimation import read_tuples
+from sfumato.estimation import read_released
 from sfumato.files import MechanismFile, read_mechanism_file, save
 from sfumato.mechanisms import FamilyAccountant, TuplePrivacy, Tupling, plan_dummies, quality_loss
 from tests.mechanisms.tupling import exact
@@ -286,7 +286,7 @@ def test_attacks_and_estimates_of_tuples(run, tmp_path):
         ({f"label_{place}": ["a"] for place in range(1, 6)}, "exactly the columns label_1 to label_4"),
     ):
         with pytest.raises(DataError, match=message):
-            read_tuples(Tupling(inner, 3, [0.3, 0.3, 0.4]), pyarrow.table(table), unmarked=True)
+            read_released(Tupling(inner, 3, [0.3, 0.3, 0.4]), pyarrow.table(table), unmarked=True)
     save(Tupling(sf.mechanisms.randomised_response(sf.Space(range(50)), 1.0), 9, [0.02] * 50), "w.sfm")
     for command in (("attack", "w.sfm"), ("estimate", "w.sfm", "out.csv", "--unmarked")):
         done = run(*command)

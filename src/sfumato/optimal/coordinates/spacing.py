@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ...core import CoordinatePrivacy, Loss, Prior, units
 from ...core.arguments import checked
-from ...core.immutable import CompactRepr
 from ...errors import InputError, argument
 from ...geo import MOST_CELLS, Kind, Lattice, Region, Visits
 from ...rounding import about
@@ -25,14 +23,8 @@ _DIGITS: Final = 2  # of a spacing
 _WIDEST: Final = 0.7 * MOST_CELLS  # vertices of the rectangle that is covered
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class LatticeChoice(CompactRepr):
-    """A lattice whose spacing was chosen for a guarantee.
-
-    Attributes:
-        lattice: The lattice.
-        sentence: Why it has this spacing.
-    """
+class LatticeChoice(NamedTuple):
+    """A lattice, and why it has its spacing; "" where the spacing was given."""
 
     lattice: Lattice
     sentence: str
@@ -86,12 +78,11 @@ def place_lattice(
     region: Region | str | None,
     near: float | str | None,
     most: int | None,
-) -> tuple[Lattice, str]:
-    """Return a lattice over visits, and why it has its spacing ("" where the spacing is not None)."""
+) -> LatticeChoice:
+    """Return a lattice over visits, by default of the spacing that `choose_lattice` chooses."""
     if spacing is not None:
-        return Lattice.covering(visits, spacing, kind=kind, region=region, near=near), ""
-    choice = choose_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
-    return choice.lattice, choice.sentence
+        return LatticeChoice(Lattice.covering(visits, spacing, kind=kind, region=region, near=near), "")
+    return choose_lattice(visits, guarantee, most=most, kind=kind, region=region, near=near)
 
 
 @checked

@@ -101,11 +101,6 @@ def single_attacks(
     return (*point_attacks(true_place(mechanism, visits, unit="m")), *_of_secrets(mechanism, prior, None))
 
 
-def point_attacks(attack: PlaceAttack) -> tuple[AttackFacts, ...]:
-    """Return an attack on the true points of visits, in metres, with one report and with none."""
-    return _on_points(attack, None, Known.PROVED)
-
-
 def tuples_of(held: MechanismFile) -> TupleFacts | None:
     """Return the proofs, loss and attackers of a file whose reports are sent among dummies, else None."""
     tupling, prior, loss = held.tupling, held.prior, held.loss
@@ -145,12 +140,14 @@ def _of_noise(held: MechanismFile, visits: Visits | None) -> tuple[tuple[AttackF
         return (), "unsaid"
     attack = true_place(held.noise, visits, unit="m")
     if isinstance(seen, str):
-        return _on_points(attack, None, Known.PROVED), seen
+        return point_attacks(attack), seen
     many = (_repeated(seen.repeated(count), "point", "m") for count in REPORTS[1:])
-    return (*_on_points(attack, seen.misinformed(), Known.PROVED), *many), ""
+    return (*point_attacks(attack, seen.misinformed()), *many), ""
 
 
-def _on_points(attack: PlaceAttack, misinformed: float | None, known: Known) -> tuple[AttackFacts, ...]:
+def point_attacks(
+    attack: PlaceAttack, misinformed: float | None = None, known: Known = Known.PROVED
+) -> tuple[AttackFacts, ...]:
     """Return attacks on true points, errors in metres; without the misinformed one if its error is None."""
     errors = (
         ("blind", 0, Quantity.of(attack.blind, "m", known)),
@@ -201,7 +198,7 @@ def _of_points(
     centres = centres_m(places)
     guesses = centres[(DISTANCES["euclidean"](centres, centres) @ mechanism.matrix).argmin(axis=0)]
     misinformed = float((points.distances(guesses) * mechanism.matrix).sum())  # takes secrets for equally likely
-    listed = _on_points(attack, misinformed, known)
+    listed = point_attacks(attack, misinformed, known)
     weights = np.asarray(points.masses.sum(axis=1)).ravel()
     channel = np.asarray(points.masses @ mechanism.matrix) / weights[:, None]
     many = repeated_attacks(channel, weights / weights.sum(), REPORTS[1:], points=points.xy)
