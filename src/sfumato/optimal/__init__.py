@@ -87,6 +87,7 @@ __all__ = [
     "least_information",
     "least_vulnerability",
     "likeliest",
+    "maximise_distortion",
     "place_lattice",
     "place_problem",
     "resumable",
