@@ -56,7 +56,7 @@ class StudioWords(CompactRepr):
 
     @property
     def _way(self) -> str:
-        """How differences of numbers on a circle are counted."""
+        """The way that differences of numbers on a circle are counted."""
         return ", the shorter way around the circle" if self.ground.space.circle else ""
 
     def loss(self, found: Bracket) -> MeasuredAnswer:
