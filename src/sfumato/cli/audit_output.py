@@ -125,7 +125,7 @@ class FigureOutput:
 
 
 def figures_asked(folder: Path | None, kind: str, *, dark: bool) -> FigureOutput | None:
-    """Return where figures are written, checked before the work; None for no figures."""
+    """Return the output of figures, checked before the work; None for no figures."""
     known = kind.lower().removeprefix(".")
     if known not in _KINDS:
         raise InputError(f"there are no figures as {kind!r}.", f"use {', '.join(_KINDS[:-1])} or {_KINDS[-1]}.")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _MEASURING = "Measuring loss and attackers"
 _UNDECIDED: Final = "NOT FINISHED: the program was stopped before it was known which loses less."
-_LARGEST: Final = 1_000_000  # entries of a mechanism: what reports settle is then known in about a second
-_EXPECTED: Final = 100_000  # reports for which the size of districts is stated
+_LARGEST: Final = 1_000_000  # entries of a mechanism, for about a second of work
+_EXPECTED: Final = 100_000  # reports for which districts are computed
 _REPORTS: Final = 1_000_000  # more than most surveys collect
 
 
@@ -43,7 +43,7 @@ class PriorData(NamedTuple):
     source: str  # in words
     held_out: Visits | None = None
     of: str = "visits"  # or "points"
-    remark: str = ""  # what the design depends on, where they are no visits
+    remark: str = ""  # on the data that the design depends on
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,7 @@ def _promise_of_points(design: Design) -> CoordinatePrivacy | None:
 
 
 def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
-    """Return which shares cannot be estimated from reports, and of which districts they can."""
+    """Return the shares that cannot be estimated from reports, and the districts whose shares can."""
     from math import prod
 
     from ..estimation import MOST_PLACES, expected_districts, identifiability
@@ -305,7 +305,7 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
 
 
 def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:
-    """Return the loss of the noise on visits that its remap was not made of."""
+    """Return a sentence on the loss of noise on held-out visits."""
     import numpy as np
 
     from ..geo import Projection
@@ -319,7 +319,7 @@ def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:
 
 
 def _advice(result: Design, solver: str) -> str:
-    """Return what to do about a gap that a solver did not reach."""
+    """Return a hint for a gap that a solver did not reach."""
     from math import prod
 
     from ..optimal import SMALL_PROBLEM

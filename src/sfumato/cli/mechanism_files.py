@@ -29,7 +29,7 @@ def file_name(column: str) -> str:
 
 
 def mechanisms_in(folder: Path, columns: Sequence[str], **trust: Any) -> dict[str, MechanismFile]:
-    """Return the mechanism files of columns in a folder by the names of the columns; without columns all files."""
+    """Return the mechanism files of columns in a folder by column; without columns all files."""
     from ..files import read_mechanism_file
 
     paths = {name: folder / file_name(name) for name in columns} or {
@@ -74,7 +74,7 @@ def coarse_of(held: MechanismFile, visits: Visits | None = None, *, spread: bool
 
 
 def print_promises(held: MechanismFile) -> ProvedPromises:
-    """Prove what the file guarantees, print it, and return the outcomes."""
+    """Prove the guarantees of a file, print the proofs, and return the outcomes."""
     from ..reports.document import ProvedPromises
     from .screen import print_summary
 
@@ -91,7 +91,7 @@ def exit_code(outcome: Outcome | None) -> int:
 
 
 def charged_blur(held: MechanismFile, ledger: Ledger) -> Blur:
-    """Return what draws reports of a file's mechanism, and charges them in a ledger for what the file promises."""
+    """Return a blur that draws a file's reports and charges a ledger for them by the file's guarantee."""
     from ..core import MetricPrivacy
     from ..errors import argument
     from ..ledgers import Blur
@@ -108,7 +108,7 @@ def charged_blur(held: MechanismFile, ledger: Ledger) -> Blur:
 
 
 def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
-    """Print what is proved of a file with dummies, also at some deltas; return whether its promises hold."""
+    """Print the proofs of a file with dummies, also at some deltas; return whether its guarantees hold."""
     from ..mechanisms.tupling import FamilyAccountant, quality_loss
     from ..rounding import amount_at_most, at_least, at_most, exactly
 

@@ -31,11 +31,11 @@ class Reporting:
 
     path: Path | None
     required: Required | None
-    seconds: float  # for designs with other epsilons, which the report shows this one among
+    seconds: float  # for designs with other epsilons
 
     @classmethod
     def of(cls, options: SolverOptions) -> Reporting:
-        """Return what the options ask for, checked before the work."""
+        """Return the report of the options, checked before the work."""
         check_report(options.report)
         check_time(options.frontier_time)
         required = read_required(options.require) if options.require else None
@@ -108,7 +108,7 @@ def check_time(seconds: float) -> None:
 
 @contextmanager
 def among_others(seconds: float, doing: str) -> Iterator[OtherDesigns]:
-    """Show a live line while a report is made, and let Ctrl-C end the designs with other epsilons for it."""
+    """Show a progress line while a report is made; Ctrl-C skips the rest of the designs with other epsilons."""
     from ..reports.document import OtherDesigns
 
     with StopOnInterrupt() as stop, working(doing) as update:
