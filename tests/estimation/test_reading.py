@@ -135,6 +135,6 @@ def test_one_call_estimates_from_labels_a_frame_or_points():
     released = sf.release(made.mechanism, pa.table({"lat": visits.lat, "lon": visits.lon}))
     result = sf.estimate(made, released)
     assert "coarsening" in result.notes[0]
-    assert len(result.estimate.space) == len(made.mechanism.on_cells().mechanism.secrets)
+    assert len(result.estimate.space) == len(coarsened(made.mechanism).mechanism.secrets)
     with pytest.raises(InputError, match="unweighted points"):
         sf.estimate(made, released, weights="w")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from ..core import Bracket, Mechanism, MechanismWithPrior, Metric, Prior, Randomizer, Side, Space, matrix_of
 from ..core.arguments import checked
-from ..core.immutable import CompactRepr, NotebookRepr
+from ..core.immutable import CompactRepr, NotebookRepr, registered
 from ..core.naming import name_phrase
 from ..errors import InputError, argument, python
 from ..geo import Grid, Places, Visits
@@ -78,7 +78,7 @@ class AttackTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttackResult(CompactRepr, NotebookRepr):
-    """What attackers find who see one report.
+    """Errors and hits of all attackers who see one report.
 
     Attributes:
         mechanism: The attacked mechanism; of noise for coordinates its probabilities from cells to cells.
@@ -234,7 +234,7 @@ def _seen(
         if cells is None and visits is not None and target.remap is None:
             region = visits.region(trim=0.02)
             cells = Grid.covering(visits, shape=region.shape_of(_CELLS), region=region)
-        target = target.on_cells(cells)
+        target = registered("coarsened")(target, cells)
     if isinstance(target, Randomizer):
         return matrix_of(target), None, stated
     return target.mechanism, target.noise, stated

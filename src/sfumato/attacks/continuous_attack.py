@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,9 +69,6 @@ class PlaceNoise(Protocol):
     @property
     def remap(self) -> object:
         """Its table; None without one."""
-
-    def on_cells(self, cells: Any = None) -> Any:
-        """Return it seen on cells, by default on about 100 over the places of its table."""
 
     def serves(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
         """Return which points it serves."""

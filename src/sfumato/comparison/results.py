@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from ..core.immutable import CompactRepr, NotebookRepr
 from ..errors import InputError, MissingExtraError
-from ..reports.document import Page, PageFigure, PageSection, PageTable
-from ..reports.document.notebook import notebook_html, tables_html
+from ..reports.document import Page, PageFigure, PageSection, PageTable, notebook_html, tables_html
 from ..reports.theme import LIGHT, as_svg, blank
 from ..rounding import about, amount_at_most
 from ..tables import write_rows

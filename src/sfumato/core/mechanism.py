@@ -422,7 +422,7 @@ class MechanismWithPrior(Protocol):
 
     @property
     def mechanism(self) -> Any:
-        """What draws the reports."""
+        """The mechanism that draws the reports."""
 
     @property
     def prior(self) -> Prior | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,9 +22,6 @@ from ..noise import rational
 from .lattice_noise import LatticeNoise, snap, snap_one
 from .plane_remap import PlaneRemap, weighted
 from .quadrature import PlaneError, plane_error, raw_error
-
-if TYPE_CHECKING:
-    from .coarsening import Coarsening
 
 REACH_M: Final = 100_000.0
 """Default reach: the distance from a projection's centre to which places beyond it are moved."""
@@ -258,12 +255,6 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         Raises `InputError` if a coordinate is NaN or infinite, or the seed is not a non-negative integer.
         """
         return self._reports(points_m, SeededWords(seed))
-
-    def on_cells(self, cells: Any = None) -> Coarsening:
-        """Return the noise seen on cells; see `coarsened`."""
-        from .coarsening import coarsened
-
-        return coarsened(self, cells)
 
     def error(self, points_m: ArrayLike, weights: ArrayLike, fineness: float = 0.1) -> PlaneError:
         """Return the mean distances of reports and of the attacker's best guesses from the truth, between bounds.

@@ -4,6 +4,7 @@ from ..facts import Known, Quantity, ReportFacts, Required, as_json, notions_of,
 from .estimate_page import estimate_page
 from .layout import ProvedPromises, audit_page, notion_sections
 from .learn_page import Learned, learn_page
+from .notebook import notebook_html, tables_html
 from .other_designs import SECONDS, OtherDesigns
 from .page import Page, PageFigure, PageSection, PageTable, check_pages
 from .receipt_page import receipt_page
@@ -30,10 +31,12 @@ __all__ = [
     "estimate_page",
     "file_facts",
     "learn_page",
+    "notebook_html",
     "notion_sections",
     "notions_of",
     "read_requirements",
     "receipt_page",
     "report",
     "report_file",
+    "tables_html",
 ]
