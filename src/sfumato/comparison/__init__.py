@@ -5,6 +5,7 @@ from .families import ParametricFamily, calibrate, default_families
 from .place_results import CELLS, PlaceComparison, PlaceRow
 from .places import compare, compare_places
 from .prior_results import DRAWS, PriorComparison, PriorRow
+from .priors import compare_priors
 from .results import Comparison, ComparisonRow
 from .street import Street, street, street_figure
 
@@ -24,6 +25,7 @@ __all__ = [
     "calibrate",
     "compare",
     "compare_places",
+    "compare_priors",
     "default_families",
     "street",
     "street_figure",

@@ -231,7 +231,7 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
                 loss=problem.loss,
                 guarantees=promise,
                 medians=problem.visits,
-                keep="better",
+                method="best",
                 time_limit=self.time_limit,
             )
             self.mechanism_ = self.design_.mechanism
