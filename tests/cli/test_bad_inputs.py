@@ -371,7 +371,7 @@ compare --cells 100x100 | 10,000
 compare --max-loss 500 | has no unit
 compare --max-loss '-1 m' | -1
 compare --max-loss '900 km' | 900 km
-compare --metric beauty | beauty
+compare --metric beauty --cells 4x3 | beauty
 compare --cell 500 | --cell
 compare --cell '1 km' --cells 3x3 | --cells
 compare --cells 3 | --cells

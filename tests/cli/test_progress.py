@@ -90,9 +90,9 @@ def folder(tmp_path_factory):
         (
             ("estimate", "m.sfm", "r.csv", "--unmarked", "--no-check-fit"),
             [
-                "sfumato.estimation.read_reports",
+                "sfumato.estimation.read_released",
                 "sfumato.estimation.population.settled_districts",
-                "sfumato.estimation.identifiability",
+                "sfumato.estimation.population_estimate.identifiability",
             ],
         ),
         (

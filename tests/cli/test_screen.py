@@ -15,7 +15,7 @@ from sfumato.rounding import amount, amount_at_least, amount_at_most, percent, p
 WIDTHS = (60, 80, 120)
 HEADINGS = {
     "attack": ("attacker", "expected error", "error at the worst secret", "finds the secret"),
-    "audit": ("notion or measure", "value", "side", "attained by"),
+    "audit": ("notion or measure", "value", "side"),
     "compare": ("mechanism", "epsilon/km (proved)", "attacker's error", "finds the secret", "remaining entropy"),
     "sweep": ("prior", "epsilon/km", "distortion asked", "attacker's error", "finds the secret", "seconds"),
     "estimate": ("value", "share"),

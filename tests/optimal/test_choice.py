@@ -94,7 +94,7 @@ def test_one_of_them_can_be_asked_for():
         program.problem.guarantees,
     )
     with pytest.raises(sf.errors.InputError, match="'both' is unknown"):
-        asked(COARSE, keep="both")
+        asked(COARSE, method="both")
 
 
 def test_the_module_does_not_hide_the_function():

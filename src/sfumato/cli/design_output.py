@@ -150,8 +150,8 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
         Section("Choice", (*doubts, *remarks, *site.search, *spacing, *reasons)),
         *summary.sections[1:],
     ]
-    if data.held_out is not None:
-        sections.append(Section("Held out", (_loss_held_out(design.mechanism, data.held_out),)))
+    unseen = () if data.held_out is None else (_loss_held_out(design.mechanism, data.held_out),)
+    sections += [Section("Held out", unseen)] if unseen else []
     if file.prior is not None:
         with working(_MEASURING):
             spread = coarse_of(file, spread=True).mechanism
@@ -160,7 +160,9 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
     code = _publish_places(
         file,
         _with_bound(
-            replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *reasons)), design, output
+            replace(summary, sections=tuple(sections), brief=(*doubts, *summary.brief, *unseen, *reasons)),
+            design,
+            output,
         ),
         output,
         None if file.prior is None else lambda: noise_maps(file, outline=output.outline, visits=data.visits),
@@ -206,8 +208,11 @@ def _publish_places(
     remarks: Sequence[str],
 ) -> int:
     """Write and print the report, the maps and the report to sign of a file; return the exit code."""
+    from dataclasses import replace
+
     data, target = output.data, output.target
-    _print_report(summary, target, verbose=output.options.verbose)
+    found = output.site.search  # the epsilon that an outcome needs
+    _print_report(replace(summary, brief=(*summary.brief, *found)), target, verbose=output.options.verbose)
     figures = [] if maps is None else draw(maps, output.picture, "maps were", dark=output.options.dark)
     _print_files(target, figures, output.reporting)
     return output.reporting.write(
@@ -263,7 +268,7 @@ def _with_bound(summary: Summary, design: Design, output: DesignOutput) -> Summa
         bound = coordinate_bound(visits, epsilon, unit="km", time_limit=seconds)
     upper = loss * (1 + 1e-12)  # of the mean distance from visits to reports, in kilometres
     section = best_section(bound, upper)
-    return replace(summary, sections=(*summary.sections, section), brief=(*summary.brief, section.sentences[-1]))
+    return replace(summary, sections=(*summary.sections, section), brief=(*summary.brief, *section.sentences[1:]))
 
 
 def _promise_of_points(design: Design) -> CoordinatePrivacy | None:

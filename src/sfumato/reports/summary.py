@@ -99,8 +99,10 @@ def summarise(
     costs = _costs(facts, of)
     if facts.smoothed is not None:
         costs.append(smoothed_words(facts.smoothed, subject, f"the {of}"))
+    unseen = ()
     if held_out is not None and facts.held_out_visits:
-        costs.append(held_out_words(facts.held_out, facts.held_out_visits, "the design"))
+        unseen = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
+        costs += unseen
     optimum = _optimum(facts, by=" (proved by duality)")
     sections = [
         Section("Guarantee", guarantees),
@@ -111,7 +113,7 @@ def summarise(
     ]
     title = title_words(subject, design.mechanism.secrets.circle)
     short = (short_words(each, subject) for each in facts.promises)
-    brief = (title, *status, *short, *costs[:1], *_attacks(facts, of, brief=True), optimum)
+    brief = (title, *status, *short, *costs[:1], *unseen, *_attacks(facts, of, brief=True), optimum)
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
 

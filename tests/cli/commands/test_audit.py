@@ -79,7 +79,7 @@ def test_a_lattice_is_audited_in_lengths_not_in_steps(run, visits_file):
     assert done.code == 0, done.err
     assert "step" not in done.text
     assert "The secrets are the vertices that points are rounded to at random." in done.text
-    assert "about the vertex that you are rounded to, if they guess a vertex" in done.text
+    assert "counted from the vertex that you are rounded to, if they guess a vertex" in done.text
     entries = {entry["name"]: entry for entry in json.loads(Path("l.json").read_text())["entries"]}
     assert (entries["metric-privacy"]["unit"], entries["distortion"]["unit"]) == ("/km", "km")
     mechanism = sf.read_mechanism_file("l.sfm").alone().report_channel

@@ -86,7 +86,7 @@ def test_points_at_one_epsilon(run, visits_file, tmp_path):
     assert "epsilon 0.5/km" in done.text
     assert done.text.count("Proved: no mechanism that keeps epsilon") == 2
     for epsilon in ("0.5/km", "1/km"):
-        assert f"Cells made for epsilon {epsilon} guarantee it between their middles," in done.text
+        assert f"Cells made for epsilon {epsilon} guarantee it between their middles only:" in done.text
         assert f"program, spline at epsilon {epsilon} loses at most" in done.err
         assert f"any mechanism at epsilon {epsilon} loses at least" in done.err
     assert "as probable from one of two points a metre apart as from the other" in done.text

@@ -24,7 +24,7 @@ def test_a_loss_finds_the_smallest_epsilon(run):
     promised = held.guarantees[0]
     assert isinstance(promised, VertexPrivacy)
     assert promised.promise.epsilon == float(said[1])
-    assert f"e^({said[1]} x distance in km)" in done.text
+    assert f"Epsilon {said[1]}/km for any two points (proved)" in done.text
     # By another route: reports of the visits themselves.
     lat, lon = np.tile(visits.lat, 8), np.tile(visits.lon, 8)
     places = held.mechanism.secrets
@@ -66,7 +66,7 @@ def test_noise_is_kept_where_it_needs_less_epsilon(run, visits_file, tmp_path):
     assert "Noise for coordinates" in done.text
     text = " ".join(done.text.split())
     assert "with which the loss is at most 600 m on average" in text
-    assert f"e^({said[1]}/km x (distance + " in text
+    assert f"Epsilon {said[1]}/km for any two points (proved)" in text
     assert "Epsilon was searched for" in (tmp_path / "visits.md").read_text()
     made, visits = sf.load("visits.sfm"), sf.read_visits(visits_file)
     lat, lon = np.tile(visits.lat, 20), np.tile(visits.lon, 20)

@@ -45,7 +45,7 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
     for _, row in rows:  # every cell of the page is what the terminal says
         assert all(cell in done.text for cell in re.findall(r"<td[^>]*>(.*?)</td>", row))
     assert "480 visits to learn from" in page
-    assert ("Nobody is promised anything" in page) == ("--epsilon" not in options)
+    assert ("What was learned has no guarantee" in page) == ("--epsilon" not in options)
     assert ("Proved on the integers" in page) == ("--epsilon" in options)
     assert page.count("<svg") == 3
     assert "https:" not in page

@@ -210,7 +210,7 @@ def test_the_built_in_city_has_a_name(run, monkeypatch):
     # All visits of the city are in each of the simulated cases.
     monkeypatch.setattr("sfumato.reports.facts.attacks._DRAWS", 200)
     done = run("design", "--spacing", "2.5 km", "--method", "table", "--no-picture")
-    assert "For the page to read and sign, add --report city.html." in done.text
+    assert "For a page to sign, add --report city.html." in done.text
     done = run("report", "city.sfm", "--visits", "city", "--frontier-time", "0", "-o", "city.json")
     assert done.code == 0, done.err
     assert "of the true point at most" in done.text

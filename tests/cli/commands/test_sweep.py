@@ -34,7 +34,7 @@ def test_by_default_a_sweep_is_for_points(run, visits_file, tmp_path):
     options = ("--spacing", "2 km", "--epsilons", "0.4/km, 0.8/km")
     done = run("sweep", visits_file, *options)
     assert done.code == 0, done.err
-    assert "Epsilon is between any two points, wherever they are." in done.text
+    assert "Epsilon is between any two points." in done.text
     assert "was chosen" not in done.text
     visits = sf.read_visits(visits_file)
     lattice = sf.Lattice.covering(visits, "2 km")
@@ -72,7 +72,7 @@ def test_each_design_is_the_better_of_program_and_noise(run, visits_file, tmp_pa
     assert noise["hit_rate"] == noise["gap"] == ""
     assert float(noise["loss"]) < 2 / 4  # of the noise without a remap
     assert "Planar noise with a remap was taken in 1 of 2 designs" in done.text
-    assert "Its promise has a slack" in done.text
+    assert "Its guarantee has a slack" in done.text
     assert "was not considered" not in done.text
     assert (tmp_path / "better.png").exists()
 

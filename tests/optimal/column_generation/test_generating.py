@@ -114,7 +114,7 @@ def test_merged_observables_count_where_prices_are_not_kept(monkeypatch):
 def test_a_report_says_that_the_file_will_not_prove_the_bound(monkeypatch):
     monkeypatch.setattr(solver, "MOST_PRICES", 0)
     found = design(town(3), solver="generating", gap=1e-2)
-    assert "the file does not prove it again" in " ".join(summarise(found, LATTICE.metric()).markdown().split())
+    assert "The file cannot prove it again" in " ".join(summarise(found, LATTICE.metric()).markdown().split())
 
 
 def lines_of(prior, **options):

@@ -271,8 +271,8 @@ def test_a_chance_next_to_that_without_a_report_takes_a_tiny_epsilon():
         ({"promise": lambda _: ()}, "not one epsilon"),
         ({"promise": lambda _: 3}, "not a guarantee"),
         ({"goal": "500 m"}, "DesignGoal"),
-        ({"keep": "both"}, "'both' is unknown"),
-        ({"keep": "noise", "goal": AttackerGoal(0.5, "1 km", VISITS)}, "near is not proved"),
+        ({"method": "both"}, "'both' is unknown"),
+        ({"method": "noise", "goal": AttackerGoal(0.5, "1 km", VISITS)}, "near is not proved"),
     ],
 )
 def test_bad_input(more, message):

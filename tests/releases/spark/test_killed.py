@@ -47,7 +47,7 @@ def test_a_killed_driver_leaves_nothing_that_others_can_read(spark, tmp_path):
 
     source = written(tmp_path / "in", answers(400))
     done = release_on_spark(BLUR, source, tmp_path / "out", spark=spark, column="answer", tell=None)
-    assert "what 1 interrupted release had left was removed unread" in done.notes
+    assert "the files of 1 interrupted release were removed unread" in done.notes
     assert parquet.read_table(tmp_path / "out").num_rows == 400
     assert read_mark(tmp_path / "out") is not None
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out", "said"}
