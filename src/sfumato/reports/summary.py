@@ -99,7 +99,7 @@ def summarise(
     costs = _costs(facts, of)
     if facts.smoothed is not None:
         costs.append(smoothed_words(facts.smoothed, subject, f"the {of}"))
-    unseen = ()
+    unseen: tuple[str, ...] = ()
     if held_out is not None and facts.held_out_visits:
         unseen = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
         costs += unseen
