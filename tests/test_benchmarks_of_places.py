@@ -101,7 +101,7 @@ def test_the_sentence_about_the_released_files():
     said = (
         f"the farthest is {losses} standard errors from its statement, and of the 72 attackers' errors {errors}."
     )
-    assert said in GUIDE
+    assert said in WORDS
     for row in rows:
         assert int(row["rows"]) >= released.ROWS
         assert float(row["stated_error"]) <= float(row["stated_loss"]) * (1 + 1e-5)
