@@ -24,7 +24,7 @@ def test_python_example(tmp_path, monkeypatch, capsys):
     assert match is not None
     assert float(match[1]) <= 1.0
     assert float(match[3]) <= 1e-4
-    errs = re.search(r"errs by ([\d.]+) km", printed)
+    errs = re.search(r"average error: about ([\d.]+) km", printed)
     assert errs is not None
     # Reports are at the best guesses, so the attacker's error is the loss, but for what the last design moved.
     np.testing.assert_allclose(float(errs[1]), float(match[2]), atol=2e-2)

@@ -18,7 +18,7 @@ _GUTTER: Final = 100  # between columns, where the arrows run
 _TOP: Final = 44
 _COLUMNS: Final = (
     ("Two secrets", (*point.NOTION_CLASSES, *curves.NOTION_CLASSES)),
-    ("Somebody's belief", beliefs.NOTION_CLASSES),
+    ("An attacker's belief", beliefs.NOTION_CLASSES),
     ("Distributions, and errors", distributions.NOTION_CLASSES),
 )
 

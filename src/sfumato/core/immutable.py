@@ -77,7 +77,7 @@ def registered(name: str) -> Callable[..., Any]:
     for method in entry_points(group="sfumato.methods", name=name):
         function: Callable[..., Any] = method.load()
         return function
-    raise NotImplementedError(f"no function is registered for {name}")
+    raise NotImplementedError(f"no function is registered for {name}: install this version of sfumato again.")
 
 
 class NotebookRepr:
