@@ -39,7 +39,8 @@ def create_duckdb_function(
     Every evaluation is a new draw, and the reports of all draws add up. Store them with ``CREATE TABLE ... AS
     SELECT``: a view draws again for each query. Take fields from an inner query, ``SELECT r.label, r.latitude FROM
     (SELECT name(lat, lon) AS r FROM visits)``: with the function written twice, or in ``unnest``, each row is
-    drawn twice.
+    drawn twice. Close the connection before the program ends: a DuckDB thread that outlives Python can abort the
+    process.
 
     Args:
         connection: A connection of DuckDB.

@@ -250,7 +250,7 @@ def test_the_nearest_columns_are_named(run, lattice_file):
 def test_limits_per_person_refuse_before_anything_is_written(run, tmp_path):
     noise = CoordinateNoise("1/km", "2 m", Projection(48.85, 2.35), "30 km")
     sf.save(noise, tmp_path / "n.sfm")
-    rows = [f"48.85,2.35,{user}" for user in ("ada", "ada", "ada", "bob")]
+    rows = [f"48.85,2.35,{user}" for user in ("olga", "olga", "olga", "bob")]
     (tmp_path / "v.csv").write_text("\n".join(["lat,lon,user", *rows]))
     before = sorted(tmp_path.iterdir())
     for option, limit, total in (
@@ -261,7 +261,7 @@ def test_limits_per_person_refuse_before_anything_is_written(run, tmp_path):
         assert done.code == 1
         assert f"1 of 2 people would exceed --max-{option}-per-person {limit}" in done.err
         assert total in done.err
-        assert "ada" not in done.out + done.err
+        assert "olga" not in done.out + done.err
         assert "--place-column" in done.err
         assert sorted(tmp_path.iterdir()) == before
     passed = ("--max-reports-per-person", "3", "--max-epsilon-per-person", "0.003/m")

@@ -23,11 +23,11 @@ THREADS = """
 import duckdb, numpy as np, sfumato as sf
 from sfumato.releases import create_duckdb_function
 city = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", "500 m")
-con = duckdb.connect()
-con.execute("SET threads = 4")
-create_duckdb_function(con, "blur", sf.Mechanism(np.eye(len(city)), city), outside="nearest", within="9 km")
-con.execute("CREATE TABLE t AS SELECT 48.85 + random() / 50 lat, 2.35 + random() / 50 lon FROM range(600000)")
-print(con.execute("SELECT count(r.label) FROM (SELECT blur(lat, lon) AS r FROM t)").fetchone()[0])
+with duckdb.connect() as con:  # closing it joins its threads: one that outlives the interpreter aborts the process
+    con.execute("SET threads = 4")
+    create_duckdb_function(con, "blur", sf.Mechanism(np.eye(len(city)), city), outside="nearest", within="9 km")
+    con.execute("CREATE TABLE t AS SELECT 48.85 + random() / 50 lat, 2.35 + random() / 50 lon FROM range(600000)")
+    print(con.execute("SELECT count(r.label) FROM (SELECT blur(lat, lon) AS r FROM t)").fetchone()[0])
 """
 
 

@@ -142,7 +142,7 @@ def test_an_index_that_cannot_be_read_is_refused_in_words():
 
 
 def test_the_types_of_a_mixed_column_of_users_are_named_but_no_value():
-    frame = visits(user=["ada", 7, None])
+    frame = visits(user=["olga", 7, None])
     with pytest.raises(
         DataError, match="'user' of type object, with values of int, str, cannot be read"
     ) as refused:
@@ -152,7 +152,7 @@ def test_the_types_of_a_mixed_column_of_users_are_named_but_no_value():
         sf.read_visits(frame)
     for error in (refused.value, unread.value):
         shown = "".join(traceback.format_exception(error)) + error.told(values=True)
-        assert "ada" not in shown.replace('["ada"', "")
+        assert "olga" not in shown.replace('["olga"', "")
     assert len(sf.release(IDENTITY, frame.assign(user=frame["user"].astype("string")), user="user")) == 3
 
 
