@@ -24,8 +24,6 @@ REACHED = (
 )
 # Descriptions, coordinates and spaces are passed in Python only; requirements have a language of their own.
 PYTHON_ONLY = {
-    "geo/grid.py": "describe()",
-    "geo/hexagons.py": "describe()",
     "core/metric.py": "np.minimum",
     "core/space.py": "crs=",
     "audits/requirement.py": "(delta=",

@@ -140,7 +140,7 @@ def test_losses_refuse_what_they_cannot_count(places):
     visits = sf.Visits([48.85, 48.86], [2.35, 2.36])
     with pytest.raises(DataError, match="of 1 visit none falls into"):
         places.loss(sf.Visits([10.0], [10.0]))
-    with pytest.raises(InputError, match="'hamming' of the true point is unknown"):
+    with pytest.raises(InputError, match="the loss 'hamming' is unknown"):
         places.loss(visits, "hamming")
     with pytest.raises(UnitError):
         places.loss(visits, unit="kg")

@@ -15,14 +15,15 @@ from ..core import Metric, Space
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
 from ..core.immutable import assign
-from ..core.units import show
+from ..core.units import length_m, show
 from ..errors import InputError, argument
-from .covering import MOST_CELLS, Covering, Length
-from .places import ChosenPlaces, Places
+from .cells import Grid, Hexagons
+from .places import MOST_CELLS, ChosenPlaces, Length, Places, area_of, check_size, parsing_of
 from .projection import CLOSE_M, Projection
 from .region import Region
 from .vertices import (
     KINDS,
+    ROWS,
     SNAP_BITS,
     TRIANGLE,
     ConvexPart,
@@ -32,12 +33,14 @@ from .vertices import (
     LatticeSteps,
     Rounding,
     VertexTable,
+    block,
     convex_triangles,
     lattice_steps,
     nearest_vertices,
     served_polygon,
     served_rectangle,
     snapped,
+    strip,
     vertices_drawn,
     weights_of,
     well_inside,
@@ -59,7 +62,9 @@ class Lattice(Places):
     A point is first rounded at random to a vertex near it. A square lattice uses nine vertices with quadratic
     B-spline weights, a triangular one the corners of a triangle with barycentric weights. The report then depends
     smoothly on the point, and `CoordinatePrivacy` gives any two points the guarantee that metric privacy gives two
-    vertices. A point is served if all vertices that it may be rounded to are in the lattice.
+    vertices. A point is served if all vertices that it may be rounded to are in the lattice. Raises `InputError`
+    if a vertex occurs twice, no point is served, there are more than 10,000 vertices, or distances on the plane
+    are more than 1 % off.
 
     Args:
         vertices: Integer coordinates of the vertices, array (n, 2).
@@ -71,10 +76,6 @@ class Lattice(Places):
     Attributes:
         convex_part: A convex part of the served area, on the plane: all of it but some millimetres, if it is
             convex. Of triangles whose rows end at most one step apart it is the rectangle between; otherwise None.
-
-    Raises:
-        InputError: If a vertex occurs twice, no point is served, there are more than 10,000 vertices, or distances
-            on the plane are more than 1 % off.
 
     Example:
         >>> import sfumato as sf
@@ -91,16 +92,10 @@ class Lattice(Places):
 
     @checked
     def __init__(
-        self,
-        vertices: ArrayLike,
-        spacing_m: float,
-        origin: tuple[float, float],
-        crs: str,
-        kind: Kind = "square",
+        self, vertices: ArrayLike, spacing_m: float, origin: tuple[float, float], crs: str, kind: Kind = "square"
     ) -> None:
         found = whole(vertices)
-        if kind not in KINDS:
-            raise InputError(f"the kind of lattice {kind!r} is unknown.", f"use {' or '.join(KINDS)}.")
+        _check_kind(kind)
         if not (math.isfinite(spacing_m) and spacing_m > 0):
             raise InputError(f"a spacing of {spacing_m:g} m is not positive.", "use a length such as 500.")
         if spacing_m < _FINEST_M:
@@ -143,6 +138,9 @@ class Lattice(Places):
     ) -> Lattice:
         """Return a lattice that serves all of a region, with the ring of vertices that this needs.
 
+        Raises `InputError` if there would be more than 10,000 vertices, the region is too wide for a flat map, or
+        ``near`` is given without visits.
+
         Args:
             places: What to cover: visits, a region, or a region as text.
             spacing: The distance of neighbours, such as ``"500 m"`` (a plain number is metres).
@@ -150,34 +148,48 @@ class Lattice(Places):
             region: The region to cover; by default that of the visits.
             near: Serve only points within this distance of a visit, which leaves out water and forest. The outline
                 may then have bays and islands; the guarantee still holds.
-
-        Raises:
-            InputError: If there would be more than 10,000 vertices, the region is too wide for a flat map, or
-                ``near`` is given without visits.
         """
-        asked = Covering.of(places, spacing, kind, region, near)
-        found = cls(asked.vertices, asked.spacing_m, asked.origin, asked.crs, kind)
-        if near is None:
-            return found
-        pieces = found.pieces
-        chosen = np.unique(pieces[asked.wants(found._centres()[pieces].mean(axis=1))])
-        return cls(found.vertices[chosen], asked.spacing_m, asked.origin, asked.crs, kind)
+        step = length_m(spacing, "the spacing")
+        near_m = math.inf if near is None else length_m(near, "the distance")
+        if not near_m > 0:
+            raise InputError(f"a distance of {near} to visits is not positive.", "use a length such as '500 m'.")
+        if not (math.isfinite(step) and step > 0):
+            raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
+        _check_kind(kind)
+        area, visits = area_of(places, region)
+        if near is not None and visits is None:
+            raise InputError(f"{argument('near')} needs visits.", "pass visits, or leave it out.")
+        projection = Projection(*area.centre)
+        if region is None and visits is not None:
+            xy = projection.forward(visits.lat, visits.lon)
+        else:
+            xy = projection.forward(*area.sides())
+        middle, extent = (xy.min(axis=0) + xy.max(axis=0)) / 2, np.ptp(xy, axis=0)
+        cells = float(np.prod(np.ceil(extent / (step, step * ROWS[kind])) + 2))
+        check_size(cells, area, visits, "Lattice.covering.spacing")
+        vertices, corner = block(extent / step) if kind == "square" else strip(extent / step)
+        origin = float(middle[0] + corner[0] * step), float(middle[1] + corner[1] * step)
+        lattice = cls(vertices, step, origin, projection.crs, kind)
+        if near is None or visits is None:
+            return lattice
+        from scipy.spatial import cKDTree
+
+        chosen = visits if region is None else visits.select(area.contains(visits.lat, visits.lon))
+        pieces, points = lattice.pieces, projection.forward(chosen.lat, chosen.lon)
+        away = np.asarray(cKDTree(points).query(lattice._centres()[pieces].mean(axis=1))[0])
+        reach = near_m + step * (math.sqrt(0.5) if kind == "square" else math.sqrt(1 / 3))
+        return cls(lattice.vertices[np.unique(pieces[away <= reach])], step, origin, projection.crs, kind)
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> Lattice:
         """Return the lattice of a description by `describe`."""
-        try:
+        with parsing_of("a lattice", "shape, spacing_m, origin_m, runs and crs"):
             runs = [tuple(map(operator.index, run)) for run in description["runs"]]
             west, south = (float(end) for end in description["origin_m"])
             spacing, crs, kind = float(description["spacing_m"]), str(description["crs"]), description["shape"]
             size = sum(max(0, last - first + 1) for _, first, last in runs)
             if not all(abs(end) < 2**30 for run in runs for end in run) or not math.isfinite(west + south):
                 raise ValueError("a number is too large")
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise InputError(
-                f"the description of a lattice is incomplete or damaged ({error!r}).",
-                "it needs shape, spacing_m, origin_m, runs and crs, as a mechanism file keeps them.",
-            ) from None
         if not 0 < size <= MOST_CELLS:
             raise InputError(f"a lattice of {size:,} vertices cannot be used.", f"use 3 to {MOST_CELLS:,}.")
         vertices = [(a, b) for b, first, last in runs for a in range(first, last + 1)]
@@ -240,14 +252,8 @@ class Lattice(Places):
         """Return points, those outside moved to the nearest point of a convex part of the served area.
 
         The guarantee for points served then holds for any two points on Earth: the move makes no distance longer
-        than the plane does. Served points outside the convex part are moved as well.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-
-        Raises:
-            InputError: If there is no such part, because the region has bays or islands.
+        than the plane does. Served points outside the convex part are moved as well. Points are arrays (n,) in
+        degrees. Raises `InputError` if there is no such part, because the region has bays or islands.
         """
         part = self.convex_part
         if part is None:
@@ -284,12 +290,8 @@ class Lattice(Places):
     def drawn(self, lat: ArrayLike, lon: ArrayLike, words: Draw) -> NDArray[np.intp]:
         """Return a vertex for each point, drawn as `rounding` says, array (n,); -1 for points not served.
 
-        The draw is exact: integer weights are compared with uniform integers.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-            words: Returns a given number of fresh, uniform 64-bit words.
+        The draw is exact: integer weights are compared with uniform integers. Arguments are those of
+        `Places.drawn`.
         """
         places = self.snapped(lat, lon)
         vertices = vertices_drawn(self.kind, places, words)
@@ -317,9 +319,7 @@ class Lattice(Places):
         """Return every ``step``-th vertex in both directions, for coarser reports of finer places.
 
         A design with these as ``observables`` has a smaller program. Its loss and its bound are for these reports.
-
-        Raises:
-            InputError: If the step is not at least 1, or no vertex is left.
+        Raises `InputError` if the step is not at least 1, or no vertex is left.
         """
         found = integer(step)
         if found is None or found < 1:
@@ -422,6 +422,11 @@ class SinglePoint:
         return self.positions[corners[1 if uniform < s else 2 if uniform < s + t else 0]]
 
 
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise InputError(f"the kind of lattice {kind!r} is unknown.", f"use {' or '.join(KINDS)}.")
+
+
 def _spline(offset: int, word: int) -> int:
     """Return which of three neighbours along an axis a word chooses: 0, 1 or 2."""
     uniform = word >> (63 - 2 * SNAP_BITS)
@@ -431,27 +436,18 @@ def _spline(offset: int, word: int) -> int:
 def places_from(description: Mapping[str, Any]) -> Places:
     """Return the grid, hexagons or lattice of a description by `Places.describe`.
 
-    Raises:
-        InputError: If the description is of another kind, damaged, or contradicts itself.
+    Raises `InputError` if the description is of another kind, damaged, or contradicts itself.
     """
     kind = description.get("kind")
-    found: Places
-    if kind == "grid":
-        from .grid import Grid
-
-        found = Grid.from_description(description)
-    elif kind == "hexagons":
-        from .hexagons import Hexagons
-
-        found = Hexagons.from_description(description)
-    elif kind == "lattice":
-        found = Lattice.from_description(description)
-    else:
+    kinds: dict[str, type[Grid | Hexagons | Lattice]] = {"grid": Grid, "hexagons": Hexagons, "lattice": Lattice}
+    form = kinds.get(str(kind))
+    if form is None:
         raise InputError(
             f"the kind {kind!r} does not describe places.",
             "it must be of the kind 'grid', 'hexagons' or 'lattice'.",
         )
-    built = found.describe()
+    places = form.from_description(description)
+    built = places.describe()
     wrong = [key for key in {**description, **built} if description.get(key) != built.get(key)]
     if wrong:
         raise InputError(
@@ -459,4 +455,4 @@ def places_from(description: Mapping[str, Any]) -> Places:
             f"its cells have {built.get(wrong[0])!r}.",
             "use a description as sfumato writes it.",
         )
-    return found
+    return places

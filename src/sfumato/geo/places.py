@@ -1,9 +1,10 @@
-"""Places on the ground: common interface of grids, hexagons and lattices, cells, and subsets of places."""
+"""Places on the ground: common interface of grids, hexagons and lattices, their sizes, and subsets of places."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -14,9 +15,11 @@ from ..core import WGS84, Loss, LossPoints, Space, great_circle_m, naming, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, integer, numbers, readonly
 from ..core.immutable import assign
+from ..core.units import show
 from ..errors import DataError, InputError, argument, python, row_value
 from ..rounding import counted
 from .projection import Projection
+from .region import Region
 from .true_points import DISTANCES, TruePoints
 from .vertices import Draw, Rounding
 from .visits import Visits
@@ -29,6 +32,11 @@ _BLOCK: Final = 1 << 10  # points at a time, each with its distance to every pla
 
 TRUE_POINT: Final = naming.TRUE_POINT
 """How the names of losses end that are counted from true points."""
+
+MOST_CELLS: Final = 10_000
+"""A mechanism has a number for every pair of cells: 800 MB for 10,000 cells."""
+
+Length = float | str
 
 
 class OnePoint(Protocol):
@@ -55,12 +63,8 @@ class Places(Space, ABC):
         """Return the position of the secret that each point is taken for, array (n,); -1 for points not served.
 
         A guarantee for points is about this step and a mechanism on the places together. Cells take a point for
-        its cell; a lattice draws a vertex near it at random.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
-            words: Returns a given number of fresh, uniform 64-bit words.
+        its cell; a lattice draws a vertex near it at random. Points are arrays (n,) in degrees, and ``words``
+        returns a given number of fresh, uniform 64-bit words.
         """
 
     @abstractmethod
@@ -103,15 +107,9 @@ class Places(Space, ABC):
     def counts(self, values: Visits | Iterable[Hashable], user: Hashable | None = None) -> NDArray[Any]:
         """Return the sum of the probabilities with which visits are taken for each secret, array (n,).
 
-        A visit in a cell counts one there. Visits outside are not counted.
-
-        Args:
-            values: Visits, or a sequence of labels.
-            user: Only this user's visits.
-
-        Raises:
-            DataError: If no visit is inside.
-            InputError: If the values are neither visits nor labels of places.
+        A visit in a cell counts one there. Visits outside are not counted. ``values`` are visits, or a sequence of
+        labels; with ``user`` only this user's visits count. Raises `DataError` if no visit is inside. Raises
+        `InputError` if the values are neither visits nor labels of places.
         """
         if not isinstance(values, Visits):
             hint = python("pass visits, from sf.read_visits or sf.Visits(lat, lon).")
@@ -121,8 +119,7 @@ class Places(Space, ABC):
                 return Space.counts(self, values, user)
             except InputError as wrong:
                 raise InputError(wrong.text, *wrong.hints, hint) from None
-        masses: Floats = self._shares(values, user)[0].sum(axis=0)
-        return masses
+        return np.asarray(self._shares(values, user)[0].sum(axis=0))
 
     @checked
     def loss(
@@ -138,7 +135,8 @@ class Places(Space, ABC):
 
         With the prior of the same visits, the expected loss of a mechanism on these places is exactly the expected
         distance from the true point to the report. It is an average: nothing follows for the worst point. A place
-        without visits counts from its centre.
+        without visits counts from its centre. Raises `InputError` if the kind is unknown, or the reports have no
+        places on the same plane. Raises `DataError` if no visit is inside.
 
         Args:
             visits: The visits; those outside are left out.
@@ -146,15 +144,9 @@ class Places(Space, ABC):
             unit: The unit of the loss.
             observables: The reports: on the same plane, or in degrees (WGS84); by default the places themselves.
             user: Only this user's visits.
-
-        Raises:
-            InputError: If the kind is unknown, or the reports have no places on the same plane.
-            DataError: If no visit is inside.
         """
         if kind not in DISTANCES:
-            raise InputError(
-                f"the loss {kind!r} of the true point is unknown.", f"use one of {', '.join(DISTANCES)}."
-            )
+            raise InputError(f"the loss {kind!r} is unknown.", f"use one of {', '.join(DISTANCES)}.")
         targets = self._centres() if observables is None else self.on_plane(observables)
         points = self.true_points(visits, user)
         masses, total = points.masses.sum(axis=0), points.distances(targets, kind)
@@ -169,13 +161,8 @@ class Places(Space, ABC):
     ) -> TruePoints:
         """Return the positions of visits on the plane, and the secrets they are taken for.
 
-        Args:
-            visits: The visits; those outside are left out.
-            user: Only this user's visits.
-            times: How often each visit counts, where all are inside; by default once.
-
-        Raises:
-            DataError: If no visit is inside.
+        Visits outside are left out, and so are those of other users than ``user``. ``times`` is how often each
+        visit counts, where all are inside; by default once. Raises `DataError` if no visit is inside.
         """
         shares, degrees = self._shares(visits, user)
         return TruePoints.of(self.projection.forward(*degrees.T), shares, times)
@@ -183,8 +170,7 @@ class Places(Space, ABC):
     def on_plane(self, reports: Space) -> Floats:
         """Return the positions of reports on this plane, array (m, 2), metres.
 
-        Raises:
-            InputError: If the reports are neither places on the same plane nor in degrees (WGS84).
+        Raises `InputError` if the reports are neither places on the same plane nor in degrees (WGS84).
         """
         if reports.coordinates is not None and reports.crs == WGS84:
             return self.projection.forward(*reports.coordinates.T)
@@ -216,12 +202,10 @@ class Places(Space, ABC):
                 "or check whether lat and lon are swapped.",
             )
         positions, shares = rounding.positions[inside], rounding.shares[inside]
-        rows = np.repeat(np.arange(len(positions)), positions.shape[1])
-        kept = shares.ravel() > 0
-        found = csr_array(
-            (shares.ravel()[kept], (rows[kept], positions.ravel()[kept])), shape=(len(positions), len(self))
-        )
-        return found, np.column_stack([chosen.lat[inside], chosen.lon[inside]])
+        flat, rows = shares.ravel(), np.repeat(np.arange(len(positions)), positions.shape[1])
+        seen = flat > 0
+        masses = csr_array((flat[seen], (rows[seen], positions.ravel()[seen])), shape=(len(positions), len(self)))
+        return masses, np.column_stack([chosen.lat[inside], chosen.lon[inside]])
 
     def _centres(self) -> Floats:
         if self.coordinates is None:
@@ -274,12 +258,8 @@ class _Located:
 class ChosenPlaces(Space):
     """A subset of the places of a grid, hexagons or a lattice, as reports, with their labels and coordinates.
 
-    Args:
-        places: All places.
-        chosen: Positions of the subset, ascending, array (k,).
-
-    Raises:
-        InputError: If the positions are not those of places, or not ascending.
+    Positions are ascending, array (k,). Raises `InputError` if the positions are not those of places, or not
+    ascending.
     """
 
     places: Places = field(init=False)
@@ -328,3 +308,80 @@ def among(space: Space, chosen: NDArray[np.intp]) -> Space | None:
         return None
     coordinates = None if space.coordinates is None else space.coordinates[chosen]
     return Space([space.labels[position] for position in chosen], coordinates, space.unit, space.crs)
+
+
+@contextmanager
+def parsing_of(what: str, keys: str) -> Iterator[None]:
+    """Refuse a description of places that is incomplete or damaged (`InputError`)."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"the description of {what} is incomplete or damaged ({error!r}).",
+            f"it needs {keys}, as in a mechanism file.",
+        ) from None
+
+
+def area_of(places: Visits | Region | str, region: Region | str | None) -> tuple[Region, Visits | None]:
+    """Return the named region, else that of the places, and the visits among the places."""
+    visits = places if isinstance(places, Visits) else None
+    chosen = places if region is None else region
+    if isinstance(chosen, Visits):
+        return chosen.region(), visits
+    return Region.parse(chosen) if isinstance(chosen, str) else chosen, visits
+
+
+def check_size(cells: float, region: Region, visits: Visits | None, by: str) -> None:
+    """Refuse one cell, or more than 10,000; the `InputError` names what to change of the argument ``by``."""
+    if cells <= 1:
+        raise InputError(
+            f"a region of {region.size} gives one cell, and a mechanism on one cell has nothing to hide.",
+            f"choose smaller cells with {argument(by)}",
+            f"choose a wider region with {argument('region', '8 km x 6 km around 48.85,2.35')}.",
+        )
+    if cells <= MOST_CELLS:
+        return
+    width, height = region.size_m
+    noun = "vertices" if by.startswith("Lattice") else "cells"
+    hints = [f"choose fewer {noun} with {argument(by, _fewer(width, height, by))}{_least(width, height, by)}"]
+    core = _core(cells, region, visits)
+    if core is not None and not by.endswith("shape"):
+        hints.append(
+            f"keep to the middle with {argument('region', core)} ({core.size}), which leaves out up to 5 % of the "
+            "visits on each side."
+        )
+    raise InputError(
+        f"a region of {region.size} gives {cells:,.0f} {noun}, but at most {MOST_CELLS:,} are possible.", *hints
+    )
+
+
+def _fewer(width: float, height: float, by: str) -> object:
+    """Return a value of the argument ``by`` that gives some hundred cells over a rectangle in metres."""
+    if by == "resolution":
+        return ""
+    side = max(width, height, (width * height) ** 0.5) / 30
+    if by.endswith("shape"):
+        return max(2, round(width / side)), max(1, round(height / side))
+    digits = -int(np.floor(np.log10(side)))
+    return show(float(np.ceil(side * 10.0**digits) / 10.0**digits), "m")
+
+
+def _least(width: float, height: float, by: str) -> str:
+    """Return the least spacing or cell that fits, in words."""
+    if by == "resolution" or by.endswith("shape") or not width * height > 0:
+        return ""
+    side = (width * height / MOST_CELLS) ** 0.5
+    while (width / side + 4) * (height / side + 4) > MOST_CELLS:
+        side *= 1.02
+    digits = 1 - int(np.floor(np.log10(side)))
+    return f" ({show(float(np.ceil(side * 10.0**digits) / 10.0**digits), 'm')} is about the least that fits)"
+
+
+def _core(cells: float, region: Region, visits: Visits | None) -> Region | None:
+    """Return the region of most of the visits, if the cells over it are few enough."""
+    if visits is None or not (inside := region.contains(visits.lat, visits.lon)).any():
+        return None
+    core = visits.select(inside).region(trim=0.05)
+    (width, height), (wide, high) = core.size_m, region.size_m
+    left = cells * (width / wide) * (height / high)
+    return core if 4 < left < MOST_CELLS / 2 else None

@@ -153,8 +153,7 @@ def _powers(values: Floats, nodes_u: Floats) -> Terms:
 
 
 def _padded(values: Any, size: int) -> Floats:
-    found: Floats = np.concatenate([values, np.zeros(size - len(values))])
-    return found
+    return np.concatenate([values, np.zeros(size - len(values))])
 
 
 def _value(terms: Terms, u: Floats, squared: Floats) -> Floats:
@@ -175,13 +174,9 @@ def _value(terms: Terms, u: Floats, squared: Floats) -> Floats:
 class Projection:
     """The azimuthal equidistant projection of the WGS84 ellipsoid around a point.
 
-    Distances from the centre are exact. A distance between two other points is never
-    shortened, and stretched by at most c / sin c, where c is their angle from the centre:
-    by 1e-7 in a town, 1 % at 1,560 km. Beyond `LIMIT_KM` it is not used.
-
-    Attributes:
-        lat: Latitude of the centre, degrees.
-        lon: Longitude of the centre, degrees.
+    Distances from the centre are exact. A distance between two other points is never shortened, and stretched by
+    at most c / sin c, where c is their angle from the centre: by 1e-7 in a town, 1 % at 1,560 km. Beyond
+    `LIMIT_KM` it is not used. ``lat`` and ``lon`` are those of the centre, in degrees.
 
     Source:
         Snyder, "Map Projections: A Working Manual", chapter 25.
@@ -202,9 +197,7 @@ class Projection:
         """Return the projection of a PROJ string."""
         match = _PATTERN.fullmatch(crs)
         if match is None:
-            raise InputError(
-                f"{crs!r} is not a local projection.", f"it looks like {_FORM.format(48.85, 2.35)!r}."
-            )
+            raise InputError(f"{crs!r} is not a local projection.", f"use one like {_FORM.format(48.85, 2.35)!r}.")
         try:
             return cls(float(match[1]), float(match[2]))
         except ValueError as error:
@@ -221,10 +214,7 @@ class Projection:
         """Return metres east and north of the centre, array (n, 2); NaN for points that are not on the Earth.
 
         Many points near the centre are projected by polynomials, which agree with the series to 20 nanometres.
-
-        Args:
-            lat: Latitudes, array (n,) in degrees.
-            lon: Longitudes, array (n,) in degrees.
+        Points are arrays (n,) in degrees.
         """
         north, east = np.ravel(numbers(lat, "the latitude")), np.ravel(numbers(lon, "the longitude"))
         if north.shape != east.shape:
@@ -233,13 +223,7 @@ class Projection:
                 "pass as many latitudes as longitudes.",
             )
         near = near_centre(float(self.lat), float(self.lon)) if len(north) >= MANY else None
-        if near is not None:
-            return near.forward(north, east)
-        known = (np.abs(north) <= 90) & np.isfinite(east)
-        x, y = from_centre(
-            np, (self.lat, self.lon), np.where(known, north, self.lat), np.where(known, east, self.lon)
-        )
-        return np.where(known[:, None], np.column_stack([x, y]), np.nan)
+        return _series((self.lat, self.lon), north, east) if near is None else near.forward(north, east)
 
     def forward_one(self, lat: float, lon: float) -> tuple[float, float]:
         """Return metres east and north of the centre for one point, within `CLOSE_M` of `forward`, but faster."""
@@ -250,11 +234,8 @@ class Projection:
     def check_reach(self, xy: Floats) -> None:
         """Refuse places so far from the centre that distances on the plane are more than 1 % off.
 
-        Args:
-            xy: Array (n, 2), metres east and north of the centre.
-
-        Raises:
-            InputError: If one is farther than `LIMIT_KM`, or has no position on the plane.
+        ``xy`` is in metres east and north of the centre, array (n, 2). Raises `InputError` if one is farther than
+        `LIMIT_KM`, or has no position on the plane.
         """
         with np.errstate(over="ignore"):  # infinitely far away is too far
             reach = float(np.hypot(*xy.T).max())
@@ -270,10 +251,8 @@ class Projection:
 
         With s the distance from the centre, lengths around it are stretched by s over the reduced length of the
         geodesic, which is at least b sin(s / b) for the ellipsoid's smaller half-axis b: its curvature is nowhere
-        above 1 / b**2 (Sturm). Lengths towards the centre are exact.
-
-        Args:
-            reach_m: The largest distance of the points from the centre, metres.
+        above 1 / b**2 (Sturm). Lengths towards the centre are exact. ``reach_m`` is the largest distance of the
+        points from the centre, metres.
         """
         angle = reach_m / _HALF_AXIS_M
         if reach_m == 0:
@@ -386,11 +365,7 @@ def _waves(m: ModuleType, line: _Line, arc: Any) -> tuple[Any, ...]:
 
 
 def _stretched(
-    scale: tuple[float, ...],
-    sines: tuple[tuple[float, ...], ...],
-    small: Any,
-    arc: Any,
-    waves: tuple[Any, ...],
+    scale: tuple[float, ...], sines: tuple[tuple[float, ...], ...], small: Any, arc: Any, waves: tuple[Any, ...]
 ) -> Any:
     """Return scale * (arc + sum of c_k (sin 2 k (start + arc) - sin 2 k start))."""
     total = 0.0

@@ -11,8 +11,7 @@ from typing import Final
 from ..core.arguments import checked
 from ..errors import DataError, InputError, argument
 from ..tables import IN_MEMORY, ArrowStream, Source, as_path, files_below, is_frame, others_note, readable
-from .formats import (
-    EVERY,
+from .formats.format import (
     Format,
     People,
     RawVisits,
@@ -21,10 +20,15 @@ from .formats import (
     cleaned,
     each_file,
     person_at,
-    read_frame,
     with_people,
 )
+from .formats.json_files import GEOJSON, GOOGLE
+from .formats.table import ARROW, FOURSQUARE, PARQUET, SNAP, TEXT, read_frame
+from .formats.tracks import GEOLIFE, GPX
 from .visits import Visits
+
+EVERY: Final = (TEXT, PARQUET, ARROW, GEOLIFE, GPX, GEOJSON, GOOGLE, SNAP, FOURSQUARE)
+"""All formats. A file is read by the first one that it matches."""
 
 _BY_KEY: Final = {format_.key: format_ for format_ in EVERY}
 FORMATS: Final = tuple(_BY_KEY)
@@ -62,12 +66,13 @@ def read_visits(
 
     Positions are converted to WGS84 from the coordinate system that is stated: by Parquet's types, GeoParquet,
     GeoArrow, EWKB, EWKT, a column ``geodeticDatum`` or ``srid``, or GeoJSON's ``crs``. Without a statement WGS84
-    is assumed.
+    is assumed. Raises `DataError` if the file does not exist, has no known format, holds no visit, or its columns
+    or positions are invalid. Raises `InputError` if it is neither a path nor a table, the format is unknown,
+    columns are named where there are none, or ``people`` does not fit the source.
 
     Args:
         path: The file or folder, or the table; ``-`` for standard input.
-        lat: The column of latitudes, degrees WGS84; ``f0`` is the first of a table whose
-            first line is data.
+        lat: The column of latitudes, degrees WGS84; ``f0`` is the first of a table whose first line is data.
         lon: The column of longitudes.
         user: The column of users.
         time: The column of times; without a zone they are UTC.
@@ -79,12 +84,6 @@ def read_visits(
             one that holds ``Trajectory``, as in GeoLife, or else the first below the path, or the path itself.
         skip_damaged: Leave out the files of a folder of GPX, GeoLife or OziExplorer that cannot be read;
             `Visits.notes` counts and names them. By default one such file is an error.
-
-    Raises:
-        DataError: If the file does not exist, has no known format, holds no visit, or
-            its columns or positions are invalid.
-        InputError: If it is neither a path nor a table, the format is unknown, columns are
-            named where there are none, or ``people`` does not fit the source.
     """
     check_people(people, user, "read_visits.user")
     wanted = Wanted({"lat": lat, "lon": lon, "user": user, "time": time}, attributes, people)
@@ -95,9 +94,7 @@ def read_visits(
         return cleaned(with_people(read_frame(path, wanted), people, IN_MEMORY), IN_MEMORY, polar=polar)
     place = Path("/dev/stdin") if str(path) == "-" else as_path(path, "visits").expanduser()
     if format is not None and format not in FORMATS:
-        raise InputError(
-            f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)}, or leave it out."
-        )
+        raise InputError(f"the format {format!r} is unknown.", f"use one of {', '.join(FORMATS)} or leave it out.")
     if os.path.isdir(place):
         raw = _folder(place, format, people, skip_damaged=skip_damaged)
     else:
@@ -109,8 +106,7 @@ def read_visits(
 def check_skip(source: str, *, skip_damaged: bool) -> None:
     """Refuse ``skip_damaged`` for one file or table, named ``source`` in the message.
 
-    Raises:
-        InputError: If it is set.
+    Raises `InputError` if it is set.
     """
     if skip_damaged:
         raise InputError(
@@ -124,10 +120,7 @@ def rows_without_columns(path: Path, people: str | None, *, skip_damaged: bool =
     """Return the rows of a file or folder in a format without named columns, such as GPX; nothing is dropped.
 
     None for a table, and for a folder without such files. ``people`` and ``skip_damaged`` are as for
-    `read_visits`.
-
-    Raises:
-        DataError: If the file does not exist, or has no known format.
+    `read_visits`. Raises `DataError` if the file does not exist, or has no known format.
     """
     if path.is_dir():
         rows = _below(path, None, people, skip_damaged=skip_damaged)
@@ -203,8 +196,7 @@ def _recognised(source: Source) -> Format:
 def check_table_of_text(source: Source) -> None:
     """Refuse a file that is neither Parquet nor a table of text, such as JSON or a GeoPackage.
 
-    Raises:
-        DataError: If it is one of these; its hint says how to convert it.
+    Raises `DataError` if it is one of these; its hint says how to convert it.
     """
     if source.start.startswith((b"{", b"[")):
         raise DataError(

@@ -32,9 +32,8 @@ _DIGITS: Final = 5  # with which a region is written
 class Region:
     """A rectangle of latitudes and longitudes, in degrees (WGS84).
 
-    Raises:
-        InputError: If they are out of range or out of order, or the rectangle is too wide for a plane that shows
-            its distances within 1 %.
+    Raises `InputError` if they are out of range or out of order, or the rectangle is too wide for a plane that
+    shows its distances within 1 %.
 
     Example:
         >>> from sfumato.geo import Region
@@ -86,9 +85,7 @@ class Region:
     def parse(cls, text: str) -> Region:
         """Read a region: ``"48.82,2.28,48.88,2.39"`` or ``"8 km x 6 km around 48.85,2.35"``.
 
-        Raises:
-            InputError: If the text is neither.
-            UnitError: If the lengths cannot be read.
+        Raises `InputError` if the text is neither. Raises `UnitError` if the lengths cannot be read.
         """
         if match := re.fullmatch(_CORNERS, text):
             south, west, north, east = (_number(part, text) for part in match.groups())
@@ -171,8 +168,7 @@ class Region:
 
     def contains(self, lat: Floats, lon: Floats) -> NDArray[np.bool_]:
         """Return which points are inside, borders included, array (n,)."""
-        inside: NDArray[Any] = (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
-        return inside
+        return (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
 
 
 def _number(text: str, whole: str) -> float:
@@ -186,15 +182,10 @@ def _number(text: str, whole: str) -> float:
 class Polygon(Immutable):
     """An area with straight sides on a map of latitudes and longitudes, without holes.
 
-    It is undefined whether a point exactly on a side is inside.
-
-    Args:
-        corners: Latitudes and longitudes in degrees (WGS84), array (n, 2), in order; the first may be repeated
-            at the end.
-
-    Raises:
-        InputError: If there are fewer than three corners or more than 1,000, one is no position, two sides
-            cross or touch, or it is too wide for a flat map.
+    It is undefined whether a point exactly on a side is inside. ``corners`` are latitudes and longitudes in
+    degrees (WGS84), array (n, 2), in order; the first may be repeated at the end. Raises `InputError` if there are
+    fewer than three corners or more than 1,000, one is no position, two sides cross or touch, or it is too wide
+    for a flat map.
 
     Example:
         >>> from sfumato.geo import Polygon
@@ -275,7 +266,4 @@ def _crosses(corners: Floats) -> bool:
 
 def _turn(a: Floats, b: Floats, c: Floats) -> Floats:
     """Return on which side of the line from a to b each c lies, by the sign."""
-    found: Floats = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
-        c[..., 0] - a[..., 0]
-    )
-    return found
+    return (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import DataError, InputError
-from .grid import Grid
+from .cells import Grid
 from .region import Region
 from .visits import Visits
 
@@ -61,15 +61,9 @@ def synthetic_city(*, seed: int = 7, users: int = 200, days: int = 28) -> Visits
     Each person has a home in one of five areas, a work place near one of three hubs, and goes out to one of five
     quarters, or elsewhere, in the evening. On a grid of 500 m the prior is uneven, and some cells are never
     visited (a bay, the outskirts). The city lies in the open Atlantic (region ``"8 km x 6 km around 40,-30"``), so
-    that no picture of it is mistaken for a real place.
-
-    Args:
-        seed: The same seed gives the same visits.
-        users: How many people.
-        days: How many days, the first a Monday.
-
-    Returns:
-        Visits, by user and time, with the attributes ``area`` (of residence) and ``age_group``.
+    that no picture of it is mistaken for a real place. The same seed gives the same visits. The first day is a
+    Monday. Visits are in the order of user and time, with the attributes ``area`` (of residence) and
+    ``age_group``.
     """
     if users < 1 or days < 1:
         raise InputError(f"a city of {users} users over {days} days has no visits.", "use numbers of at least 1.")
@@ -127,8 +121,7 @@ def _scattered(uniform: Floats, around: Floats) -> Floats:
     """Return normal points from uniform numbers (n, 2), around centres (n, 3: east, north, spread)."""
     radius = around[:, 2] * np.sqrt(-2 * np.log1p(-uniform[:, 0]))
     angle = 2 * np.pi * uniform[:, 1]
-    points: Floats = around[:, :2] + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    return points
+    return np.asarray(around[:, :2] + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]))
 
 
 def _on_land(where: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
@@ -155,11 +148,8 @@ def repeat_by_weight(points: Visits, source: str) -> Visits:
     """Return points repeated in proportion to their weights, the column ``weight`` or ``population``.
 
     The total weight is divided into at least 20,000 parts, so a share is off by at most about one part. A point of
-    positive weight is there at least once. ``source`` names the points in messages.
-
-    Raises:
-        DataError: If there is not exactly one such column, a weight is not a number of at least 0, or all are
-            zero.
+    positive weight is there at least once. ``source`` names the points in messages. Raises `DataError` if there is
+    not exactly one such column, a weight is not a number of at least 0, or all are zero.
     """
     names = [name for name in points.attributes if name.strip().lower() in _NAMES]
     if len(names) != 1:
@@ -185,9 +175,7 @@ def _numbers(column: Any, name: str, source: str) -> np.ndarray[Any, np.dtype[np
     try:
         weights = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError(
-            f"the column {name!r} of {source} holds no numbers.", "name another one 'weight'."
-        ) from None
+        raise DataError(f"the column {name!r} of {source} holds no numbers.", "name another 'weight'.") from None
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         raise DataError(

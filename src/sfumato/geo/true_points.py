@@ -1,4 +1,4 @@
-"""True points: where people were, the secrets these points are taken for, and the attacker's best guesses."""
+"""True points and the secrets they are taken for, the attacker's best guesses, and geometric medians."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..core.arrays import Floats, distinct_points, freeze
+from ..core import Bracket
+from ..core.arrays import Floats, distinct_points, floats, freeze, readonly
 from ..core.immutable import CompactRepr, Immutable
+from ..errors import InputError, SolverError
 from ..rounding import UNIT, above, below
 
 if TYPE_CHECKING:
@@ -33,6 +35,18 @@ DISTANCES: Final[dict[str, Callable[[Floats, Floats], Floats]]] = {
 }
 """Distances on the plane, from arrays (n, 2) and (m, 2) to an array (n, m)."""
 
+_MEDIAN_STEPS: Final = 1_000
+_SHARES: Final = tuple(0.5**k for k in range(12))  # of Newton's step: near a given point a whole one is too long
+_SUM_ROUNDING: Final = 2.0**-50  # of sums of distances, for each of their terms
+# Of medians of many posteriors at once:
+_MANY_STEPS: Final = 60
+_PAIRS: Final = 1 << 15  # of posteriors and points at a time
+_FEW: Final = 256  # points of which all are tried
+_GAIN: Final = 0.05  # of the tolerance: steps that gain less end the search
+_THIN: Final = 0.7  # rows that have ended are left out as soon as so few are left
+_BLUNT: Final = 30  # times the tolerance: a first search that no single point stops
+_FAR_STEP: Final = 50.0  # Newton's step is not trusted where it is so many times Weiszfeld's
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Guesses(CompactRepr):
@@ -53,9 +67,8 @@ class Guesses(CompactRepr):
 class TruePoints(Immutable, CompactRepr):
     """Distinct points on the plane where people were, and the secrets they are taken for.
 
-    Attributes:
-        xy: Metres east and north, array (k, 2).
-        masses: Sparse (k, n): the share of visits at this point that are taken for this secret; sums to one.
+    ``xy`` is in metres east and north, array (k, 2), and ``masses``, sparse (k, n), the share of visits at this
+    point that are taken for this secret, with sum one.
     """
 
     xy: Floats
@@ -68,10 +81,9 @@ class TruePoints(Immutable, CompactRepr):
     def of(cls, xy: Floats, shares: csr_array, times: NDArray[np.int64] | None = None) -> TruePoints:
         """Return points, equal ones merged.
 
-        Args:
-            xy: Metres on the plane, array (visits, 2).
-            shares: Sparse (visits, n), the probabilities with which each is taken for a secret.
-            times: Array (visits,), how often each counts; by default once.
+        ``xy`` is in metres on the plane, array (visits, 2), ``shares`` are the probabilities with which each is
+        taken for a secret, sparse (visits, n), and ``times`` is how often each counts, array (visits,), by default
+        once.
         """
         from scipy.sparse import csr_array
 
@@ -99,20 +111,17 @@ class TruePoints(Immutable, CompactRepr):
         seen = np.asarray(self.masses.sum(axis=0))
         unseen = np.flatnonzero((seen == 0) & (prior > 0))
         scale = np.divide(prior, seen, out=np.zeros_like(seen), where=seen > 0)
-        added = csr_array((prior[unseen], (np.arange(len(unseen)), unseen)), shape=(len(unseen), len(prior)))
+        more = csr_array((prior[unseen], (np.arange(len(unseen)), unseen)), shape=(len(unseen), len(prior)))
         masses = self.masses.multiply(scale[None, :])
-        return TruePoints(
-            np.concatenate([self.xy, centres[unseen]]), csr_array(vstack([csr_array(masses), added]))
-        )
+        return TruePoints(np.concatenate([self.xy, centres[unseen]]), csr_array(vstack([csr_array(masses), more])))
 
     def guesses(self, channel: Floats) -> Guesses:
         """Return the best guesses for the reports of a channel (n, reports), with a proved bound on any error.
 
-        For each report o the mean distance F(y) of the true point from a guess y is convex in y. With unit
-        vectors u from y towards the points x, s = E[u] over the points given o (where a point is y itself, any
-        vector of length up to 1 may replace u), z their mean and the probability of o as the weight, the mean
-        error of any guess is at least (F(y) - <s, z - y>) / (1 + |s|), by duality. It is F(y) itself where y is
-        the median.
+        For each report o the mean distance F(y) of the true point from a guess y is convex in y. With unit vectors
+        u from y towards the points x, s = E[u] over the points given o (where a point is y itself, any vector of
+        length up to 1 may replace u), z their mean and the probability of o as the weight, the mean error of any
+        guess is at least (F(y) - <s, z - y>) / (1 + |s|), by duality. It is F(y) itself where y is the median.
         """
         possible = self.masses.sum(axis=0) @ channel > 0
         found = Guesses(np.empty((0, 2)), 0.0, 0.0)
@@ -188,8 +197,6 @@ class _Search:
         """Return medians of groups of near points; the masses of a group are at their mean."""
         from scipy.sparse import csr_array
 
-        from .spatial_median import medians
-
         xy, masses = self.points.xy, self.points.masses
         if len(xy) > _GROUPS:
             low, extent = xy.min(axis=0), float(np.ptp(xy, axis=0).max())
@@ -254,5 +261,186 @@ class _Search:
         found = (here.value - np.einsum("ij,ij->i", rest, away)) / (1 + np.hypot(*rest.T) / mass)
         terms = len(self.points.xy) + self.channel.shape[0] + _ROUNDING
         error = 8 * terms * UNIT * (here.value + 4 * mass * (self.spread + np.hypot(*away.T)))
-        bound: Floats = np.maximum(found - error, 0.0)
-        return bound
+        return np.asarray(np.maximum(found - error, 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GeometricMedian(CompactRepr):
+    """The point of least weighted distance to given points.
+
+    The value and the upper bound of ``total``, the least weighted sum of distances, are the sum at this point; no
+    point has a sum below the lower bound, up to rounding.
+    """
+
+    point: Floats
+    total: Bracket
+
+
+def geometric_median(points: ArrayLike, weights: ArrayLike, tolerance: float = 1e-9) -> GeometricMedian:
+    """Return the point y of least F(y) = sum of w(i) |x(i) - y|.
+
+    If the best of the given points is not optimal, Weiszfeld's steps start from it, and Newton's replace them
+    where they are better. They stop by a bound: with u(i) the unit vector from y to x(i) and g = |sum of w(i)
+    u(i)|, no point is better than F(y) - g max |x(i) - y|, as F is convex and its least point lies among the x(i).
+    Points are (n, k), weights (n,), at least 0 and not all 0, and the tolerance is the largest F(y) - lower,
+    relative to F(y), at which to stop. Raises `InputError` if sizes differ, a weight is negative, all are zero, or
+    the tolerance is not positive. Raises `SolverError` if the tolerance is below what floats reach.
+
+    Source:
+        Weiszfeld, 1937; the step off a given point: Vardi and Zhang, "The multivariate
+        L1-median and associated data depth", 2000.
+
+    Example:
+        >>> from sfumato.mechanisms import geometric_median
+        >>> geometric_median([[0, 0], [2, 0], [0, 2], [2, 2]], [1, 1, 1, 1]).point
+        array([1., 1.])
+    """
+    w = floats(weights, "the weights", shape=(None,))
+    x = floats(points, "the points", shape=(len(w), None))
+    if (w < 0).any() or not w.any():
+        raise InputError("a weight is negative or all are zero.", "use weights of at least 0.")
+    if not tolerance > 0:
+        raise InputError(f"the tolerance {tolerance} is not positive.", "use a number such as 1e-9.")
+    x, w = x[w > 0], w[w > 0]
+    values = [float(w @ np.linalg.norm(x - point, axis=1)) for point in x]
+    return median_from(x, w, x[int(np.argmin(values))], tolerance)
+
+
+def median_from(x: Floats, w: Floats, start: Floats, tolerance: float) -> GeometricMedian:
+    """Return the median of points (n, k) of positive weights, from a start no worse than any of them.
+
+    The sum of distances only falls, so no later point is a given one, where Weiszfeld's step is undefined.
+    A tolerance below what floats reach is a `SolverError`.
+    """
+    y, lower = start, 0.0
+    for step in range(_MEDIAN_STEPS):
+        here = np.linalg.norm(x - y, axis=1)
+        value = float(w @ here)
+        pull, residual = _pull(x, w, y, here)
+        lower = max(lower, value - residual * float(here.max()))
+        if value - lower <= tolerance * value:
+            return GeometricMedian(readonly(y.copy()), Bracket(lower, value, value))
+        y = _off(w, y, here, pull, residual) if step == 0 else _next(x, w, y, here, pull)
+    raise SolverError(
+        f"the median is only known to within {(value - lower) / value:.2g}, but {tolerance:g} was asked for.",
+        "ask for a larger tolerance.",
+    )
+
+
+def _pull(x: Floats, w: Floats, y: Floats, here: Floats) -> tuple[Floats, float]:
+    """Return the sum of w u over points elsewhere, and by how much it exceeds the weight at y itself."""
+    elsewhere = here > 0
+    pull: Floats = (w[elsewhere] / here[elsewhere]) @ (x[elsewhere] - y)
+    rounding = _SUM_ROUNDING * len(w) * float(w[elsewhere].sum())
+    excess = float(np.linalg.norm(pull)) - float(w[~elsewhere].sum())
+    return pull, excess + rounding if excess > 0 else 0.0
+
+
+def _off(w: Floats, y: Floats, here: Floats, pull: Floats, residual: float) -> Floats:
+    """Return Vardi and Zhang's step off a given point that is not optimal."""
+    elsewhere = here > 0
+    stiffness = float((w[elsewhere] / here[elsewhere]).sum())
+    return y + pull / stiffness * (residual / float(np.linalg.norm(pull)))
+
+
+def _next(x: Floats, w: Floats, y: Floats, here: Floats, pull: Floats) -> Floats:
+    """Return Newton's step, or a part of it, where it is better than Weiszfeld's, which always improves."""
+    pulls = w / here
+    steady: Floats = y + pull / pulls.sum()
+    towards = (x - y) / here[:, None]
+    curvature = pulls.sum() * np.eye(x.shape[1]) - (towards * pulls[:, None]).T @ towards
+    if np.linalg.matrix_rank(curvature) < x.shape[1]:
+        return steady
+    newton = np.linalg.solve(curvature, pull)
+    tried = (*(y + share * newton for share in _SHARES), steady)
+    return min(tried, key=lambda point: float(w @ np.linalg.norm(x - point, axis=1)))
+
+
+def medians(points: Floats, weights: Floats, starts: Floats, tolerance: float) -> Floats:
+    """Return points of nearly least weighted distance, array (m, 2).
+
+    Weiszfeld's and Newton's steps minimise sqrt(|x - y|**2 + t**2), t the tolerance, whose least value is at most
+    t above the true one. A step that does not improve is undone. At the end a given point is taken where it is no
+    worse. Points are (n, 2), weights (m, n), at least 0 with rows of positive sums, and starts (m, 2). The
+    tolerance is a target for the excess of the mean distance, as a length; it is not proved.
+    """
+    found = np.empty_like(starts)
+    tall = max(1, _PAIRS // len(points))
+    for first in range(0, len(weights), tall):
+        rows = slice(first, first + tall)
+        share = weights[rows] / weights[rows].sum(axis=1, keepdims=True)
+        near = starts[rows]
+        for length in (_BLUNT * tolerance, tolerance):
+            near = _descend(points, share, near, length)
+        found[rows] = _take_given(points, share, near)
+    return found
+
+
+def _descend(x: Floats, w: Floats, start: Floats, tolerance: float) -> Floats:
+    """Return points where the smoothed mean distance falls by no more than the tolerance."""
+    best, value = start.copy(), np.full(len(start), np.inf)
+    steady = np.zeros_like(start)  # Weiszfeld's step from the best point so far
+    y, rows = start.copy(), np.arange(len(start))
+    for _ in range(_MANY_STEPS):
+        here, weiszfeld, step, gain = _steps(x, w, y, tolerance)
+        better = here < value[rows]
+        up, back = rows[better], rows[~better]
+        value[up], best[up], steady[up] = here[better], y[better], weiszfeld[better]
+        y[better] += step[better]
+        y[~better] = best[back] + steady[back]
+        steady[back] /= 2  # where that is no better either, floats are at their limits
+        going = np.where(better, gain > _GAIN * tolerance, np.hypot(*steady[rows].T) > _GAIN * tolerance)
+        if not going.any():
+            break
+        if going.sum() < _THIN * len(rows):
+            rows, y, w = rows[going], y[going], w[going]
+    return best
+
+
+def _steps(x: Floats, w: Floats, y: Floats, tolerance: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the smoothed mean distance from each y, Weiszfeld's step, the step to take, and what it gains."""
+    length = x[:, 0] - y[:, :1]
+    length *= length
+    other = x[:, 1] - y[:, 1:]
+    other *= other
+    length += other
+    length += tolerance**2
+    np.sqrt(length, out=length)
+    here = np.einsum("ij,ij->i", w, length)
+    pull = np.divide(w, length, out=other)
+    mass = pull @ np.column_stack([np.ones(len(x)), x])
+    weiszfeld = mass[:, 1:] / mass[:, :1] - y
+    length *= length
+    pull /= length
+    a, b = y[:, 0], y[:, 1]
+    n, e, f, ee, ef, ff = (pull @ np.column_stack([np.ones(len(x)), x, x[:, :1] * x, x[:, 1] ** 2])).T
+    p = mass[:, 0] - (ee - 2 * a * e + a * a * n)
+    q = mass[:, 0] - (ff - 2 * b * f + b * b * n)
+    r = ef - a * f - b * e + a * b * n
+    force = weiszfeld * mass[:, :1]
+    determinant = p * q - r * r
+    newton = np.column_stack([q * force[:, 0] + r * force[:, 1], p * force[:, 1] + r * force[:, 0]])
+    newton /= np.where(determinant > 0, determinant, np.inf)[:, None]
+    trusted = (determinant > _FLAT * mass[:, 0] ** 2) & (np.hypot(*newton.T) < _FAR_STEP * np.hypot(*weiszfeld.T))
+    step: Floats = np.where(trusted[:, None], newton, weiszfeld)
+    return here, weiszfeld, step, np.einsum("ij,ij->i", step, force)
+
+
+def _take_given(x: Floats, w: Floats, y: Floats) -> Floats:
+    """Return y, or a given point that is no worse: the nearest, the heaviest, or of few points any."""
+    found, least = y, np.einsum("ij,ij->i", w, _distances(x, y))
+    if len(x) <= _FEW:
+        every = w @ _distances(x, x)
+        candidates = [np.argmin(every, axis=1)]
+    else:
+        candidates = [np.argmin(_distances(x, y), axis=1), np.argmax(w, axis=1)]
+    for chosen in candidates:
+        value = np.einsum("ij,ij->i", w, _distances(x, x[chosen]))
+        better = value <= least
+        found, least = np.where(better[:, None], x[chosen], found), np.minimum(value, least)
+    return found
+
+
+def _distances(x: Floats, y: Floats) -> Floats:
+    """Return the distance of each y to each x, array (m, n)."""
+    return np.sqrt((x[:, 0] - y[:, :1]) ** 2 + (x[:, 1] - y[:, 1:]) ** 2)

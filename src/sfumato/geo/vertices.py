@@ -79,19 +79,16 @@ class VertexTable:
 
     def of_vertices(self, vertices: Integers) -> NDArray[np.intp]:
         """Return the positions of vertices (..., 2), array (...); -1 for one that is not in the list."""
-        found: NDArray[np.intp] = self.positions.reshape(-1)[self._places(vertices)]
-        return found
+        return self.positions.reshape(-1)[self._places(vertices)]
 
     def surrounds(self, vertices: Integers) -> NDArray[np.bool_]:
         """Return which vertices (..., 2) are in the list with their eight neighbours, array (...)."""
-        found: NDArray[np.bool_] = self.surrounded.reshape(-1)[self._places(vertices)]
-        return found
+        return self.surrounded.reshape(-1)[self._places(vertices)]
 
     def _places(self, vertices: Integers) -> NDArray[np.intp]:
         columns, rows = self.positions.shape
         across = np.clip(vertices[..., 0] - self.low[0], 0, columns - 1) * rows
-        found: NDArray[np.intp] = across + np.clip(vertices[..., 1] - self.low[1], 0, rows - 1)
-        return found
+        return np.asarray(across + np.clip(vertices[..., 1] - self.low[1], 0, rows - 1))
 
     def pieces(self, kind: Kind, vertices: Integers) -> NDArray[np.intp]:
         """Return the blocks of nine vertices, or triangles of three, in the list (n, 2), by positions."""
@@ -113,9 +110,7 @@ def whole(vertices: ArrayLike) -> Integers:
     with np.errstate(invalid="ignore"):
         whole = given.astype(np.int64)
     if not (whole == given).all() or not (np.abs(given) <= 2**20).all():
-        raise InputError(
-            "a vertex of the lattice is not a pair of whole numbers below a million.", "pass integers."
-        )
+        raise InputError("a vertex of the lattice is no pair of whole numbers below a million.", "pass integers.")
     return whole
 
 
@@ -123,8 +118,7 @@ def block(extent: Floats) -> tuple[Integers, Floats]:
     """Return square-lattice vertices that serve a rectangle (size in steps), and the place of vertex (0, 0)."""
     served = np.maximum(1, np.ceil(extent - _ROUND))
     columns, rows = (served + 2).astype(int)
-    vertices = np.array([(a, b) for b in range(rows) for a in range(columns)], dtype=np.int64)
-    return vertices, -(served + 1) / 2
+    return np.array([(a, b) for b in range(rows) for a in range(columns)], dtype=np.int64), -(served + 1) / 2
 
 
 def strip(extent: Floats) -> tuple[Integers, Floats]:
@@ -156,8 +150,7 @@ def steps_along(kind: Kind, apart: Integers) -> Floats:
     if kind == "triangular":
         return straight.astype(np.float64)
     exact = straight + math.nextafter(math.sqrt(2), 0) * diagonal
-    octile: Floats = np.where(diagonal > 0, np.nextafter(exact, 0), exact)
-    return octile
+    return np.where(diagonal > 0, np.nextafter(exact, 0), exact)
 
 
 def parts_along(kind: Kind, apart: Integers) -> tuple[Integers, Integers]:
@@ -234,8 +227,7 @@ def implying_pairs(kind: Kind, vertices: Integers) -> tuple[NDArray[np.intp], ND
 def _length(kind: Kind, apart: Integers) -> Integers:
     """Return both parts of lengths in one number: where these numbers add up, both parts do."""
     straight, diagonal = parts_along(kind, apart)
-    found: Integers = straight + _DIAGONAL * diagonal
-    return found
+    return straight + _DIAGONAL * diagonal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -248,8 +240,7 @@ class Rounding:
     @property
     def inside(self) -> NDArray[np.bool_]:
         """Whether all vertices that a point may be rounded to are in the lattice, array (n,)."""
-        inside: NDArray[np.bool_] = ((self.positions >= 0) | (self.shares == 0)).all(axis=1)
-        return inside
+        return np.asarray(((self.positions >= 0) | (self.shares == 0)).all(axis=1))
 
 
 def spline_weights(offsets: Integers) -> Integers:
@@ -268,8 +259,7 @@ def spline_steps(offsets: Integers, words: NDArray[np.uint64]) -> Integers:
     uniform = (words >> np.uint64(63 - 2 * SNAP_BITS)).view(np.int64)
     above = uniform >= (half - offsets) ** 2
     far = uniform >= 8 * half**2 - (half + offsets) ** 2
-    chosen: Integers = above.astype(np.int64) + far - 1
-    return chosen
+    return np.asarray(above.astype(np.int64) + far - 1)
 
 
 def nearest_vertices(places: Integers) -> Integers:
@@ -381,8 +371,7 @@ def pulled_in(xy: Floats, reach_m: float) -> Floats:
     away = np.hypot(xy[:, 0], xy[:, 1])
     far = np.clip((FARTHEST_M - away) / (FARTHEST_M - FAR_M), 0, 1)
     factors = np.divide(reach_m * far, away, out=np.ones_like(away), where=away > reach_m)
-    found: Floats = xy * np.minimum(factors, 1.0)[:, None]
-    return found
+    return xy * np.minimum(factors, 1.0)[:, None]
 
 
 def well_inside(corners: Floats, spacing_m: float) -> ConvexPart | None:
@@ -434,12 +423,11 @@ def _hull(points: Integers) -> Integers:
     for ordered in (points.tolist(), points[::-1].tolist()):
         chain: list[tuple[int, int]] = []
         for p in ordered:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0:
+            while len(chain) > 1:
+                (ax, ay), (bx, by) = chain[-2:]
+                if (bx - ax) * (p[1] - ay) > (by - ay) * (p[0] - ax):  # a turn to the left
+                    break
                 chain.pop()
             chain.append(p)
         half.append(chain[:-1])
     return np.array(half[0] + half[1])
-
-
-def _turn(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

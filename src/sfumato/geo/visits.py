@@ -30,10 +30,7 @@ _NO_USERS: Final = (
 )
 _SWAPPED = 0.05  # of the latitudes beyond 90 degrees: fewer are slips
 _POLAR_SHARE = 0.95  # of the latitudes in Antarctica: then they look like longitudes
-_DEGREES = (
-    "they must be in degrees (WGS84): correct the rows",
-    f"name the right columns with {NAMED}.",
-)
+_DEGREES = ("they must be in degrees (WGS84): correct the rows", f"name the right columns with {NAMED}.")
 _METRES = (
     "such numbers are often metres of a map projection: convert them to degrees (WGS84, EPSG:4326), for example "
     "with pyproj.Transformer",
@@ -47,6 +44,9 @@ _PEOPLED = (-60.0, 75.0)  # the latitudes between which people live
 class Visits(Immutable):
     """Places where people were: one row per visit, in the order given.
 
+    Raises `DataError` if there is no visit, a latitude or longitude is out of range, latitude and longitude look
+    swapped, or the columns differ in length. Raises `InputError` if a coordinate is NaN or infinite.
+
     Args:
         lat: Latitudes in degrees (WGS84), array (n,).
         lon: Longitudes in degrees, array (n,).
@@ -57,11 +57,6 @@ class Visits(Immutable):
         notes: Sentences about how the visits were read, such as what was dropped.
         polar: Whether places in Antarctica are meant. Without it, latitudes that almost all lie there are refused
             as swapped longitudes.
-
-    Raises:
-        DataError: If there is no visit, a latitude or longitude is out of range, latitude
-            and longitude look swapped, or the columns differ in length.
-        InputError: If a coordinate is NaN or infinite.
 
     Example:
         >>> import sfumato as sf
@@ -132,8 +127,7 @@ class Visits(Immutable):
     def of_user(self, user: Hashable) -> Visits:
         """Return the visits of one user; ``"17"`` also selects the integer 17, and 17 the text ``"17"``.
 
-        Raises:
-            DataError: If the visits have no user column, or not this user.
+        Raises `DataError` if the visits have no user column, or not this user.
         """
         from ..tables import spelled
 
@@ -153,8 +147,7 @@ class Visits(Immutable):
     def inside(self, region: Region | Polygon) -> Visits:
         """Return the visits inside a region, its borders included, or inside a polygon.
 
-        Raises:
-            DataError: If there is none.
+        Raises `DataError` if there is none.
         """
         within = region.contains(self.lat, self.lon)
         if not within.any():
@@ -168,17 +161,15 @@ class Visits(Immutable):
     def held_out(self, share: float, *, by_user: bool | None = None, seed: int = 1) -> tuple[Visits, Visits]:
         """Return the visits to design with, and a random part that is held out to judge the result.
 
-        A loss on the visits that a mechanism was designed for is slightly too small for new ones.
+        A loss on the visits that a mechanism was designed for is slightly too small for new ones. Raises
+        `InputError` if a part would be empty. Raises `DataError` if users are to be held out, but there is no user
+        column.
 
         Args:
             share: The share to hold out, between 0 and 1: of the users, or of the visits.
             by_user: Whether all visits of some users are held out, or visits at random. By default users,
                 where there are several.
             seed: The same seed gives the same parts.
-
-        Raises:
-            InputError: If a part would be empty.
-            DataError: If users are to be held out, but there is no user column.
         """
         users = list(self.users())
         if by_user and not users:
@@ -205,16 +196,11 @@ class Visits(Immutable):
     def region(self, trim: float = 0.0) -> Region:
         """Return the smallest region that contains the visits.
 
-        Args:
-            trim: The share of visits left out on each of the four sides as outliers, such as 0.01.
-
-        Raises:
-            InputError: If the share is not between 0 and 0.5, or the region is too wide for a plane.
+        ``trim`` is the share of visits left out on each of the four sides as outliers, such as 0.01. Raises
+        `InputError` if the share is not between 0 and 0.5, or the region is too wide for a plane.
         """
         if not 0 <= trim < 0.5:
-            raise InputError(
-                f"the trim {trim} is not between 0 and 0.5.", "use 0.01 to leave out 1 % on each side."
-            )
+            raise InputError(f"the trim {trim} is not between 0 and 0.5.", "use 0.01 for 1 % on each side.")
         south, north = np.quantile(self.lat, [trim, 1 - trim])
         west, east = np.quantile(self.lon, [trim, 1 - trim])
         around = np.where(self.lon < 0, self.lon + 360, self.lon)
@@ -259,10 +245,7 @@ def check_degrees(lat: Floats, lon: Floats, *, polar: bool) -> None:
                 f"{problem}, and every longitude could be a latitude: the two look swapped.",
                 f"exchange the columns: name them with {NAMED}.",
             )
-        raise DataError(
-            f"{problem}{_others(beyond)}.",
-            *(_METRES if abs(lat[row]) > _FAR else _DEGREES),
-        )
+        raise DataError(f"{problem}{_others(beyond)}.", *(_METRES if abs(lat[row]) > _FAR else _DEGREES))
     wide = np.abs(lon) > 180
     if wide.any():
         row = int(np.argmax(wide))

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.geo.spatial_median import medians
+from sfumato.geo.true_points import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar.quadrature import Block, Cell, gains
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.geo.spatial_median import medians
+from sfumato.geo.true_points import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar import CoordinateNoise, LatticeNoise, PlaneRemap
 from sfumato.mechanisms.planar.lattice_noise import snap

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import InputError
-from sfumato.geo.spatial_median import medians
+from sfumato.geo.true_points import medians
 from sfumato.mechanisms import geometric_median
 from sfumato.mechanisms.planar import PlaneRemap, RemapWindow
 from sfumato.mechanisms.planar.plane_remap import weighted

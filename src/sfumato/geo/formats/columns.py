@@ -84,29 +84,18 @@ class Roles:
 
 
 def recognised(
-    columns: Sequence[str],
-    source: str,
-    named: Mapping[str, str | None],
-    *,
-    geometry: str | None = None,
+    columns: Sequence[str], source: str, named: Mapping[str, str | None], *, geometry: str | None = None
 ) -> Roles:
     """Return the roles of the columns of a table.
 
-    Args:
-        columns: The names of all columns.
-        source: The file, for error messages.
-        named: The column that the caller named for each of ``lat``, ``lon``, ``user`` and ``time``, or None.
-        geometry: The column that the file itself declares to hold points.
-
-    Raises:
-        DataError: If a named column is missing, no column holds places, or two columns
-            could have the same role.
+    ``source`` names the file in errors, ``named`` is the column that the caller named for each of ``lat``,
+    ``lon``, ``user`` and ``time``, or None, and ``geometry`` the column that the file itself declares to hold
+    points. Raises `DataError` if a named column is missing, no column holds places, or two columns could have the
+    same role.
     """
     exact = {role: _exact(columns, name, role, source) for role, name in named.items() if name is not None}
     if "lat" in exact and exact["lat"] == exact.get("lon"):
-        raise DataError(
-            f"the column {exact['lat']!r} was named for latitudes and for longitudes.", f"name {NAMED}."
-        )
+        raise DataError(f"the column {exact['lat']!r} was named for latitudes and longitudes.", f"name {NAMED}.")
     rest = [column for column in columns if column not in exact.values()]
     found_user = exact.get("user") or _first(rest, _USER, "user", source)
     found_time = exact.get("time") or _first(rest, _TIME, "time", source)
@@ -130,10 +119,7 @@ def recognised(
             hints = [f"name them with {NAMED}", "rename them to lat and lon"]
             if found_lat is None and found_lon is None:
                 hints.extend(_NO_PLACES)
-            raise DataError(
-                f"{source} has no {missing} column with a known name. {column_list(columns)}",
-                *hints,
-            )
+            raise DataError(f"{source} has no {missing} column with a known name. {column_list(columns)}", *hints)
     found_time = found_time or _first(rest, _CLOCK, "time", source)
     found_date = None
     if found_time is not None and _bare(found_time) in (*_CLOCK, *_DATE):
@@ -199,10 +185,7 @@ def _exact(columns: Sequence[str], name: str, role: str, source: str) -> str:
         return alike[0]
     if role != "geometry":
         raise no_column(columns, name, f"read_visits.{role}", source)
-    raise DataError(
-        f"{source} has no column {name!r}. {column_list(columns)}",
-        f"name one of them with {_mention(role)}.",
-    )
+    raise DataError(f"{source} has no column {name!r}. {column_list(columns)}", f"name one of them with {NAMED}.")
 
 
 def _first(columns: Sequence[str], names: Sequence[str], role: str, source: str) -> str | None:

@@ -16,7 +16,7 @@ from ...errors import DataError, InputError, argument
 from ...rounding import counted
 from ...tables import Objects, Source, Times, left_out_note, readable
 from ..visits import Visits, check_degrees
-from .crs import UnknownSystemError
+from .points import UnknownSystemError
 
 People = Literal["one", "file", "folder", "column"]
 """A person: all rows, each file, each folder, or each name in the column of users."""
@@ -39,7 +39,7 @@ class Wanted(CompactRepr):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format of visits. To add one, write a module in this folder and list it in `formats.EVERY`.
+    """One format of visits. To add one, write a module in this folder and list it in `read.EVERY`.
 
     ``matches`` decides by content; it is None for the fallback. ``text`` refuses control characters, ``columns``
     allows callers to name columns. ``suffix`` and ``points``, which reads one file, are for folders.
@@ -130,10 +130,8 @@ def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if rows.time is None or rows.user is None:  # equal rows may then be of two people
         return repeated
     at = np.flatnonzero(kept & ~np.isnat(rows.time))
-    numbers: dict[Any, int] = {}
-    users = np.fromiter(
-        (numbers.setdefault(name, len(numbers)) for name in rows.user[at].tolist()), np.int64, len(at)
-    )
+    ids: dict[Any, int] = {}
+    users = np.fromiter((ids.setdefault(name, len(ids)) for name in rows.user[at].tolist()), np.int64, len(at))
     keys = [rows.lat[at], rows.lon[at], rows.time[at].astype(np.int64), users]
     order = np.lexsort(keys)  # stable: the first of equal rows stays first
     same = np.ones(max(len(at) - 1, 0), dtype=bool)
@@ -146,10 +144,8 @@ def _repetitions(rows: RawVisits, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def check_people(people: str | None, column: str | None, role: str) -> None:
     """Refuse an unknown statement of people, or one that a named column of users contradicts.
 
-    ``role`` is the argument that names the column, with its function in front.
-
-    Raises:
-        InputError: If it is one of these.
+    ``role`` is the argument that names the column, with its function in front. Raises `InputError` if it is one of
+    these.
     """
     if people is not None and people not in PEOPLE:
         raise InputError(f"{argument('people', people)} is unknown.", f"use one of {', '.join(PEOPLE)}.")
@@ -209,8 +205,7 @@ def each_file(
     if first is not None and len(damaged) + len(unknown) == len(files):
         what = "file" if unknown else "damaged file"
         raise DataError(
-            f"nothing can be read: {counted(len(files), what)}. The first: {first.text}",
-            *first.hints[:-1],
+            f"nothing can be read: {counted(len(files), what)}. The first: {first.text}", *first.hints[:-1]
         )
     if not parts:
         raise DataError(f"the files in {folder.name!r} hold no points.", "check that it is the right folder.")

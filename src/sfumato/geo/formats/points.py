@@ -1,19 +1,22 @@
-"""Positions in columns: degrees, or points as WKB (as in GeoParquet), WKT or pairs of numbers."""
+"""Positions in columns (degrees, WKB, WKT or pairs of numbers), and their coordinate systems."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
-from typing import Any, Final
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...core.arrays import Floats
-from ...errors import DataError
+from ...core.immutable import CompactRepr
+from ...errors import DataError, MissingExtraError, row_value
 from ...tables import numbers
 from ..visits import NAMED
-from .crs import ReferenceSystem, Statement, merged_statements, row_statements
 
 _NUMBER: Final = r"(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan)"
 _WKT: Final = (
@@ -34,6 +37,34 @@ _KINDS: Final = {
     7: "a GeometryCollection",
 }
 _DAMAGED: Final = "a damaged geometry"
+
+Statement = str | int | Mapping[str, Any]
+"""A coordinate system as files name it: a name, code or WKT, an EPSG number, or PROJJSON."""
+
+_DEGREES: Final = (("EPSG", "4326"), ("OGC", "CRS84"))
+_CONVERT: Final = "convert the positions to WGS84 first, or correct the CRS."
+_HINTS: Final = (_CONVERT, "rename the column that states it if it is about something else.")
+_LONGEST: Final = 60
+_UNKNOWN: Final = ("", "unknown", "unspecified", "notrecorded", "notspecified", "na", "nan", "none", "null")
+_NOT_KNOWN: Final = ("notrecorded", "notprovided", "notspecified", "notknown", "unknown", "unspecified")
+_NAMES: Final = {  # of datums in common use that PROJ does not know as coordinate systems
+    "dwgs1984": "EPSG:4326",
+    "european1950": "EPSG:4230",
+    "ordsrvygrtbritn": "EPSG:4277",
+    "tokyodatum": "EPSG:4301",
+    **dict.fromkeys(("worldgeodeticsystem1984", "wgs1984", "gcswgs1984"), "EPSG:4326"),
+    **dict.fromkeys(("nad27conus", "northamerican1927", "northamericandatum1927"), "EPSG:4267"),
+    **dict.fromkeys(("northamerican1983", "northamericandatum1983"), "EPSG:4269"),
+}
+_WGS84_CODE: Final = re.compile(
+    r"(?i)(?:urn:ogc:def:crs:|https?://www\.opengis\.net/def/crs/)?"
+    r"(?:EPSG[:/](?:[\d.]*[:/])?4326|OGC[:/](?:[\d.]*[:/])?CRS84)|WGS ?84"
+)
+_WGS84_ESRI: Final = (
+    'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],'
+    'PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
+)
+_WGS84_DATUMS: Final = ("World Geodetic System 1984", "World Geodetic System 1984 ensemble")
 
 
 def degrees(column: Any, what: str, named: str = NAMED, *, comma: bool = False) -> Floats:
@@ -73,7 +104,8 @@ def points(
     if types.is_string(values.type) or types.is_large_string(values.type):
         xy, codes = _from_text(values, rows, source)
     elif types.is_binary(values.type) or types.is_large_binary(values.type):
-        xy, codes = _from_wkb(values.to_pylist(), rows, source)
+        xy, codes, problems = _parsed(values.to_pylist())
+        _check(problems, rows, source)
     elif types.is_struct(values.type) and {"x", "y"} <= {part.name for part in values.type}:
         xy = np.column_stack([pc.struct_field(values, part).to_numpy() for part in "xy"])
     elif types.is_fixed_size_list(values.type) and 2 <= values.type.list_size <= 4:
@@ -100,8 +132,8 @@ def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> tuple[Floats
     problems: dict[int, str] = {}
     if binary.any():
         at = np.flatnonzero(binary)
-        content = [_bytes(values[int(k)].as_py()) for k in at]
-        xy[at], codes[at], inner = _parsed(content)
+        texts = (values[int(k)].as_py().strip().removeprefix("\\x").removeprefix("0x") for k in at)
+        xy[at], codes[at], inner = _parsed([b"" if len(text) % 2 else bytes.fromhex(text) for text in texts])
         problems = {int(at[k]): problem for k, problem in inner.items()}
     if not binary.all():
         at = np.flatnonzero(~binary)
@@ -121,12 +153,6 @@ def _from_text(values: Any, rows: NDArray[np.intp], source: str) -> tuple[Floats
     return xy, codes
 
 
-def _bytes(text: str) -> bytes:
-    """Return the bytes of a hexadecimal text; none if half a byte is missing."""
-    digits = text.strip().removeprefix("\\x").removeprefix("0x")
-    return b"" if len(digits) % 2 else bytes.fromhex(digits)
-
-
 def _kind_of_text(text: str) -> str:
     word = re.match(r"(?i)\s*(?:SRID\s*=\s*\d+\s*;)?\s*([a-z]+)", text)
     name = "" if word is None else word[1].upper().rstrip("ZM")
@@ -134,13 +160,6 @@ def _kind_of_text(text: str) -> str:
         return "a MultiPoint of several points"
     named = {each.partition(" ")[2].upper(): each for each in _KINDS.values()}
     return named.get(name, _DAMAGED if name in ("POINT", "MULTIPOINT") else "a text that is no WKT")
-
-
-def _from_wkb(values: Sequence[bytes], rows: NDArray[np.intp], source: str) -> tuple[Floats, NDArray[np.int64]]:
-    """Return x and y, array (n, 2), and the SRID of each, 0 where there is none."""
-    xy, codes, problems = _parsed(values)
-    _check(problems, rows, source)
-    return xy, codes
 
 
 def _parsed(
@@ -202,3 +221,248 @@ def _check(problems: dict[int, str], rows: NDArray[np.intp], source: str) -> Non
         f"row {int(rows[first])} of {source} holds {problems[first]}, not a point.",
         "keep only points, such as the centroids of shapes: Centroids in QGIS, .centroid in geopandas.",
     )
+
+
+class UnknownSystemError(DataError):
+    """A coordinate system that is not understood, or has no known conversion to longitude and latitude."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReferenceSystem(CompactRepr):
+    """The coordinate system of a column of positions: a pyproj CRS, or None for WGS84.
+
+    ``explicit`` is whether the table states it, so that a row must not state another; ``notes`` are its
+    assumptions.
+    """
+
+    crs: Any = None
+    explicit: bool = False
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, statements: Sequence[tuple[str, Statement | None]], source: str) -> Self:
+        """Return the one system that several places state, None for unknown; `DataError` if they contradict."""
+        systems = [(place, _system(each, source, place)) for place, each in statements if each is not None]
+        for place, crs in systems[1:]:
+            if not _same(crs, systems[0][1]):
+                raise DataError(
+                    f"{source} states two coordinate systems for its points: {_name(systems[0][1])} in "
+                    f"{systems[0][0]}, and {_name(crs)} in {place}.",
+                    "write it again with the right one.",
+                )
+        if systems:
+            return cls(systems[0][1], explicit=True)
+        return cls(notes=((f"The CRS of {source} is unknown and was taken for WGS84.",) if statements else ()))
+
+    def degrees(
+        self,
+        xy: Floats,
+        rows: NDArray[np.intp],
+        source: str,
+        statements: Sequence[Statement | None] | None = None,
+        *,
+        noun: str = "row",
+        geographic: bool = False,
+    ) -> Floats:
+        """Return longitudes and latitudes on WGS84, array (n, 2), of positions in this order; NaN where missing.
+
+        ``rows`` are row numbers from 1, for messages, and ``statements`` the systems that rows state themselves. A
+        system that is not understood, contradicts others, or has no known way to WGS84, is a `DataError`.
+        ``geographic`` positions are degrees by the names of their columns.
+        """
+        groups: dict[str | None, list[int]] = {}
+        examples: dict[str | None, Statement] = {}
+        for number, each in enumerate(statements or ()):
+            key = None if each is None else json.dumps(each)
+            groups.setdefault(key, []).append(number)
+            if each is not None:
+                examples.setdefault(key, each)
+        if not examples:
+            return _to_degrees(xy, self.crs, rows, source, noun)
+        found = np.array(xy, dtype=np.float64)
+        bare = groups.pop(None, [])
+        for key, at in groups.items():
+            place = f"{noun} {int(rows[at[0]])} of {source}"
+            crs = _system(examples[key], place)
+            if self.explicit and not _same(crs, self.crs):
+                raise DataError(
+                    f"{place} states another coordinate system ({_name(crs)}) than the table ({_name(self.crs)}).",
+                    "write it again with the right one.",
+                )
+            if geographic and crs is not None and not crs.is_geographic:
+                raise DataError(
+                    f"{place} states the CRS {_name(crs)}, which has no latitudes and longitudes.", *_HINTS
+                )
+            if crs is not None and bare and not self.explicit:
+                raise DataError(
+                    f"{noun} {int(rows[bare[0]])} of {source} states no coordinate system, but {noun} "
+                    f"{int(rows[at[0]])} states {_name(crs)}.",
+                    "state it in every row.",
+                )
+            found[at] = _to_degrees(found[at], crs, rows[at], source, noun)
+        found[bare] = _to_degrees(found[bare], self.crs, rows[bare], source, noun)
+        return found
+
+
+WGS84: Final = ReferenceSystem()
+"""The system of positions that state none."""
+
+
+def row_statements(values: Sequence[Any]) -> list[Statement | None]:
+    """Return the coordinate system that each row states: None where it states none, or an unknown one."""
+    return [
+        None if value is None or (isinstance(value, str) and _is_unknown(value)) or value in (0, "0") else value
+        for value in values
+    ]
+
+
+def merged_statements(
+    statements: list[Statement | None], others: list[Statement | None] | None, rows: NDArray[np.intp], source: str
+) -> list[Statement | None]:
+    """Return the systems that rows state in either of two places; `DataError` if these contradict."""
+    alike: dict[tuple[str, str], bool] = {}
+    merged: list[Statement | None] = []
+    for row, one, other in zip(rows.tolist(), statements, others or statements, strict=True):
+        if one is not None and other is not None and one != other:
+            pair, place = (str(one), str(other)), f"row {row} of {source}"
+            if not alike.setdefault(pair, _same(_system(one, place), _system(other, place))):
+                raise DataError(f"{place} states two coordinate systems.", "write it again with the right one.")
+        merged.append(other if one is None else one)
+    return merged
+
+
+def coordinates(values: ArrayLike) -> array[float]:
+    """Return numbers, array (n,), as pyproj takes them for any n: it tries an array of one as a scalar first."""
+    return array("d", np.asarray(values, dtype=np.float64).tobytes())
+
+
+def _system(statement: Statement, source: str, place: str = "") -> Any:
+    """Return a coordinate system as pyproj's; None for WGS84.
+
+    ``place`` is where the table states it, in words; "" for a cell of a row. A system that is not understood is a
+    `DataError`, and one other than WGS84 without pyproj (extra ``geo``) a `MissingExtraError`.
+    """
+    given: Any = statement
+    if isinstance(given, str):
+        given = re.sub(r"(?i)^\s*(?:https?://epsg\.io/|(?:srid|epsg)\s*[:=]?\s*)(?=\d+\s*$)", "", given).strip()
+        if re.fullmatch(r"(?i)[\w .,\-/()]*\bEPSG\s*:\s*\d+[\w .,\-/()]*", given):  # such as Tokyo (EPSG:4301)
+            given = re.search(r"(?i)EPSG\s*:\s*(\d+)", given)[1]  # type: ignore[index]
+        given = _NAMES.get(_bare(given), given)
+        given = int(given) if given.isascii() and given.isdigit() else given
+    if _is_wgs84(given):
+        return None
+    try:
+        import pyproj
+    except ImportError:
+        raise MissingExtraError("another coordinate system than WGS84", "geo") from None
+    try:
+        if isinstance(given, bool) or not isinstance(given, str | int | Mapping):
+            raise pyproj.exceptions.CRSError("no CRS")
+        crs = pyproj.CRS.from_user_input(f"EPSG:{given}" if isinstance(given, int) else given)
+        if isinstance(given, str) and re.fullmatch(r"[\w .\-/()]+", given) and _bare(crs.name) != _bare(given):
+            raise pyproj.exceptions.CRSError("no such name")  # PROJ also takes what is similar
+    except (pyproj.exceptions.CRSError, TypeError, ValueError, RecursionError):
+        shown = f": {_shown(statement)}"
+        if not place and not re.fullmatch(r"(?i)[a-z]{0,5}[ :]?\d{1,9}", str(statement)):
+            shown = row_value(shown, "")  # a cell, which may hold anything where rows are shifted
+        hints = (f"convert the positions to WGS84 first, or correct {place}.",) if place else _HINTS
+        raise UnknownSystemError(f"the CRS of {source} is not understood{shown}.", *hints) from None
+    if crs.is_geocentric:
+        raise DataError(
+            f"the CRS of {source} ({_name(crs)}) counts metres from the centre of the Earth on three axes: two of "
+            "them are no position.",
+            _CONVERT,
+        )
+    return None if crs.to_authority() in _DEGREES else crs
+
+
+def _is_wgs84(statement: Any) -> bool:
+    """Return whether a statement is WGS84 by its code or its usual text; PROJ understands more."""
+    match statement:
+        case str():
+            compact = re.sub(r"\s", "", statement)
+            return compact == _WGS84_ESRI or _WGS84_CODE.fullmatch(statement.strip()) is not None
+        case int():
+            return statement == 4326
+        case {"type": "GeographicCRS", "id": {"authority": authority, "code": code}, "coordinate_system": axes}:
+            datum = statement.get("datum_ensemble") or statement.get("datum")
+            return (authority, str(code)) in _DEGREES and _is_wgs84_datum(datum) and _are_degrees(axes)
+    return False
+
+
+def _is_wgs84_datum(datum: Any) -> bool:
+    match datum:
+        case {"prime_meridian": _}:
+            return False
+        case {"name": name, "ellipsoid": {"semi_major_axis": axis, "inverse_flattening": inverse}}:
+            return name in _WGS84_DATUMS and (axis, inverse) == (6_378_137, 298.257223563)
+    return False
+
+
+def _are_degrees(axes: Any) -> bool:
+    match axes:
+        case {"axis": [{"unit": "degree", "direction": one}, {"unit": "degree", "direction": two}]}:
+            return (one, two) in (("north", "east"), ("east", "north"))
+    return False
+
+
+def _to_degrees(xy: Floats, crs: Any, rows: NDArray[np.intp], source: str, noun: str) -> Floats:
+    if crs is None or not len(xy):
+        return xy
+    import pyproj
+
+    try:
+        # Without a known way PROJ takes all datums for the same, which is right for geocentric ones alone.
+        ballpark = _is_geocentric(crs.ellipsoid)
+        transformer = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True, allow_ballpark=ballpark)
+    except pyproj.exceptions.ProjError:
+        raise UnknownSystemError(
+            f"there is no known conversion from the CRS of {source} ({crs.name}) to longitude and latitude.",
+            _CONVERT,
+        ) from None
+    lon, lat = np.array(transformer.transform(coordinates(xy[:, 0]), coordinates(xy[:, 1])))
+    lost = np.isinf(lon) & np.isfinite(xy[:, 0])
+    if lost.any():
+        raise DataError(
+            f"the point in {noun} {int(rows[np.argmax(lost)])} of {source} is outside the reach of its CRS "
+            f"({crs.name}).",
+            "check the CRS in the file, or convert it to WGS84 first.",
+        )
+    return np.column_stack([lon, lat])
+
+
+def _is_geocentric(ellipsoid: Any) -> bool:
+    """Return whether an ellipsoid equals that of WGS84 within a millimetre, as those of geocentric datums do."""
+    if ellipsoid is None:
+        return False
+    near = abs(ellipsoid.semi_major_metre - 6_378_137) < 0.01
+    return bool(near and abs(ellipsoid.inverse_flattening - 298.257223) < 1e-5)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    code = one.to_authority()
+    return (code is not None and code == other.to_authority()) or bool(one.equals(other, ignore_axis_order=True))
+
+
+def _name(crs: Any) -> str:
+    code = None if crs is None else crs.to_authority()
+    return "WGS84" if crs is None else crs.name if code is None else f"{crs.name}, {':'.join(code)}"
+
+
+def _shown(statement: Any) -> str:
+    """Return a statement that is not understood, shortened."""
+    name = statement.get("name", "it has no name") if isinstance(statement, Mapping) else statement
+    text = f"SRID {name}" if isinstance(name, int) else str(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."
+
+
+def _is_unknown(value: str) -> bool:
+    """Return whether a value says that the system is not known, as in ``not recorded (forced WGS84)``."""
+    bare = _bare(value)
+    return bare in _UNKNOWN or bare.startswith(_NOT_KNOWN)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()

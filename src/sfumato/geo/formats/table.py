@@ -36,9 +36,8 @@ from ...tables import (
 )
 from ..visits import NAMED
 from .columns import Roles, recognised
-from .crs import WGS84, ReferenceSystem, Statement, row_statements
 from .format import Format, RawVisits, Wanted
-from .points import degrees, points
+from .points import WGS84, ReferenceSystem, Statement, degrees, points, row_statements
 
 _DAYS_ZERO: Final = 2000
 """The last year that programs write in front of times without a day."""
@@ -115,10 +114,8 @@ class PlaceColumns(CompactRepr):
     def of(cls, schema: Any, source: str, named: Mapping[str, str | None], *, comma: bool = False) -> Self:
         """Return the columns of a table from its Arrow schema, with its metadata on geometries.
 
-        ``named`` is the column that the caller named for each role, or None.
-
-        Raises:
-            DataError: If a column is missing, or the metadata are damaged or contradict each other.
+        ``named`` is the column that the caller named for each role, or None. Raises `DataError` if a column is
+        missing, or the metadata are damaged or contradict each other.
         """
         geometries = geometry_columns(schema, source)
         roles = recognised(schema.names, source, named, geometry=next(iter(geometries), None))
@@ -157,10 +154,8 @@ class PlaceColumns(CompactRepr):
     def degrees(self, table: Any, *, start: int = 0) -> tuple[Floats, Floats]:
         """Return latitudes and longitudes, arrays (n,), of an Arrow table or batch; NaN where a row has none.
 
-        ``start`` is the number of rows before this table, for messages.
-
-        Raises:
-            DataError: If a value is no position, or its coordinate system has no known way to WGS84.
+        ``start`` is the number of rows before this table, for messages. Raises `DataError` if a value is no
+        position, or its coordinate system has no known way to WGS84.
         """
         import pyarrow as pa
 
@@ -212,12 +207,7 @@ ARROW: Final = Format(
 
 
 def visits_of(
-    table: Any,
-    roles: Roles,
-    source: str,
-    *,
-    system: ReferenceSystem = WGS84,
-    decimal_comma: bool = False,
+    table: Any, roles: Roles, source: str, *, system: ReferenceSystem = WGS84, decimal_comma: bool = False
 ) -> RawVisits:
     """Return the visits of a pyarrow Table; ``system`` is that of the geometry column."""
     places = PlaceColumns(roles, source, decimal_comma, system)
@@ -238,9 +228,10 @@ def visits_of(
                 f"the {what} in the column {roles.time!r} of {source} {unclear}.", f"write them as {example}."
             )
         if roles.time_named:
+            first = next((value for value in python_values(table[roles.time]) if value is not None), None)
             raise DataError(
                 f"the column {roles.time!r} of {source} holds no readable times"
-                f"{row_value(f', but values such as {_example(table[roles.time])!r}', '')}.",
+                f"{row_value(f', but values such as {first!r}', '')}.",
                 "write times like 2024-03-01T18:30:00Z, or as seconds since 1970.",
             )
         why = f": its {what} {unclear}. Write them as {example}" if unclear else ""
@@ -314,10 +305,6 @@ def _columns(table: OpenTable, roles: Roles, wanted: Wanted) -> Sequence[str]:
     return [name for name in table.columns if name in roles.used or name in wanted.attributes]
 
 
-def _example(column: Any) -> Any:
-    return next((value for value in python_values(column) if value is not None), None)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class GeometryColumn(CompactRepr):
     """Metadata of a geometry column: encodings such as ``"WKB"``, and statements for `ReferenceSystem.of`."""
@@ -363,17 +350,14 @@ def geometry_columns(schema: Any, source: str) -> dict[str, GeometryColumn]:
             kind = json.loads(own[PARQUET_TYPE])
             encodings.append("WKB")
             if kind.get("crs"):
-                statements.append(("its Parquet type", _of_parquet(str(kind["crs"]), metadata)))
+                text = str(kind["crs"])
+                scheme, _, key = text.partition(":")  # after ``projjson:`` a key of the file's metadata
+                named = metadata.get(key.encode(), text.encode()).decode() if scheme == "projjson" else text
+                statements.append(("its Parquet type", named))
         if encodings:
             old = found.get(field.name, GeometryColumn())
             found[field.name] = GeometryColumn((*old.encodings, *encodings), (*old.statements, *statements))
     return found
-
-
-def _of_parquet(text: str, metadata: Mapping[bytes, bytes]) -> Statement:
-    """Return the statement of Parquet's type, which may be ``projjson:`` and a key of the file's metadata."""
-    kind, _, key = text.partition(":")
-    return metadata.get(key.encode(), text.encode()).decode() if kind == "projjson" else text
 
 
 def _object(text: bytes, what: str, source: str) -> dict[str, Any]:

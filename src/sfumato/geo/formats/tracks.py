@@ -15,21 +15,9 @@ from numpy.typing import NDArray
 
 from ...errors import DataError, row_value
 from ...rounding import counted
-from ...tables import (
-    Source,
-    TimeColumn,
-    Times,
-    can_be_day,
-    cause,
-    day_numbers,
-    misfit,
-    names,
-    parsed,
-    times,
-)
-from .crs import ReferenceSystem, UnknownSystemError, row_statements
+from ...tables import Source, TimeColumn, Times, can_be_day, cause, day_numbers, misfit, names, parsed, times
 from .format import Format, PointReader, RawVisits, Wanted, person_of
-from .points import degrees
+from .points import ReferenceSystem, UnknownSystemError, degrees, row_statements
 
 _GEOLIFE: Final = b"Geolife"
 _OZI: Final = b"OziExplorer Track Point File"
@@ -148,9 +136,8 @@ def _read(dates: Any, clocks: Any) -> Times:
     """Return days and clocks, Arrow columns of texts, as times, NaT for those that are none."""
     import pyarrow.compute as pc
 
-    moments = times(
-        pc.binary_join_element_wise(dates, pc.if_else(pc.equal(clocks, ""), None, clocks), " "), most_bad=1
-    )
+    texts = pc.binary_join_element_wise(dates, pc.if_else(pc.equal(clocks, ""), None, clocks), " ")
+    moments = times(texts, most_bad=1)
     return np.full(len(clocks), "NaT", "datetime64[us]") if moments is None else moments.values
 
 

@@ -1,30 +1,38 @@
-"""Reader of GeoJSON: points and tracks with properties, in one collection or one feature per line."""
+"""Readers of JSON: GeoJSON (points and tracks with properties), and Google's location history."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from ...errors import DataError
-from ...tables import Source
+from ...rounding import counted
+from ...tables import Source, times
 from .columns import recognised
-from .crs import WGS84, Statement
 from .format import Format, RawVisits, Wanted
+from .points import WGS84, Statement
 from .table import visits_of
 
-_MARKS: Final = (b'"Feature', b'"features"', b'"coordinates"')
+_GEOJSON_MARKS: Final = (b'"Feature', b'"features"', b'"coordinates"')
 _DEPTHS: Final = {"Point": 0, "MultiPoint": 1, "LineString": 1, "MultiLineString": 2}
 _TIMES: Final = ("coordTimes", "times")
 _MOST_PROPERTIES: Final = 100
 _EXPORT: Final = "export points or tracks in WGS84 degrees, longitude first."
+_GOOGLE_MARKS: Final = (
+    *(b'"latitudeE7"', b'"timelineObjects"', b'"semanticSegments"', b'"rawSignals"'),
+    *(b'"placeLocation"', b'"timelinePath"'),
+)
+_DEGREES: Final = re.compile(r"\s*(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*°?\s*,\s*(-?\d+(?:\.\d+)?)\s*°?\s*")
+_EXPORT_TIMELINE: Final = "export the timeline again, on the phone or with Google Takeout."
 
 
-def read(source: Source, _: Wanted) -> RawVisits:
+def _read_geojson(source: Source, _: Wanted) -> RawVisits:
     """Read the points of a file; properties with usual names are users and times.
 
     The vertices of lines are points, with times from the property ``coordTimes`` or ``times`` (also of
@@ -64,7 +72,11 @@ def read(source: Source, _: Wanted) -> RawVisits:
         if number == 1 and isinstance(whole, dict) and "crs" in whole and whole["crs"] is None:
             notes.append(f"The CRS of {source} is unknown and was taken for WGS84.")
         systems += [_system((geometry, feature, whole), number, source)] * len(found)
-    names = [name for name in dict.fromkeys(name for each in properties for name in each) if _sayable(name)]
+    names = [  # that can be columns next to those of the place
+        name
+        for name in dict.fromkeys(name for each in properties for name in each)
+        if name not in ("", "lat", "lon") and not any("\ud800" <= letter <= "\udfff" for letter in name)
+    ]
     left_out = len(names) - _MOST_PROPERTIES
     others = {name: _column([each.get(name) for each in properties]) for name in names[:_MOST_PROPERTIES]}
     at = WGS84.degrees(
@@ -91,9 +103,8 @@ def read(source: Source, _: Wanted) -> RawVisits:
 def _without_times(properties: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[Any]]:
     """Return properties, and the times of vertices that were among them."""
     inner = properties.get("coordinateProperties")
-    places = [(properties, _TIMES)] + ([(inner, _TIMES)] if isinstance(inner, dict) else [])
-    for place, keys in places:
-        for key in keys:
+    for place in (properties, inner) if isinstance(inner, dict) else (properties,):
+        for key in _TIMES:
             if isinstance(place.get(key), list):
                 rest = {
                     name: each for name, each in properties.items() if name not in (key, "coordinateProperties")
@@ -130,14 +141,13 @@ def _features(source: Source) -> Iterator[tuple[Any, Any]]:
 
 
 def _parsed(text: str) -> Any:
+    def no_number(text: str) -> NoReturn:
+        raise ValueError(f"{text} is not a number in JSON")
+
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=no_number)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number in JSON")
 
 
 def _points(geometry: Any, number: int, source: Source) -> list[tuple[float, float]]:
@@ -163,11 +173,6 @@ def _points(geometry: Any, number: int, source: Source) -> list[tuple[float, flo
     return found
 
 
-def _sayable(name: str) -> bool:
-    """Return whether a property can be a column next to those of the place."""
-    return name not in ("", "lat", "lon") and not any("\ud800" <= letter <= "\udfff" for letter in name)
-
-
 def _system(places: Sequence[Any], number: int, source: Source) -> Statement | None:
     """Return the coordinate system that the innermost of some objects states, by GeoJSON 2008."""
     crs = next((each["crs"] for each in places if isinstance(each, dict) and each.get("crs") is not None), None)
@@ -190,17 +195,133 @@ def _column(values: list[Any]) -> Any:
             return pa.array(values, pa.float64() if kinds == {int, float} else None)
         except (pa.ArrowException, OverflowError, UnicodeEncodeError):
             pass  # a whole number beyond 64 bits, or half a character
-    return pa.array([None if value is None else _text(value) for value in values], pa.string())
-
-
-def _text(value: Any) -> str:
-    """Return a value as a text that can be encoded."""
-    return value if isinstance(value, str) and value.isprintable() else ascii(value)
+    # As texts that can be encoded.
+    kept = (
+        value if value is None or (isinstance(value, str) and value.isprintable()) else ascii(value)
+        for value in values
+    )
+    return pa.array(list(kept), pa.string())
 
 
 GEOJSON: Final = Format(
     "geojson",
     "GeoJSON (points and lines)",
-    read,
-    lambda source: source.start.startswith((b"{", b"\x1e")) and any(mark in source.head for mark in _MARKS),
+    _read_geojson,
+    lambda source: (
+        source.start.startswith((b"{", b"\x1e")) and any(mark in source.head for mark in _GEOJSON_MARKS)
+    ),
 )
+
+
+def _read_google(source: Source, _: Wanted) -> RawVisits:
+    """Read one person's records, or the visits, activities and paths of a timeline; else raise `DataError`."""
+    import pyarrow as pa
+
+    try:
+        whole = json.loads(source.read().decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise DataError(f"{source} is not in UTF-8.", _EXPORT_TIMELINE) from None
+    except (ValueError, RecursionError) as error:
+        said = error if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
+        raise DataError(f"{source} is not valid JSON: {said}.", _EXPORT_TIMELINE) from None
+    found = _Timeline()
+    try:
+        found.add_all(whole)
+    except (AttributeError, TypeError, KeyError):
+        raise DataError(f"{source} is not built like a location history of Google.", _EXPORT_TIMELINE) from None
+    if not found.lat:
+        raise DataError(f"{source} has no known position.", _EXPORT_TIMELINE)
+    moments = times(pa.chunked_array([found.time], pa.string()), most_bad=1)
+    time, notes = None, [f"{source} has no times."]
+    if moments is not None:
+        moments = moments.without_days_zero()
+        time = moments.values + np.array(found.minutes).astype("timedelta64[m]")
+        notes = list(moments.notes(str(source)))
+    return RawVisits(np.array(found.lat), np.array(found.lon), time=time, notes=(*notes, *found.notes))
+
+
+GOOGLE: Final = Format(
+    "google",
+    "Google's location history",
+    _read_google,
+    lambda source: source.start.startswith((b"{", b"[")) and any(mark in source.head for mark in _GOOGLE_MARKS),
+)
+
+
+@dataclass(slots=True)
+class _Timeline:
+    """The positions so far; NaN where an entry has none."""
+
+    lat: list[float] = field(default_factory=list)
+    lon: list[float] = field(default_factory=list)
+    time: list[str | None] = field(default_factory=list)
+    minutes: list[int] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+
+    def add_all(self, whole: Any) -> None:
+        """Add the positions of a file of any kind."""
+        if isinstance(whole, list):
+            whole = {"semanticSegments": whole}
+        for record in whole.get("locations", ()):
+            self.add(record, _moment(record))
+        segments, signals = whole.get("semanticSegments", ()), whole.get("rawSignals", ())
+        for segment in segments:
+            self._add_segment(segment)
+        positions = [signal["position"] for signal in signals if "position" in signal]
+        if segments and positions:  # both cover the same days
+            self.notes += (f"{counted(len(positions), 'raw signal')} next to the timeline were not read.",)
+        else:
+            for position in positions:
+                self.add(position.get("LatLng"), position.get("timestamp"))
+        for each in whole.get("timelineObjects", ()):
+            visit, activity = each.get("placeVisit", {}), each.get("activitySegment", {})
+            if visit:
+                self.add(visit.get("location"), visit.get("duration", {}).get("startTimestamp"))
+            for end in ("start", "end"):
+                if f"{end}Location" in activity:
+                    self.add(activity[f"{end}Location"], activity.get("duration", {}).get(f"{end}Timestamp"))
+            for point in activity.get("simplifiedRawPath", {}).get("points", ()):
+                self.add(point, _moment(point))
+            for point in activity.get("waypointPath", {}).get("waypoints", ()):
+                self.add(point, None)
+
+    def add(self, place: Any, time: Any, minutes: object = 0) -> None:
+        """Add a place, with degrees times 1e7 or as text (``geo:48.85,2.35``), at ``time`` plus ``minutes``."""
+        lat, lon = next(_degrees(place), (math.nan, math.nan))
+        self.lat.append(lat)
+        self.lon.append(lon)
+        self.time.append(time if isinstance(time, str) else None)
+        offset = str(minutes)
+        self.minutes.append(int(offset) if offset.isdecimal() and len(offset) < 7 else 0)
+
+    def _add_segment(self, segment: Any) -> None:
+        start = segment.get("startTime")
+        place = segment.get("visit", {}).get("topCandidate", {}).get("placeLocation")
+        if place is not None:
+            self.add(place.get("latLng") if isinstance(place, dict) else place, start)
+        for end in ("start", "end"):
+            if (place := segment.get("activity", {}).get(end)) is not None:
+                self.add(place.get("latLng") if isinstance(place, dict) else place, segment.get(f"{end}Time"))
+        for point in segment.get("timelinePath", ()):
+            later = point.get("durationMinutesOffsetFromStartTime", 0)
+            self.add(point.get("point"), point.get("time", start), later)
+
+
+def _degrees(place: Any) -> Iterator[tuple[float, float]]:
+    """Yield the degrees of a position, if it has some; the export has invalid numbers beyond 90 degrees."""
+    if isinstance(place, dict):
+        for names in (("latitudeE7", "longitudeE7"), ("latE7", "lngE7")):
+            lat, lon = (place.get(name) for name in names)
+            if type(lat) is int and type(lon) is int and abs(lat) <= 90 * 10**7 and abs(lon) <= 180 * 10**7:
+                yield lat / 1e7, lon / 1e7
+    elif isinstance(place, str) and (found := _DEGREES.fullmatch(place)):
+        yield float(found[1]), float(found[2])
+
+
+def _moment(record: Any) -> str | None:
+    """Return the time of a record as a text; older ones count milliseconds since 1970."""
+    if (milliseconds := record.get("timestampMs")) is None:
+        moment: str | None = record.get("timestamp")
+        return moment
+    text = str(milliseconds)
+    return str(np.datetime64(int(text), "ms")) if text.isdecimal() and len(text) < 15 else text
