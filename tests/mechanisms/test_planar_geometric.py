@@ -13,7 +13,7 @@ from sfumato.core.arrays import Floats
 from sfumato.errors import InputError, UnitError
 from sfumato.geo import Grid, Hexagons
 from sfumato.mechanisms import LatticeBasis, PlanarGeometric, exponential, geometric, planar_geometric
-from sfumato.mechanisms.cell_lattice import ClampingWindow
+from sfumato.mechanisms.cell_noise import ClampingWindow
 from sfumato.proofs import prove_metric_privacy
 
 GRID = Grid.covering("2 km x 1500 m around 48.85,2.35", cell="500 m")  # 4 x 3

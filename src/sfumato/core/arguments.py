@@ -95,8 +95,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     wrapped = types.FunctionType(
         call.__code__, function.__globals__, function.__name__, call.__defaults__, call.__closure__
     )
-    checking: Callable[P, T] = update_wrapper(wrapped, function)
-    return checking
+    return update_wrapper(wrapped, function)
 
 
 def _verify(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:

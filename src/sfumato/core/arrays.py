@@ -34,8 +34,9 @@ def floats(value: ArrayLike, what: str, *, shape: Sequence[int | None], infinite
     if not (-np.inf < least <= most < np.inf or (infinite and -np.inf < least <= most) or not array.size):
         bad = np.isnan(array) | (np.isneginf(array) if infinite else np.isinf(array))
         where = tuple(int(i) for i in np.argwhere(bad)[0])
+        place = where[0] if len(where) == 1 else where
         raise InputError(
-            f"{what} holds {array[where]} at position {_position(where)} ({int(bad.sum())} such entries in all).",
+            f"{what} holds {array[where]} at position {place} ({int(bad.sum())} such entries in all).",
             "remove or replace these entries first.",
         )
     return readonly(array)
@@ -110,7 +111,3 @@ def round_degrees(latlon: Floats) -> Floats:
 def round_point(lat: float, lon: float) -> tuple[float, float]:
     """Return one latitude and longitude as `round_degrees` does."""
     return round(lat * _UNITS) / _UNITS, round(lon * _UNITS) / _UNITS
-
-
-def _position(where: tuple[int, ...]) -> str:
-    return str(where[0]) if len(where) == 1 else str(where)

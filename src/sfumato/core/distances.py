@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,34 +100,22 @@ def _coordinates(rows: Values, columns: Values, kind: str) -> tuple[Floats, Floa
     return a, b, rows.unit
 
 
-def _euclidean(rows: Values, columns: Values) -> tuple[Floats, str]:
-    a, b, unit = _coordinates(rows, columns, "euclidean")
+def _on_plane(rows: Values, columns: Values, kind: str) -> tuple[Floats, str]:
+    a, b, unit = _coordinates(rows, columns, kind)
+    if kind == "absolute" and a.shape[1] != 1:
+        raise InputError(f"the 'absolute' difference needs one coordinate, not {a.shape[1]}.", "use 'euclidean'.")
     if rows.period is not None:
         return _around(a, b, rows.period), unit
+    if kind == "absolute":
+        return np.abs(a - b.T), unit
+    if kind == "manhattan":
+        return np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2), unit
     distances, size = np.empty((len(a), len(b))), max(1, _ENTRIES // max(1, len(b)))
     for begin in range(0, len(a), size):
         part = a[begin : begin + size]
         squares = sum((part[:, None, k] - b[None, :, k]) ** 2 for k in range(a.shape[1]))
         np.sqrt(squares, out=distances[begin : begin + size])
     return distances, unit
-
-
-def _manhattan(rows: Values, columns: Values) -> tuple[Floats, str]:
-    a, b, unit = _coordinates(rows, columns, "manhattan")
-    if rows.period is not None:
-        return _around(a, b, rows.period), unit
-    return np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2), unit
-
-
-def _absolute(rows: Values, columns: Values) -> tuple[Floats, str]:
-    a, b, unit = _coordinates(rows, columns, "absolute")
-    if a.shape[1] != 1:
-        raise InputError(
-            f"the 'absolute' difference needs one coordinate, but there are {a.shape[1]}.", "use 'euclidean'."
-        )
-    if rows.period is not None:
-        return _around(a, b, rows.period), unit
-    return np.abs(a - b.T), unit
 
 
 def _around(a: Floats, b: Floats, period: float) -> Floats:
@@ -205,11 +194,11 @@ def _categories(space: Values, given: Mapping[Any, Hashable] | Sequence[Hashable
 
 
 _FUNCTIONS: dict[str, Callable[[Values, Values], tuple[Floats, str]]] = {
-    "euclidean": _euclidean,
+    "euclidean": partial(_on_plane, kind="euclidean"),
     "great-circle": _great_circle,
-    "manhattan": _manhattan,
+    "manhattan": partial(_on_plane, kind="manhattan"),
     "hamming": _hamming,
-    "absolute": _absolute,
+    "absolute": partial(_on_plane, kind="absolute"),
     "jaccard": _jaccard,
 }
 

@@ -27,12 +27,8 @@ class MetricPrivacy(Immutable):
     """Metric privacy: p(o|s) <= exp(epsilon d(s, s')) p(o|s') for all s, s' and o.
 
     With a distance on the ground it is geo-indistinguishability; with the discrete metric it is local differential
-    privacy. Raises `InputError` if epsilon is not a positive number. Raises `UnitError` if its unit does not fit
-    the metric.
-
-    Args:
-        epsilon: Per unit of the metric; a number, or text such as ``"0.6/km"``.
-        metric: The metric d on the secrets.
+    privacy. Epsilon is per unit of the metric d on the secrets; a number, or text such as ``"0.6/km"``. Raises
+    `InputError` if epsilon is not a positive number. Raises `UnitError` if its unit does not fit the metric.
 
     Source:
         Shokri, "Privacy Games", equation 10; Chatzikokolakis et al., PETS 2013.
@@ -44,7 +40,7 @@ class MetricPrivacy(Immutable):
     @checked
     def __init__(self, epsilon: float | str, metric: Metric) -> None:
         value = units.parse(epsilon, per=True, unit=metric.unit, what="epsilon")
-        _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
+        _check_positive(value)
         assign(self, epsilon=value, metric=metric)
 
     def check_secrets(self, secrets: Space) -> None:
@@ -168,7 +164,7 @@ class CoordinatePrivacy(Immutable):
     def __init__(self, epsilon: float | str, unit: str = "km", slack_m: float | str = 0.0) -> None:
         units.factor("m", unit)
         value = units.parse(epsilon, per=True, unit=unit, what="epsilon")
-        _positive(value, "epsilon", "a smaller epsilon hides more, but it must stay above 0.")
+        _check_positive(value)
         added = units.length_m(slack_m, "the slack")
         if not 0 <= added < math.inf:
             raise InputError(f"a slack of {added:g} m is not a length.", "use a number of at least 0.")
@@ -197,12 +193,9 @@ class CoordinatePrivacy(Immutable):
 class DistortionPrivacy(Immutable):
     """Distortion privacy: the optimal attack's average error is at least ``minimum``.
 
-    Raises `InputError` if the minimum or a distance is negative. Raises `UnitError` if its unit does not fit the
-    distance.
-
-    Args:
-        minimum: The least expected error, in the distance's unit; a number or text such as ``"800 m"``.
-        distance: d(guess, s): array (guesses, secrets), a `Loss` or a `Metric`.
+    The minimum is in the distance's unit; a number or text such as ``"800 m"``. ``distance`` is d(guess, s): array
+    (guesses, secrets), a `Loss` or a `Metric`. Raises `InputError` if the minimum or a distance is negative.
+    Raises `UnitError` if its unit does not fit the distance.
 
     Source:
         Shokri, "Privacy Games", equations 7 and 21.
@@ -239,9 +232,8 @@ class DistortionPrivacy(Immutable):
 class LocalPrivacy:
     """Local differential privacy by one number, for secrets too many for a matrix of distances.
 
-    Args:
-        epsilon: The largest logarithm of a likelihood ratio; ``inf`` where none is stated.
-        within: The largest distance of two whole numbers; None for any two secrets.
+    Epsilon is the largest logarithm of a likelihood ratio, ``inf`` where none is stated, and ``within`` the
+    largest distance of two whole numbers, None for any two secrets.
     """
 
     epsilon: float
@@ -313,6 +305,9 @@ def blind_error(prior: Floats, distance: Floats) -> float:
         return float(np.min(distance @ prior))
 
 
-def _positive(value: float, what: str, hint: str) -> None:
-    if not (math.isfinite(value) and value > 0):
-        raise InputError(f"{what} must be a positive number, but {value:g} was given.", hint)
+def _check_positive(epsilon: float) -> None:
+    if not 0 < epsilon < math.inf:
+        raise InputError(
+            f"epsilon must be a positive number, but {epsilon:g} was given.",
+            "a smaller epsilon hides more, but it must stay above 0.",
+        )

@@ -31,10 +31,8 @@ _OTHER_NAMES = {"l1": "manhattan", "cityblock": "manhattan", "taxicab": "manhatt
 class LossPoints(Immutable, CompactRepr):
     """The true points over which a loss is an average.
 
-    Attributes:
-        xy: Distinct points on the plane of the secrets, metres, array (k, 2).
-        weights: How often each occurs, array (k,).
-        masses: How often a point is taken for each secret, array (n,).
+    Distinct points ``xy`` are on the plane of the secrets, metres, array (k, 2). Each occurs ``weights`` times,
+    array (k,), and ``masses``, array (n,), is how often a point is taken for each secret.
     """
 
     xy: Floats
@@ -53,7 +51,6 @@ class Loss(Immutable):
     Attributes:
         array: Array (secrets, observables), finite.
         unit: The unit; empty for a pure number or a rate of misreports.
-        name: The name of the loss in texts.
         points: The true points from which it is the mean Euclidean distance, or None. Files do not store them.
     """
 

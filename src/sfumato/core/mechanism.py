@@ -136,12 +136,8 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     ) -> Mechanism:
         """Return the mechanism of given integers, unchanged.
 
-        Args:
-            weights: Array (secrets, observables) of integers; each row must sum to exactly 2**bits.
-            bits: 62 or 126.
-            secrets: The secrets.
-            observables: The observables.
-            guarantees: Stated guarantees; see `promising`.
+        Weights are an array (secrets, observables) of integers, each row of sum 2**bits, with 62 or 126 bits.
+        Guarantees are stated; see `promising`.
         """
         mechanism = object.__new__(cls)
         mechanism._set(check_weights(weights, bits), bits, secrets, observables)
@@ -158,9 +154,7 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
         matrix = np.zeros((len(secrets), len(observables)))
         for position, label in enumerate(secrets.labels):
             if label not in mapping:
-                raise InputError(
-                    f"the mapping says nothing about {label!r}.", "map every secret to an observable."
-                )
+                raise InputError(f"the mapping says nothing about {label!r}.", "map each secret to an observable.")
             matrix[position, observables.position(mapping[label])] = 1.0
         return cls(matrix, secrets, observables)
 
@@ -225,11 +219,9 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     def promising(self, guarantees: Guarantees) -> Mechanism:
         """Return the same mechanism with stated guarantees, which a file stores and an audit proves.
 
-        Raises `InputError` if a guarantee is not of metric privacy, or for other secrets.
-
-        Args:
-            guarantees: Metric privacy, one or several. Distortion privacy needs a prior: pass it to a
-                `MechanismFile` with one.
+        ``guarantees`` are of metric privacy, one or several. Distortion privacy needs a prior: pass it to a
+        `MechanismFile` with one. Raises `InputError` if a guarantee is not of metric privacy, or for other
+        secrets.
 
         Example:
             >>> import sfumato as sf
@@ -309,10 +301,8 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
     def __rmatmul__(self, distributions: Prior | ArrayLike) -> Floats:
         """Return ``distributions @ matrix``, the probability of each report: array (..., observables).
 
+        ``distributions`` are a prior, or an array (secrets,) or (k, secrets), whose rows need not sum to one.
         Raises `InputError` if the sizes, or the labels of the prior, do not fit.
-
-        Args:
-            distributions: A prior, or an array (secrets,) or (k, secrets); rows need not sum to one.
         """
         if isinstance(distributions, Prior):
             self.secrets.check_order(distributions.space, "the prior")
@@ -339,11 +329,11 @@ class Mechanism(Immutable, NotebookRepr, Randomizer):
                 f"the second mechanism takes {following.secrets!r}, but the first reports {self.observables!r}.",
                 "its secrets must be the first one's observables, in the same order.",
             )
-        target = _deterministic_target(following)
-        if target is None:
+        certain = following.weights != 0  # where a row sends all its mass, if it is deterministic
+        if (np.count_nonzero(certain, axis=1) != 1).any():
             return Mechanism(self.matrix @ following.matrix, self.secrets, following.observables)
         weights = np.zeros((self.shape[0], following.shape[1]), dtype=self.weights.dtype)
-        for column, goal in enumerate(target):
+        for column, goal in enumerate(np.argmax(certain, axis=1)):
             weights[:, goal] += self.weights[:, column]
         return Mechanism.from_weights(weights, self.bits, self.secrets, following.observables, self.guarantees)
 
@@ -432,10 +422,3 @@ class MechanismWithPrior(Protocol):
 def matrix_of(randomizer: Randomizer) -> Mechanism:
     """Return the matrix of a mechanism of any kind; `InputError` if there is none, or it is too large to list."""
     return randomizer.channel()
-
-
-def _deterministic_target(mechanism: Mechanism) -> NDArray[np.intp] | None:
-    """Return where each row sends all its mass, or None if a row is random."""
-    if (np.count_nonzero(mechanism.weights, axis=1) != 1).any():
-        return None
-    return np.asarray(np.argmax(mechanism.weights != 0, axis=1))

@@ -134,9 +134,10 @@ class Metric(Immutable, NotebookRepr):
         near = self.within(limit)
         bound = units.parse(limit, unit=self.unit, what="the limit")
         if not near.any():
+            smallest = float(self.array[~np.eye(len(self), dtype=bool)].min(initial=np.inf))
             raise InputError(
                 f"no two distinct values are within {units.show(bound, self.unit)} of each other.",
-                f"the closest pair is {units.show(self._smallest(), self.unit)} apart: use a larger limit.",
+                f"the closest pair is {units.show(smallest, self.unit)} apart: use a larger limit.",
             )
         name = f"hops of at most {exactly(bound)} {self.unit}".rstrip()
         return Metric(hops(near), name=name, triangle=True, stated=self.stated)
@@ -147,9 +148,6 @@ class Metric(Immutable, NotebookRepr):
             return self
         name = f"closure of {self.name}"
         return Metric(shortest_paths(self.array), self.unit, name=name, triangle=True, stated=self.stated)
-
-    def _smallest(self) -> float:
-        return float(self.array[~np.eye(len(self), dtype=bool)].min(initial=np.inf))
 
     def _scaled(self, factor: float, unit: str, name: str) -> Metric:
         array = np.empty_like(self.array)
@@ -276,7 +274,6 @@ class Spanner:
         lengths: Their distances, array (k,), in ``unit``.
         dilation: The largest shortest path over distance, of all pairs at finite distance; ``inf`` if the graph
             leaves such a pair unconnected.
-        unit: The unit of the metric.
 
     Source:
         Bordenabe, Chatzikokolakis, Palamidessi, CCS 2014, section 4.

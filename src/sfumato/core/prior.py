@@ -29,7 +29,6 @@ class Prior(Immutable, NotebookRepr):
     is not one.
 
     Attributes:
-        space: The secrets.
         probabilities: Array (n,), non-negative, with sum one (within 1e-9). Nothing is renormalised; use
             `from_counts` for weights.
     """
@@ -79,10 +78,8 @@ class Prior(Immutable, NotebookRepr):
     def from_counts(cls, space: Space, counts: ArrayLike, *, smoothing: float = 0.0) -> Prior:
         """Return the prior proportional to counts or weights.
 
-        Args:
-            space: The secrets.
-            counts: Array (n,), non-negative, not all zero.
-            smoothing: Added to every count (1 is Laplace's rule, 0 maximum likelihood).
+        Counts are an array (n,), non-negative and not all zero. ``smoothing`` is added to each (1 is Laplace's
+        rule, 0 maximum likelihood).
         """
         weights = floats(counts, "the counts", shape=(len(space),))
         if (weights < 0).any():
@@ -111,11 +108,8 @@ class Prior(Immutable, NotebookRepr):
     ) -> Prior:
         """Return the maximum-likelihood prior of visited places (or observed labels).
 
-        Args:
-            space: The secrets; a grid counts visits, a plain space counts labels.
-            visits: Visits, or a sequence of labels.
-            user: Count this user's visits only; by default everyone's.
-            smoothing: Added to every count.
+        A grid counts visits, of one user where one is named, and a plain space counts labels. ``smoothing`` is
+        added to every count.
         """
         return cls.from_counts(space, space.counts(visits, user), smoothing=smoothing)
 
@@ -170,7 +164,5 @@ class Prior(Immutable, NotebookRepr):
         known = np.zeros_like(p)
         known[chosen] = p[chosen]
         if not known.sum() > 0:
-            raise InputError(
-                "the known places all have probability zero.", "name places that the prior holds possible."
-            )
+            raise InputError("the known places all have probability zero.", "name places of positive probability.")
         return Prior(self.space, readonly((1 - weight) * p + weight * (known / known.sum())))

@@ -40,7 +40,6 @@ class Space(Immutable, NotebookRepr):
         labels: The n values: strings, numbers, tuples, or frozensets of other labels (a generalised value, such as
             a larger cell, or a set-valued secret).
         coordinates: Array (n, k) in ``unit``, or None. With the CRS ``EPSG:4326``: latitude, longitude in degrees.
-        unit: The unit of the coordinates.
         crs: The coordinate reference system, in any form that PROJ reads.
         period: The length of the circle that the numbers are on, such as 24 hours; None for a line. Distances on a
             circle go the shorter way around.
@@ -244,9 +243,8 @@ class Space(Immutable, NotebookRepr):
         does not fit the coordinates.
 
         Args:
-            kind: ``euclidean``, ``great-circle``, ``manhattan``, ``hamming``,
-                ``absolute`` (one coordinate), ``jaccard`` (labels that are sets) or
-                ``semantic`` (0 within a category, 1 across).
+            kind: ``euclidean``, ``great-circle``, ``manhattan``, ``hamming``, ``absolute`` (one coordinate),
+                ``jaccard`` (labels that are sets) or ``semantic`` (0 within a category, 1 across).
             unit: The unit of the answer; by default that of the coordinates.
             categories: For ``semantic``, the category of each label.
         """
@@ -259,10 +257,8 @@ class Space(Immutable, NotebookRepr):
 class JointSpace(Space):
     """All combinations of the values of two or more columns; the last column changes fastest.
 
-    Raises `InputError` if there are fewer than two columns, or more than 10,000 combinations.
-
-    Args:
-        parts: The possible values of each column, by its name.
+    ``parts`` are the possible values of each column, by its name. Raises `InputError` if there are fewer than two
+    columns, or more than 10,000 combinations.
 
     Example:
         >>> import sfumato as sf
@@ -307,8 +303,7 @@ class JointSpace(Space):
     def of_part(self, name: str) -> NDArray[np.intp]:
         """Return the position of one column's value in each combination, array (n,)."""
         place = self._place(name)
-        after = prod(map(len, self.parts[place + 1 :]))
-        return np.arange(len(self)) // after % len(self.parts[place])
+        return np.arange(len(self)) // prod(map(len, self.parts[place + 1 :])) % len(self.parts[place])
 
     def margin(self, name: str) -> Floats:
         """Return which combinations have each value of one column, array (values, n) of 0 and 1."""

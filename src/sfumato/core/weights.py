@@ -41,18 +41,15 @@ def check_stochastic(matrix: Floats) -> None:
         s = int(np.argmax(np.abs(sums - 1.0)))
         turned = (np.abs(matrix.sum(axis=0) - 1.0) <= ROW_TOLERANCE).all()
         rounded = (np.abs(sums - 1.0) <= _ROUNDED).all()
+        rows = "1 row of the matrix does" if wrong.sum() == 1 else f"{int(wrong.sum()):,} rows of the matrix do"
         raise InputError(
-            f"{_rows(int(wrong.sum()))} not sum to 1; row {s} sums to {sums[s]:.12g}.",
+            f"{rows} not sum to 1; row {s} sums to {sums[s]:.12g}.",
             "every row is a distribution over observables; nothing is renormalised silently.",
             python("pass matrix.T, whose rows are distributions.") if turned else "",
             typed("save the transpose, whose rows are distributions.") if turned else "",
             python(f"divide each row by its sum, in double precision: {_DIVIDED}.") if rounded else "",
             typed("divide each row by its sum, in double precision, and save that.") if rounded else "",
         )
-
-
-def _rows(count: int) -> str:
-    return "1 row of the matrix does" if count == 1 else f"{count:,} rows of the matrix do"
 
 
 def needed_bits(matrix: Floats) -> int:
@@ -102,9 +99,7 @@ def check_weights(weights: Integers, bits: int) -> Integers:
     wrong = sums != (1 << bits)
     if wrong.any():
         s = int(np.flatnonzero(wrong)[0])
-        raise InputError(
-            f"the weights of row {s} sum to {sums[s]}, not to 2**{bits}.", "the file or array is damaged."
-        )
+        raise InputError(f"the weights of row {s} sum to {sums[s]}, not to 2**{bits}.", "the data are damaged.")
     return exact.astype(np.int64) if bits == ONE_WORD else exact
 
 

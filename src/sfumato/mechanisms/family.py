@@ -36,7 +36,6 @@ class MechanismFamily(Randomizer):
     """A mechanism by name and parameters, even if its matrix is too large to write out.
 
     Attributes:
-        name: The name in texts.
         study_only: Whether it is in real numbers, which no computer draws exactly: releases must refuse it.
         instead: What may be released instead, where it is for studies only.
     """
@@ -98,18 +97,19 @@ def positive(value: float, what: str) -> float:
     return float(value)
 
 
+def pure_epsilon(epsilon: float | str) -> float:
+    """Return a positive epsilon that is a pure number; `InputError` for anything else."""
+    return positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+
+
 def check_listable(secrets: int, reports: int, name: str) -> None:
     """Refuse a matrix that is too large to write out (`InputError`)."""
     if secrets * reports > LISTABLE:
+        many = f"{reports:,}" if reports < 10**15 else f"10**{int(math.log10(reports))}"
         raise InputError(
-            f"the matrix of {name} has {secrets:,} x {_count(reports)} entries, more than {LISTABLE:,}.",
+            f"the matrix of {name} has {secrets:,} x {many} entries, more than {LISTABLE:,}.",
             python("draw from it with sf.sampler, which needs no matrix."),
         )
-
-
-def _count(number: int) -> str:
-    digits = math.log10(number)
-    return f"{number:,}" if digits < 15 else f"10**{int(digits)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

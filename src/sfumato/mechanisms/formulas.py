@@ -181,12 +181,8 @@ def coin(space: Space, truth: float, centre: Hashable) -> Mechanism:
     secret. For a distance with zeros on its diagonal, and a centre of least expected distance D, its distortion
     and its expected loss both are (1 - truth) D, the most for any mechanism of this loss.
 
-    Raises `InputError` if ``truth`` is not a probability or the centre not in the space.
-
-    Args:
-        space: The n secrets, which are also the observables.
-        truth: A probability.
-        centre: The label reported otherwise.
+    The secrets are also the observables. Raises `InputError` if ``truth`` is not a probability or the centre not
+    in the space.
 
     Source:
         Oya, Troncoso and Pérez-González, "Back to the drawing board", CCS 2017.
@@ -239,13 +235,9 @@ def coin_of_distortion(prior: Prior, distance: AnyLoss, distortion: float | str)
 def constant(space: Space, distribution: Prior | ArrayLike, observables: Space | None = None) -> Mechanism:
     """Return the mechanism whose report has one distribution for all secrets: p(o|s) = q(o).
 
-    It reveals nothing: every epsilon holds, and the adversary's error is that without the report. Raises
-    `InputError` if q is not a distribution or has the wrong size.
-
-    Args:
-        space: The n secrets.
-        distribution: q, array (m,) of probabilities, or a `Prior` on the observables.
-        observables: The m observables; by default the secrets, or the prior's space.
+    It reveals nothing: every epsilon holds, and the adversary's error is that without the report. ``distribution``
+    is q, array (m,), or a `Prior` on the observables, which are by default the secrets, or the prior's space.
+    Raises `InputError` if q is not a distribution or has the wrong size.
     """
     prior = distribution if isinstance(distribution, Prior) else None
     if prior is not None:
@@ -273,12 +265,12 @@ def exponential(space: Space, metric: Metric, epsilon: float | str) -> Mechanism
         McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, with the utility -d(s, o).
     """
     guarantee = MetricPrivacy(epsilon, metric)
-    return strictly_private(_normalised, exponents_of(space, guarantee), space).promising(guarantee)
 
+    def build(exponents: Floats) -> Floats:
+        matrix = np.exp(-exponents / 2)
+        return equal_rows(matrix / matrix.sum(axis=1, keepdims=True), exponents)
 
-def _normalised(exponents: Floats) -> Floats:
-    matrix = np.exp(-exponents / 2)
-    return equal_rows(matrix / matrix.sum(axis=1, keepdims=True), exponents)
+    return strictly_private(build, exponents_of(space, guarantee), space).promising(guarantee)
 
 
 def elastic_metric(distance: Metric, mass: ArrayLike, *, required: float, radius: float = math.log(2)) -> Metric:

@@ -23,14 +23,13 @@ from ..core import (
     Space,
     Words,
     hamming,
-    units,
 )
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.immutable import assign
 from ..errors import InputError
 from ..sampling.coins import below
-from .family import MechanismFamily, check_listable, positive
+from .family import MechanismFamily, check_listable, pure_epsilon
 from .strict_privacy import exponents_of, lower_exponents, strictly_private
 
 Kind = Literal["symmetric", "optimised"]
@@ -43,9 +42,6 @@ class FrequencyOracle(MechanismFamily):
 
     The secret's category is supported with probability p, any other with probability q, so (share - q) / (p - q)
     estimates a category's frequency without bias from the share of supporting reports.
-
-    Attributes:
-        space: The k categories.
 
     Source:
         Wang, Blocki, Li and Jha, "Locally differentially private protocols for frequency estimation", USENIX
@@ -85,9 +81,8 @@ class FrequencyOracle(MechanismFamily):
     def support_counts(self, reports: ArrayLike) -> NDArray[np.int64]:
         """Return the number of reports that support each category, array (categories,).
 
-        Args:
-            reports: Array (reports, ...), as a sampler draws them: positions; k bits; (a, b, bucket) of a hash; or
-                the positions of a subset. Others are an `InputError`.
+        Reports are an array (reports, ...), as a sampler draws them: positions; k bits; (a, b, bucket) of a hash;
+        or the positions of a subset. Others are an `InputError`.
         """
 
     def estimate_variance(self, frequency: float, reports: int) -> float:
@@ -116,13 +111,9 @@ class UnaryEncoding(FrequencyOracle):
 
     ``symmetric`` (basic RAPPOR, one time): p = e^(epsilon/2) / (e^(epsilon/2) + 1), q = 1 - p. ``optimised``: p =
     1/2, q = 1 / (e^epsilon + 1), the least variance for rare categories. Two secrets change two bits, so the
-    likelihood ratio is at most p (1 - q) / (q (1 - p)) = e^epsilon, and attains it. Raises `InputError` if epsilon
-    is not positive, there is one category only, or the kind is unknown.
-
-    Args:
-        space: The k categories, at least 2.
-        epsilon: A pure number.
-        kind: ``"symmetric"`` or ``"optimised"``.
+    likelihood ratio is at most p (1 - q) / (q (1 - p)) = e^epsilon, and attains it. There are at least 2
+    categories, and epsilon is a pure number. Raises `InputError` if epsilon is not positive, there is one category
+    only, or the kind is unknown.
 
     Source:
         Erlingsson, Pihur and Korolova, "RAPPOR", CCS 2014; Wang, Blocki, Li and Jha, USENIX Security 2017, section
@@ -237,13 +228,9 @@ class SubsetSelection(FrequencyOracle):
     """Reports a set of d categories; sets with the secret are e^epsilon times as likely as others.
 
     The secret's category is in it with probability p = d e^epsilon / (d e^epsilon + k - d); given that, the set is
-    uniform. For d = 1 it is randomised response. Raises `InputError` if epsilon is not positive, there is one
-    category only, or d is out of range.
-
-    Args:
-        space: The k categories, at least 2.
-        epsilon: A pure number.
-        size: d, 1 to k - 1; by default the one of least variance for a rare category.
+    uniform. For d = 1 it is randomised response. There are k >= 2 categories, and epsilon is a pure number; d is
+    from 1 to k - 1, by default the one of least variance for a rare category. Raises `InputError` if epsilon is
+    not positive, there is one category only, or d is out of range.
 
     Source:
         Ye and Barg, "Optimal schemes for discrete distribution estimation under locally differential privacy",
@@ -375,23 +362,20 @@ def randomised_response(space: Space, epsilon: float | str) -> Mechanism:
     epsilon-locally differentially private: metric privacy for `hamming`. No value has a probability below 2**-71,
     so beyond an epsilon of about 49 it is more private than requested.
 
-    Raises `InputError` if epsilon is not positive.
-
-    Args:
-        space: The k secrets, which are also the observables.
-        epsilon: A pure number.
+    The secrets are also the observables, and epsilon is a pure number. Raises `InputError` if epsilon is not
+    positive.
 
     Source:
         Warner, "Randomized response", 1965; for k values: Kairouz, Oh and Viswanath, "Extremal mechanisms for
         local differential privacy", 2014.
     """
     guarantee = MetricPrivacy(epsilon, hamming(space))
-    return strictly_private(_responses, exponents_of(space, guarantee), space).promising(guarantee)
 
+    def build(exponents: Floats) -> Floats:
+        matrix = np.exp(-exponents)
+        return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
-def _responses(exponents: Floats) -> Floats:
-    matrix = np.exp(-exponents)
-    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
+    return strictly_private(build, exponents_of(space, guarantee), space).promising(guarantee)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -453,4 +437,4 @@ def categorical(space: Space, epsilon: float | str) -> float:
     """Return a pure epsilon for at least two categories; `InputError` for anything else."""
     if len(space) < 2:
         raise InputError("there is one category only.", "one category needs no protection; pass at least two.")
-    return positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+    return pure_epsilon(epsilon)

@@ -35,13 +35,9 @@ class LocalHashing(FrequencyOracle):
 
     The seed is independent of the secret, and some seeds separate any two secrets, so epsilon is exact for every
     g. Any two secrets collide with the same probability, slightly below 1/g (`collision`). The estimate is
-    unbiased for exactly this p; the literature assumes 1/g. Raises `InputError` if epsilon is not positive, there
-    is one category only, or g is below 2.
-
-    Args:
-        space: The k categories, at least 2.
-        epsilon: A pure number.
-        buckets: g, at least 2; by default the integer nearest to e^epsilon + 1, but at most k.
+    unbiased for exactly this p; the literature assumes 1/g. There are k >= 2 categories, and epsilon is a pure
+    number; g is at least 2, by default the integer nearest to e^epsilon + 1, but at most k. Raises `InputError` if
+    epsilon is not positive, there is one category only, or g is below 2.
 
     Source:
         Wang, Blocki, Li and Jha, USENIX Security 2017, section 4.4 (optimal local hashing); Carter and Wegman,
@@ -63,7 +59,9 @@ class LocalHashing(FrequencyOracle):
         if not 2 <= buckets <= _MOST_CATEGORIES:
             most = f"{_MOST_CATEGORIES:,}"
             raise InputError(f"{buckets} buckets were given.", f"use 2 to {most}; e^epsilon + 1 is best.")
-        assign(self, space=space, buckets=buckets, prime=_prime_from(max(k, buckets)), _epsilon=value)
+        least = max(k, buckets)
+        primes = (n for n in range(least, 2 * least + 2) if all(n % d for d in range(2, math.isqrt(n) + 1)))
+        assign(self, space=space, buckets=buckets, prime=next(primes), _epsilon=value)
 
     @property
     def collision(self) -> Fraction:
@@ -74,8 +72,7 @@ class LocalHashing(FrequencyOracle):
         """
         p, g = self.prime, self.buckets
         low, larger = divmod(p, g)
-        pairs = larger * (low + 1) * low + (g - larger) * low * (low - 1)
-        return Fraction(pairs, p * (p - 1))
+        return Fraction(larger * (low + 1) * low + (g - larger) * low * (low - 1), p * (p - 1))
 
     @property
     def support(self) -> tuple[float, float]:
@@ -188,10 +185,3 @@ class Hashed(Recipe):
         a, b = 1 + below(self.prime - 1, len(rows), words), below(self.prime, len(rows), words)
         bucket = self._tables.draw(self.bucket(a, b, rows).astype(np.intp), words)
         return np.column_stack([a, b, bucket]).astype(np.int64)
-
-
-def _prime_from(number: int) -> int:
-    """Return the least prime that is at least ``number``."""
-    return next(
-        n for n in range(max(2, number), 2 * number + 2) if all(n % d for d in range(2, math.isqrt(n) + 1))
-    )

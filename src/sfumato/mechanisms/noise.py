@@ -31,14 +31,7 @@ class AdditiveNoise(MechanismFamily):
 
     __slots__ = ()
     sensitivity: float
-
-    @property
-    def secrets(self) -> None:
-        """None: the secrets are numbers."""
-
-    @property
-    def observables(self) -> None:
-        """None: the reports are numbers."""
+    secrets = observables = None  # numbers
 
     @property
     def stated_guarantees(self) -> tuple[LocalPrivacy, ...]:
@@ -185,11 +178,7 @@ class NoiseRecipe(Recipe):
     """
 
     __slots__ = ()
-
-    @property
-    def secrets(self) -> None:
-        """None: the answer is any integer."""
-        return
+    secrets = None  # any integer
 
     def draw(self, rows: Integers, words: Words) -> NDArray[np.int64]:
         """Return each answer plus independent noise."""
@@ -200,9 +189,8 @@ class NoiseRecipe(Recipe):
         parts: list[NDArray[np.int64]] = []
         missing = count
         while missing > 0:
-            accepted = self._accepted(min(_BLOCK, 2 * missing + 64), words)[:missing]
-            parts.append(accepted)
-            missing -= len(accepted)
+            parts.append(self._accepted(min(_BLOCK, 2 * missing + 64), words)[:missing])
+            missing -= len(parts[-1])
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
     @abstractmethod
@@ -215,9 +203,7 @@ def rational(value: Rational | float | str, what: str) -> Fraction:
     try:
         fraction = Fraction(value)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise InputError(
-            f"{what} {value!r} is not a number.", "use a number or a fraction such as '1/3'."
-        ) from None
+        raise InputError(f"{what} {value!r} is not a number.", "use a number, or text such as '1/3'.") from None
     if fraction <= 0:
         raise InputError(f"{what} must be positive, but {value} was given.", "use a number above 0.")
     return fraction

@@ -18,7 +18,7 @@ from ..core.immutable import CompactRepr
 from ..errors import InputError, argument
 from ..intervals import Interval, negative, rational_interval
 from ..rounding import about, at_least, at_most, float_below
-from .discrete_laplace import DiscreteLaplace, Staircase
+from .discrete_noise import DiscreteLaplace, Staircase
 from .noise import Noise
 
 _FARTHEST: Final = 1 << 40
@@ -154,9 +154,7 @@ def _epsilon_for(off_by: int, sensitivity: int, failure: Fraction) -> float:
 
     least = math.nextafter(sensitivity / _FARTHEST, math.inf)
     if enough(least):
-        raise InputError(
-            f"noise that may be off by {off_by:,} has a scale of more than 2**40.", "use a coarser unit."
-        )
+        raise InputError(f"noise that may be off by {off_by:,} has a scale above 2**40.", "use a coarser unit.")
     return bisect(enough, *double(enough, fails=least, holds=2 * least)).holds
 
 

@@ -35,16 +35,12 @@ class RateDistortion:
     """A mechanism of nearly the least information for its loss, with bounds.
 
     Attributes:
-        prior: The prior that it was made for.
         slope: b, per unit of the loss.
-        unit: The unit of the loss.
-        loss: Its expected loss.
         information_bits: The least mutual information of secret and report for this loss. The value and upper
             bound are that of this mechanism. Every mechanism of at most this expected loss (with the same support,
             where it is limited) has at least the lower bound, which is computed in floating point, with room for
             its rounding.
         largest_loss: The largest loss that was allowed for any report; ``inf`` if none was named.
-        steps: The number of Newton steps.
     """
 
     mechanism: Mechanism

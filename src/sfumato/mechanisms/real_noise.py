@@ -30,6 +30,12 @@ class RealNoise(AdditiveNoise):
     __slots__ = ()
     study_only: ClassVar[bool] = True
     instead: ClassVar[str] = "DiscreteLaplace, DiscreteGaussian or Staircase, on multiples of a small unit"
+    _epsilon: float
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon that was given; for places per unit of their coordinates."""
+        return self._epsilon
 
     @abstractmethod
     def density(self, value: ArrayLike) -> Floats:
@@ -38,8 +44,7 @@ class RealNoise(AdditiveNoise):
     def simulate(self, answers: ArrayLike, generator: np.random.Generator) -> Floats:
         """Return the answers with textbook noise, in floats: for studies of the noise and of attacks on it."""
         values = numbers(answers, "the answers")
-        noisy: Floats = values + self._noise(values.shape, generator)
-        return noisy
+        return values + self._noise(values.shape, generator)
 
     @abstractmethod
     def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
@@ -80,11 +85,6 @@ class Laplace(RealNoise):
         assign(self, _epsilon=positive(epsilon, "epsilon"), sensitivity=positive(sensitivity, "the sensitivity"))
 
     @property
-    def epsilon(self) -> float:
-        """The epsilon that was given."""
-        return self._epsilon
-
-    @property
     def scale(self) -> float:
         """The scale sensitivity / epsilon."""
         return self.sensitivity / self._epsilon
@@ -101,9 +101,7 @@ class Laplace(RealNoise):
 
     def density(self, value: ArrayLike) -> Floats:
         """Return exp(-|x| / scale) / (2 scale)."""
-        x = numbers(value, "the noise")
-        densities: Floats = np.exp(-np.abs(x) / self.scale) / (2 * self.scale)
-        return densities
+        return np.exp(-np.abs(numbers(value, "the noise")) / self.scale) / (2 * self.scale)
 
     def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
         return generator.laplace(scale=self.scale, size=shape)
@@ -113,11 +111,8 @@ class Laplace(RealNoise):
 class Gaussian(RealNoise):
     """Normal noise: (epsilon, delta)-private in real numbers for every epsilon and its `delta`.
 
-    Raises `InputError` if an argument is not positive.
-
-    Args:
-        sigma: The standard deviation, positive.
-        sensitivity: The largest Euclidean distance of two answers, positive.
+    ``sigma`` is the standard deviation, and the sensitivity the largest Euclidean distance of two answers. Raises
+    `InputError` if an argument is not positive.
 
     Source:
         Balle and Wang, "Improving the Gaussian mechanism for differential privacy: analytical calibration and
@@ -173,8 +168,7 @@ class Gaussian(RealNoise):
     def density(self, value: ArrayLike) -> Floats:
         """Return the normal density."""
         x = numbers(value, "the noise") / self.sigma
-        densities: Floats = np.exp(-(x**2) / 2) / (self.sigma * math.sqrt(2 * math.pi))
-        return densities
+        return np.exp(-(x**2) / 2) / (self.sigma * math.sqrt(2 * math.pi))
 
     def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
         return generator.normal(scale=self.sigma, size=shape)
@@ -213,12 +207,8 @@ class PlanarLaplace(RealNoise):
     """Density epsilon**2 / (2 pi) exp(-epsilon r) at distance r: epsilon-private per unit, in real numbers.
 
     For studies only: in doubles the last bits of a report reveal the secret. To release places use
-    `PlanarGeometric`, which is exact. Raises `InputError` if epsilon is not positive. Raises `UnitError` if its
-    unit does not fit.
-
-    Args:
-        epsilon: Per unit; a number or text such as ``"0.6/km"``.
-        unit: The unit of the coordinates.
+    `PlanarGeometric`, which is exact. Epsilon is per unit of the coordinates; a number or text such as
+    ``"0.6/km"``. Raises `InputError` if epsilon is not positive. Raises `UnitError` if its unit does not fit.
 
     Source:
         Andrés, Bordenabe, Chatzikokolakis and Palamidessi, "Geo-indistinguishability", CCS 2013, section 4.
@@ -241,11 +231,6 @@ class PlanarLaplace(RealNoise):
         assign(self, _epsilon=positive(rate, "epsilon"), sensitivity=1.0, unit=units.canonical(unit))
 
     @property
-    def epsilon(self) -> float:
-        """The epsilon that was given, per unit of the coordinates."""
-        return self._epsilon
-
-    @property
     def absolute(self) -> float:
         """The mean distance from secret to report, 2 / epsilon."""
         return 2 / self._epsilon
@@ -263,10 +248,7 @@ class PlanarLaplace(RealNoise):
     def density(self, value: ArrayLike) -> Floats:
         """Return epsilon**2 / (2 pi) exp(-epsilon r) for offsets (..., 2), per unit of area."""
         x = _points(value, "the offsets")
-        densities: Floats = (
-            self._epsilon**2 / (2 * math.pi) * np.exp(-self._epsilon * np.hypot(x[..., 0], x[..., 1]))
-        )
-        return densities
+        return self._epsilon**2 / (2 * math.pi) * np.exp(-self._epsilon * np.hypot(x[..., 0], x[..., 1]))
 
     def cdf(self, radius: ArrayLike) -> Floats:
         """Return the probability of a report within a distance, 1 - (1 + epsilon r) exp(-epsilon r).
@@ -346,22 +328,20 @@ def epsilon_before_rounding(target: float, step: float, widest: float, precision
     Raises `InputError` if an argument is not positive. Raises `InfeasibleError` if no epsilon reaches the target.
     """
     most = positive(target, "epsilon")
-    epsilon_of_noise = bisect(
-        lambda epsilon: _reaches(epsilon, target, step, widest, precision), fails=most, holds=0.0, steps=200
-    ).holds
+
+    def reaches(epsilon: float) -> bool:
+        try:
+            return rounded_epsilon(epsilon, step, widest, precision) <= target
+        except InfeasibleError:
+            return False
+
+    epsilon_of_noise = bisect(reaches, fails=most, holds=0.0, steps=200).holds
     if epsilon_of_noise < target * 1e-12:
         raise InfeasibleError(
             f"no noise has at most epsilon {target:g} on a grid of {step:g} within {widest:g}.",
             "use larger cells, a smaller radius, or PlanarGeometric, which is exact.",
         )
     return epsilon_of_noise
-
-
-def _reaches(epsilon: float, target: float, step: float, widest: float, precision: float) -> bool:
-    try:
-        return rounded_epsilon(epsilon, step, widest, precision) <= target
-    except InfeasibleError:
-        return False
 
 
 def _points(value: ArrayLike, what: str) -> Floats:
@@ -375,12 +355,8 @@ def _points(value: ArrayLike, what: str) -> Floats:
 class ContinuousStaircase(RealNoise):
     """Staircase noise in real numbers: the least expected absolute value of all epsilon-private noise.
 
+    ``share`` is that of a stair before its fall, from 0 to 1; by default 1 / (1 + exp(epsilon / 2)), the best.
     Raises `InputError` if an argument is out of range.
-
-    Args:
-        epsilon: Positive.
-        sensitivity: Positive.
-        share: The share of a stair before its fall, from 0 to 1; by default 1 / (1 + exp(epsilon / 2)), the best.
 
     Source:
         Geng and Viswanath, 2016, theorem 3 and equation 54.
@@ -399,11 +375,6 @@ class ContinuousStaircase(RealNoise):
         object.__setattr__(self, "share", best if share is None else share)
 
     @property
-    def epsilon(self) -> float:
-        """The epsilon that was given."""
-        return self._epsilon
-
-    @property
     def absolute(self) -> float:
         """The expected absolute noise; for the best share sensitivity / (2 sinh(epsilon / 2))."""
         return self._moment(1)
@@ -418,8 +389,7 @@ class ContinuousStaircase(RealNoise):
         stairs, within = np.divmod(np.abs(numbers(value, "the noise")) / self.sensitivity, 1.0)
         b = math.exp(-self._epsilon)
         top = (1 - b) / (2 * self.sensitivity * (self.share + b * (1 - self.share)))
-        densities: Floats = top * np.exp(-self._epsilon * (stairs + (within >= self.share)))
-        return densities
+        return top * np.exp(-self._epsilon * (stairs + (within >= self.share)))
 
     def _noise(self, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
         b, size = math.exp(-self._epsilon), shape
@@ -427,8 +397,7 @@ class ContinuousStaircase(RealNoise):
         early = generator.random(size) < self.share / (self.share + b * (1 - self.share))
         u = generator.random(size)
         within = np.where(early, self.share * u, self.share + (1 - self.share) * u)
-        noise: Floats = generator.choice([-1.0, 1.0], size=size) * self.sensitivity * (stairs + within)
-        return noise
+        return generator.choice([-1.0, 1.0], size=size) * self.sensitivity * (stairs + within)
 
     def _moment(self, power: int) -> float:
         """Return E |noise|**power for power 1 or 2, from the moments of the stair and of the place in it."""

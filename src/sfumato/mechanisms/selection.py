@@ -10,11 +10,11 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Mechanism, Metric, MetricPrivacy, Space, shortest_paths, units
+from ..core import Mechanism, Metric, MetricPrivacy, Space, shortest_paths
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import assign
 from ..errors import InputError
-from .family import MechanismFamily, check_listable, positive
+from .family import MechanismFamily, check_listable, pure_epsilon
 from .strict_privacy import lower_exponents
 
 Convention = Literal["mcsherry-talwar", "introductory"]
@@ -176,15 +176,7 @@ class PermuteAndFlip(_Selection):
 
         p(y|s) = a(y) * integral over t from 0 to 1 of the product over z != y of (1 - t a(z)).
 
-    Raises `InputError` if epsilon is not positive.
-
-    Args:
-        table: The utilities.
-        epsilon: A pure number.
-
-    Attributes:
-        promised: The epsilon that was given.
-        rate: The factor of the utility.
+    Epsilon is a pure number. Raises `InputError` if epsilon is not positive.
 
     Source:
         McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private selection", 2020. Proof:
@@ -202,7 +194,7 @@ class PermuteAndFlip(_Selection):
     rate: float
 
     def __init__(self, table: UtilityTable, epsilon: float | str) -> None:
-        value = positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+        value = pure_epsilon(epsilon)
         assign(self, table=table, promised=value, rate=value / table.sensitivity / (1 if table.monotone else 2))
 
     @property
@@ -234,24 +226,15 @@ class PermuteAndFlip(_Selection):
 class ExponentialMechanism(_Selection):
     """The exponential mechanism p(y|s) proportional to exp(rate u(s, y)), in a named convention.
 
-    ==================  =================  =========================== convention          rate
-    guarantee ==================  =================  =========================== "mcsherry-talwar"   epsilon/(2
-    Delta)  epsilon between neighbours "introductory"      epsilon/Delta      2 epsilon between neighbours
-    ==================  =================  ===========================
-
+    In the convention "mcsherry-talwar" the rate is epsilon / (2 Delta), and the guarantee is epsilon between
+    neighbours. In "introductory" the rate is epsilon / Delta, and the guarantee 2 epsilon between neighbours.
     Texts that use the second and call it epsilon-private are wrong by a factor of two. The log likelihood ratios
     of two neighbours range over an interval of length `bounded_range`: at most 2 rate Delta, and at most rate
     Delta for monotone utilities or a normaliser that is the same for all secrets. `epsilon` is that of this table.
-    Raises `InputError` if epsilon is not positive or the convention is unknown.
-
-    Args:
-        table: The utilities.
-        epsilon: The convention's epsilon, a pure number.
-        convention: ``"mcsherry-talwar"`` or ``"introductory"``; there is no default.
+    The argument is the epsilon of the convention, a pure number. Raises `InputError` if it is not positive or the
+    convention is unknown.
 
     Attributes:
-        parameter: The epsilon that was given.
-        rate: The factor of the utility.
         promised: The epsilon guaranteed for every table of this sensitivity.
 
     Source:
@@ -276,7 +259,7 @@ class ExponentialMechanism(_Selection):
     def __init__(self, table: UtilityTable, epsilon: float | str, convention: Convention) -> None:
         if convention not in CONVENTIONS:
             raise InputError(f"the convention {convention!r} is unknown.", f"use one of {', '.join(CONVENTIONS)}.")
-        value = positive(units.parse(epsilon, per=True, unit="", what="epsilon"), "epsilon")
+        value = pure_epsilon(epsilon)
         share, promise = CONVENTIONS[convention]
         assign(self, table=table, parameter=value, convention=convention)
         assign(self, rate=share * value / table.sensitivity, promised=promise * value)
@@ -286,8 +269,7 @@ class ExponentialMechanism(_Selection):
         """The largest log likelihood ratio of neighbours in this table, in floating point."""
         s, t = np.nonzero(self.table.neighbours)
         normal = self._log_normaliser
-        ratios = self.rate * self.table.differences - (normal[s] - normal[t])[:, None]
-        return float(ratios.max())
+        return float((self.rate * self.table.differences - (normal[s] - normal[t])[:, None]).max())
 
     @property
     def bounded_range(self) -> float:

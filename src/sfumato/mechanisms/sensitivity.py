@@ -36,10 +36,8 @@ _POWERS = {
 class Sensitivity(CompactRepr):
     """The largest distance of the answers to two neighbouring data sets.
 
-    Attributes:
-        norm: 1 or 2, the norm in which vectors of answers are compared.
-        relation: Which data sets are neighbours.
-        witness: Two neighbours that attain it; None for a bound, or without neighbours.
+    Vectors of answers are compared in the norm 1 or 2. The witness is two neighbours that attain it; None for a
+    bound, or without neighbours.
     """
 
     value: float
@@ -228,10 +226,6 @@ class JointQueries(CompactRepr):
     answers by their sensitivities at once; otherwise `sensitivity` of the vector of queries gives less. Raises
     `InputError` if there is no query, the numbers differ, or one is not positive.
 
-    Attributes:
-        sensitivities: Delta_i.
-        epsilons: epsilon_i.
-
     Source:
         Dwork and Roth, "The algorithmic foundations of differential privacy", theorem 3.14.
 
@@ -275,9 +269,7 @@ class JointQueries(CompactRepr):
             raise InputError(f"the rule {rule!r} is unknown.", f"use one of {', '.join(get_args(Rule))}.")
         of_sensitivity, of_weight = _POWERS[rule]
         if weights is not None and (not of_weight or len(weights) != len(sensitivities)):
-            raise InputError(
-                "weights were given that this rule cannot use.", "pass one per query, for a least-... rule."
-            )
+            raise InputError("this rule cannot use these weights.", "pass one per query, for a least-... rule.")
         total, importance = positive(epsilon, "epsilon"), weights or [1.0] * len(sensitivities)
         parts = [
             positive(d, "a sensitivity") ** of_sensitivity * positive(w, "a weight") ** of_weight

@@ -8,9 +8,9 @@ likelihood ratio. Three steps repair it:
 
 1. Envelope: each column becomes its smallest majorant that satisfies every ratio,
    x'(s) = max over s' of exp(-e(s', s)) x(s').
-2. Rows are divided by their sums, which moves ratios by as much as the sums differ. 3. The smallest share of a
-constant mechanism that makes every ratio strict again is
-   mixed in. A constant mechanism reveals nothing, so it also restores the distortion.
+2. Rows are divided by their sums, which moves ratios by as much as the sums differ.
+3. The smallest share of a constant mechanism that makes every ratio strict again is mixed in. A constant mechanism
+   reveals nothing, so it also restores the distortion.
 """
 
 from __future__ import annotations
@@ -65,14 +65,10 @@ def lower_exponents(
 ) -> Mechanism:
     """Return the mechanism that ``build`` gives for a scale slightly below 1.
 
-    Args:
-        build: From a scale to a stochastic matrix (n, m) that satisfies ``scale * exponents``, up to rounding.
-        exponents: Exponents that the integers must satisfy, array of any shape.
-        secrets: The n secrets.
-        observables: The m observables.
-        reached: Where a positive probability is needed, array (n, m); by default everywhere.
-        span: The largest exponent that ``build`` takes, where it is above ``exponents``.
-        ratios: How many ratios of the matrix are multiplied where it is used.
+    ``build`` takes a scale to a stochastic matrix (n, m) that satisfies ``scale * exponents`` up to rounding. The
+    integers satisfy ``exponents``, an array of any shape. A positive probability is needed where ``reached``,
+    array (n, m), is true, by default everywhere. ``span`` is the largest exponent that ``build`` takes, where it
+    is above these, and ``ratios`` the number of ratios of the matrix that are multiplied where it is used.
     """
     positive = exponents[np.isfinite(exponents) & (exponents > 0)]
     matrix = build(1.0)
@@ -141,7 +137,9 @@ def repair_to_private(
     if exponents is not None:
         n = len(columns)
         required = floats(exponents, "the array of exponents", shape=(n, n), infinite=True)
-        allowed = merge_close_secrets(_within(required, margin, _rounding(columns.shape[1])))
+        # The constant may lift entries that needed two words to one word, so the rounding to one word counts.
+        rounding = float(_RATIO + 4 * 0.5**ONE_WORD * (1 / FINE + columns.shape[1] ** 2))
+        allowed = merge_close_secrets(_within(required, margin, rounding))
         columns = _envelope(columns, allowed)
     rows: Floats = columns / columns.sum(axis=1, keepdims=True)
     constant = rows.max(axis=0)
@@ -154,14 +152,6 @@ def repair_to_private(
     if distance is not None and prior is not None and minimum > 0:
         share = max(share, _share_for_distortion(rows, prior, distance, minimum * (1 + margin)))
     return (1 - share) * rows + share * constant, share
-
-
-def _rounding(observables: int) -> float:
-    """Return the most by which rounding to integers moves the logarithm of a ratio, with a reserve.
-
-    The constant may lift entries that needed two words to one word, so that case counts.
-    """
-    return float(_RATIO + 4 * 0.5**ONE_WORD * (1 / FINE + observables**2))
 
 
 def _within(exponents: Floats, margin: float, least: float) -> Floats:

@@ -82,7 +82,7 @@ def test_usual_cells_are_over_the_table():
 
 
 def test_what_cannot_be_coarsened():
-    with pytest.raises(InputError, match="nothing says where people are"):
+    with pytest.raises(InputError, match="no table of where people are"):
         coarsened(RAW)
     with pytest.raises(InputError, match="farther from the centre"):
         coarsened(RAW, sf.Grid.covering("2 km x 2 km around 50,2.34", cell="500 m"))

@@ -129,9 +129,7 @@ def _locate(cells: Cells, plane: Projection, xy: Floats) -> NDArray[np.intp]:
 def _usual_cells(noise: CoordinateNoise, plane: Projection) -> Cells:
     """Return about a hundred cells over the places of the table."""
     if noise.remap is None:
-        raise InputError(
-            f"{noise!r} has no table, so nothing says where people are.", "give cells that cover the places."
-        )
+        raise InputError(f"{noise!r} has no table of where people are.", "give cells that cover the places.")
     targets = noise.remap.arrays()[1]
     margin = 500 / noise.epsilon
     low, high = targets.min(axis=0) - margin, targets.max(axis=0) + margin
@@ -142,9 +140,7 @@ def _usual_cells(noise: CoordinateNoise, plane: Projection) -> Cells:
 
 def _plane(noise: CoordinateNoise) -> Projection:
     if noise.projection is None:
-        raise InputError(
-            "this noise is for points of a plane, and cells are on the ground.", "make it with a Projection."
-        )
+        raise InputError("this noise is for points of a plane, not for the ground.", "make it with a Projection.")
     return noise.projection
 
 
@@ -172,12 +168,9 @@ class TableShares(CompactRepr):
 def table_shares(noise: CoordinateNoise, points_m: Floats, most: int) -> TableShares | None:
     """Return the probabilities of the reports of noise with a table for people at some points.
 
-    Raises `InputError` if the noise has no projection or no table.
-
-    Args:
-        noise: The noise, with a projection and a table.
-        points_m: Where people are, within the reach, metres east and north, array (n, 2).
-        most: The largest number of probabilities; None is returned where there are more.
+    ``points_m`` is where people are, within the reach, metres east and north, array (n, 2). None is returned where
+    there would be more than ``most`` probabilities. Raises `InputError` if the noise has no projection or no
+    table.
 
     Source:
         docs/proofs/planar-noise.md.

@@ -82,6 +82,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     reach_m: float
     remap: PlaneRemap | None
     noise: LatticeNoise = field(init=False)
+    secrets = observables = None  # points
 
     def __init__(
         self,
@@ -98,7 +99,9 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         if self.step_m > _LONGEST_M:
             raise InputError("the step is longer than half around the Earth.", "use a step such as '2 m'.")
         assign(self, projection=projection, reach_m=reach_m, remap=remap)
-        if remap is not None and not _farthest(remap) <= reach_m * (1 + _ROUNDING):
+        with np.errstate(over="ignore"):  # infinitely far away is beyond every reach
+            farthest = 0.0 if remap is None else float(np.hypot(*remap.arrays()[1].T).max())
+        if not farthest <= reach_m * (1 + _ROUNDING):
             raise InputError(
                 f"a place of the table is farther than the reach of {reach_m / 1000:,.6g} km from the centre.",
                 "make the table of places within the reach, with for_places.",
@@ -115,21 +118,12 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     @property
     def promise(self) -> CoordinatePrivacy:
         """The guarantee for any two places, with its slack; `sfumato.proofs.prove_planar_noise` proves it."""
-        projected = self.projection is not None
-        return CoordinatePrivacy(self.epsilon, "km", slack(self.step_m, projected=projected))
+        return CoordinatePrivacy(self.epsilon, "km", slack(self.step_m, projected=self.projection is not None))
 
     @property
     def stated_guarantees(self) -> tuple[CoordinatePrivacy, ...]:
         """The guarantee of `promise`."""
         return (self.promise,)
-
-    @property
-    def secrets(self) -> None:
-        """None: the secrets are points."""
-
-    @property
-    def observables(self) -> None:
-        """None: the reports are points."""
 
     def supports(self, capability: Capability) -> bool:
         """Return whether the capability is reports for points."""
@@ -261,12 +255,8 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
 
         With a projection distances are on the ground, which are shorter than on the plane by at most its stretch.
         The attacker knows the places and their weights. If the table in use is that of other places, the lower
-        bound of their error is poor. Raises `InputError` if an array is not as described.
-
-        Args:
-            points_m: True places, metres east and north, array (n, 2).
-            weights: How often, array (n,), at least 0 and not all 0.
-            fineness: Of the table where none is in use.
+        bound of their error is poor. Arguments are those of `for_places`; the fineness is that of the table where
+        none is in use. Raises `InputError` if an array is not as described.
         """
         x = self._inside(points_m)
         table = self.remap or PlaneRemap.of(x, weights, self._plane_epsilon, self.step_m, fineness)
@@ -277,11 +267,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
     def blind(self, points_m: ArrayLike, weights: ArrayLike) -> Bracket:
         """Return the mean distance of the best guess without a report from the truth, between bounds.
 
-        Raises `InputError` if an array is not as described.
-
-        Args:
-            points_m: True places, metres east and north, array (n, 2).
-            weights: How often, array (n,), at least 0 and not all 0.
+        Arguments are those of `for_places`. Raises `InputError` if an array is not as described.
         """
         from scipy.sparse import csr_array
 
@@ -340,11 +326,6 @@ def _round(length: float) -> str:
     """Return a length with one digit, no longer than the one given, as text."""
     size = 10.0 ** math.floor(math.log10(length))
     return f"{math.floor(length / size * (1 + 1e-9)) * size:.12g} m"
-
-
-def _farthest(remap: PlaneRemap) -> float:
-    with np.errstate(over="ignore"):  # infinitely far away is beyond every reach
-        return float(np.hypot(*remap.arrays()[1].T).max())
 
 
 def _round_rate(rate: Fraction) -> Fraction:

@@ -27,7 +27,7 @@ from ...core.arrays import Floats
 from ...core.immutable import Immutable, assign
 from ...errors import InputError
 from ...sampling import ScalarCoins
-from ..discrete_laplace import LaplaceNoise
+from ..discrete_noise import LaplaceNoise
 from ..noise import check_scale
 
 _BLOCK: Final = 1 << 15  # tries at a time: what a block needs stays in the processor's cache
@@ -56,13 +56,9 @@ class LatticeNoise(Immutable):
     Both coordinates are discrete Laplace noise of a rational slope just below rate / sqrt(2). The pair is accepted
     with probability exp(-(rate |z| - slope (|i| + |j|))), whose exponent is never negative, as |i| + |j| <=
     sqrt(2) |z|. About pi / 4 of all pairs are accepted where the rate is small. No float decides about a draw,
-    whose time depends on the noise alone. Raises `InputError` if the rate is not positive, or too small for the
-    words that samplers use.
-
-    Attributes:
-        rate: Per step, a positive rational number.
-        exponent: The exponent of the acceptance.
-        proposal: The noise of each coordinate.
+    whose time depends on the noise alone. The rate is per step, ``exponent`` that of the acceptance, and
+    ``proposal`` the noise of each coordinate. Raises `InputError` if the rate is not positive, or too small for
+    the words that samplers use.
 
     Source:
         docs/proofs/planar-noise.md; the coins are those of Canonne, Kamath and Steinke, "The discrete Gaussian for
@@ -91,9 +87,10 @@ class LatticeNoise(Immutable):
         parts: list[NDArray[np.int64]] = []
         missing = count
         while missing > 0:
-            accepted = self._accepted(min(_BLOCK, missing + missing // 2 + 16), words)[:missing]
-            parts.append(accepted)
-            missing -= len(accepted)
+            tries = min(_BLOCK, missing + missing // 2 + 16)
+            proposed = self.proposal.noise(2 * tries, words).reshape(tries, 2)
+            parts.append(proposed[self.exponent.accepted(proposed, words)][:missing])
+            missing -= len(parts[-1])
         return np.concatenate(parts) if parts else np.empty((0, 2), dtype=np.int64)
 
     def noise_one(self, coins: ScalarCoins) -> tuple[int, int]:
@@ -102,10 +99,6 @@ class LatticeNoise(Immutable):
             i, j = coins.signed(self.proposal.scale), coins.signed(self.proposal.scale)
             if self.exponent.accepted_one(i, j, coins):
                 return i, j
-
-    def _accepted(self, tries: int, words: Words) -> NDArray[np.int64]:
-        proposed = self.proposal.noise(2 * tries, words).reshape(tries, 2)
-        return np.asarray(proposed[self.exponent.accepted(proposed, words)])
 
     @property
     def acceptance(self) -> Bracket:
@@ -164,9 +157,7 @@ class RootExponent:
         accepted = np.ones(len(offsets), dtype=bool)
         alive, thrown = np.arange(len(offsets)), 0
         while alive.size:
-            odd = self._first_failure_odd(
-                offsets[alive], x[alive], error[alive] * doubt, times[alive], words, doubt
-            )
+            odd = self._fails_odd(offsets[alive], x[alive], error[alive] * doubt, times[alive], words, doubt)
             accepted[alive[~odd]] = False
             alive, thrown = alive[odd], thrown + 1
             alive = alive[times[alive] > thrown]
@@ -184,7 +175,7 @@ class RootExponent:
                 return False
         return True
 
-    def _first_failure_odd(
+    def _fails_odd(
         self, offsets: Integers, x: Floats, error: Floats, times: Integers, words: Words, doubt: float
     ) -> Truths:
         """Throw coins of probability exp(-x / t): whether x / t, x / 2t, ... first fail at an odd number."""
@@ -230,13 +221,11 @@ def mean_length(rate: Fraction) -> Bracket:
     a, whole = float(rate), normaliser(rate)
     if rate <= _SMALL:
         most = 4 * math.pi / a**3
-        lengths = _widen(most - _CUBES / (2 * math.pi) ** 2, most)
+        sums = _widen(most - _CUBES / (2 * math.pi) ** 2, most)
     else:
         least, reach = _sum(a, 1)
-        lengths = _widen(least, least + _beyond(a, reach)[1])
-    return Bracket.between(
-        lengths.lower / whole.upper * (1 - _ROUNDING), lengths.upper / whole.lower * (1 + _ROUNDING)
-    )
+        sums = _widen(least, least + _beyond(a, reach)[1])
+    return Bracket.between(sums.lower / whole.upper * (1 - _ROUNDING), sums.upper / whole.lower * (1 + _ROUNDING))
 
 
 def share_beyond(rate: Fraction, distance: Floats) -> Floats:
@@ -250,8 +239,7 @@ def share_beyond(rate: Fraction, distance: Floats) -> Floats:
         decay = math.exp(a * math.sqrt(0.5)) * np.exp(-t)
     else:  # the first factor may be no float; rounding is on the larger side
         decay = np.exp(np.minimum(a * (math.sqrt(2) * (1 + 2.0**-50) - distance), 0.0))
-    share: Floats = np.minimum((1 + t) * decay * (1 + _ROUNDING), 1.0)
-    return share
+    return np.minimum((1 + t) * decay * (1 + _ROUNDING), 1.0)
 
 
 def _sum(a: float, power: int) -> tuple[float, int]:

@@ -37,12 +37,9 @@ _PAIRS: Final = 1 << 20  # of cells and places at a time
 class RemapWindow(Immutable, CompactRepr):
     """Square cells of lattice points that fill a rectangle, and the place that each stands for.
 
-    Raises `InputError` if a width is not positive, or an array has another shape or a number that is none.
-
-    Attributes:
-        corner: The least column and row of the rectangle in steps, array (2,).
-        width: The width of a cell in steps.
-        targets: Metres east and north, array (columns, rows, 2).
+    ``corner`` is the least column and row in steps, ``width`` that of a cell in steps, and ``targets`` are metres
+    east and north, array (columns, rows, 2). Raises `InputError` if a width is not positive, or an array has
+    another shape or a number that is none.
     """
 
     corner: NDArray[np.int64]
@@ -53,9 +50,7 @@ class RemapWindow(Immutable, CompactRepr):
         corner = np.asarray(self.corner)
         width = integer(self.width)
         if width is None or width < 1 or corner.shape != (2,) or corner.dtype.kind not in "iu":
-            raise InputError(
-                "a window of the table has no whole corner and width.", "pass integers, as a table has."
-            )
+            raise InputError("a window of the table has no whole corner and width.", "pass integers.")
         targets = floats(self.targets, "the table of places", shape=(None, None, 2))
         if not targets.size:
             raise InputError("a window of the table has no cell.", "pass at least one.")
@@ -77,8 +72,7 @@ class RemapWindow(Immutable, CompactRepr):
 
     def holds(self, reports: Integers) -> NDArray[np.bool_]:
         """Return which lattice points, array (n, 2), are inside, array (n,)."""
-        inside = (reports >= self.corner) & (reports < self.corner + self.size)
-        return np.asarray(inside.all(axis=1), dtype=bool)
+        return np.asarray(((reports >= self.corner) & (reports < self.corner + self.size)).all(axis=1), dtype=bool)
 
     def places(self, reports: Integers) -> Floats:
         """Return the place of each lattice point, array (n, 2); for one outside, of the nearest inside."""
@@ -91,11 +85,9 @@ class PlaneRemap(Immutable):
     """A table from reports to places: windows in each other, the finest first.
 
     A report takes the place of the finest window's cell that it is in; beyond the last window, of that window's
-    nearest lattice point. The table uses the report only, so every guarantee before it holds after it. Raises
-    `InputError` if there is no window, or one is not inside the next or cuts a cell of it.
-
-    Attributes:
-        windows: The windows. Each is inside the next, and fills whole cells of it.
+    nearest lattice point. The table uses the report only, so every guarantee before it holds after it. Each window
+    is inside the next, and fills whole cells of it. Raises `InputError` if there is no window, or one is not
+    inside the next or cuts a cell of it.
 
     Source:
         Chatzikokolakis, ElSalamouny and Palamidessi, "Efficient utility improvement for location privacy", PETS
@@ -112,9 +104,7 @@ class PlaneRemap(Immutable):
             low, high = inner.corner - outer.corner, inner.corner + inner.size - outer.corner
             ends = np.concatenate([low, high])
             if (ends < 0).any() or (ends > np.tile(outer.size, 2)).any() or (ends % outer.width).any():
-                raise InputError(
-                    "a window of the table cuts cells of the next.", "make each fill whole cells of the next."
-                )
+                raise InputError("a window of the table cuts cells of the next.", "let each fill whole cells.")
 
     @classmethod
     def of(
@@ -210,9 +200,7 @@ def weighted(points_m: ArrayLike, weights: ArrayLike) -> tuple[Floats, Floats]:
     w = floats(weights, "the weights", shape=(None,))
     x = floats(points_m, "the places", shape=(len(w), 2))
     if (w < 0).any() or not w.any():
-        raise InputError(
-            "a weight is negative or all are zero.", "use weights of at least 0, such as counts of visits."
-        )
+        raise InputError("a weight is negative or all are zero.", "use weights of at least 0, such as counts.")
     distinct, where, _ = distinct_points(x[w > 0])
     mass = np.asarray(np.bincount(where, weights=w[w > 0] / w.max()), dtype=np.float64)
     return distinct, mass / mass.sum()
@@ -239,18 +227,17 @@ def _fit(
     if not (0 < fineness <= 1 and epsilon > 0):
         raise InputError(f"the fineness {fineness} is not above 0 and up to 1.", "use 0.1.")
     width = max(1, int(fineness / (epsilon * float(step_m))))
-    while (cells := _cells(frames := _frames(x, epsilon, step_m, width))) > CELLS:
+    while True:
+        frames = _frames(x, epsilon, step_m, width)
+        cells = sum(int(np.prod(size // wide)) for _, size, wide in frames)
+        if cells <= CELLS:
+            return frames, width
         width = width * 5 // 4 + 1
         if width * epsilon * float(step_m) > 1:
             raise InputError(
                 f"a table of places with cells as wide as 1 / epsilon has {cells:,}, more than {CELLS:,}.",
                 "use a smaller region or a smaller epsilon.",
             )
-    return frames, width
-
-
-def _cells(frames: list[tuple[NDArray[np.int64], NDArray[np.int64], int]]) -> int:
-    return sum(int(np.prod(size // width)) for _, size, width in frames)
 
 
 def _group(x: Floats, w: Floats, side: float) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from ...divergences import Rows, distributions, single
 from ...errors import InputError
 from ...rounding import UNIT
 from .law import LARGEST, Atoms, atoms, positive_part, rare, split, tilted, window
-from .mechanism import FARTHEST, Tupling, check_dummies
+from .mechanism import FARTHEST, Tupling, check_delta, check_dummies, check_epsilon
 
 _COARSE: Final = 2**10
 _FARTHEST_DOWN: Final = -700.0
@@ -136,11 +136,8 @@ class PairAccountant:
     def epsilon(self, delta: float, tolerance: float = 1e-6) -> Bracket:
         """Return bounds of the least epsilon of at least 0 for a delta.
 
-        Raises `InputError` if delta or the tolerance is out of range.
-
-        Args:
-            delta: From 0 to 1; at 0 it is the pure epsilon, which dummies never lower.
-            tolerance: The wanted distance of the bounds, in nats.
+        Delta is from 0 to 1; at 0 the result is the pure epsilon, which dummies never lower. The tolerance is the
+        wanted distance of the bounds, in nats. Raises `InputError` if delta or the tolerance is out of range.
         """
         check_delta(delta)
         _check_tolerance(tolerance)
@@ -263,18 +260,6 @@ def first_spacing(given: Atoms, copies: int, points: int) -> float:
 
 def _defect(distribution: Floats) -> float:
     return abs(math.fsum(distribution.tolist()) - 1.0)
-
-
-def check_epsilon(epsilon: float) -> None:
-    """Refuse an epsilon that is not from 0 to 700 (`InputError`)."""
-    if not 0 <= epsilon <= FARTHEST:
-        raise InputError(f"epsilon is {epsilon}.", f"use a number from 0 to {FARTHEST:g}.")
-
-
-def check_delta(delta: float) -> None:
-    """Refuse a delta that is not from 0 to 1 (`InputError`)."""
-    if not 0 <= delta <= 1:
-        raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-3.")
 
 
 def _check_tolerance(tolerance: float) -> None:

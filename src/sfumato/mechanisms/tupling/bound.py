@@ -18,8 +18,8 @@ from .mechanism import check_dummies
 class PublishedBound:
     """(epsilon, delta)-distribution privacy by Hoeffding's inequality, with uniform dummies.
 
-    epsilon = ln((k + (alpha + beta) m) / (k (1 - kappa) - alpha m)) delta   = kappa + 2 (1 - kappa) exp(-2
-    alpha**2 / (k beta**2))
+        epsilon = ln((k + (alpha + beta) m) / (k (1 - kappa) - alpha m))
+        delta   = kappa + 2 (1 - kappa) exp(-2 alpha**2 / (k beta**2))
 
     It holds for all distributions that make a report of probability above beta with probability at most kappa
     (`mass_above`), and for every inner mechanism. It is often vacuous where the exact values of `FamilyAccountant`

@@ -19,6 +19,7 @@ from ...rounding import power
 from .accountant import first_spacing
 from .family import FamilyAccountant
 from .law import Atoms, Law, atoms, positive_part, split, window
+from .mechanism import check_epsilon
 
 FLOOR: Final = 1e-3
 _POWER: Final = 16.0  # of the mean over pairs that stands for their maximum
@@ -98,8 +99,8 @@ def optimised_dummies(
         raise InputError("one of epsilon and delta is needed.", "pass epsilon=0.5, or delta=1e-3.")
     if delta is not None and not 0 < delta < 1:
         raise InputError(f"delta is {delta}.", "use a probability between 0 and 1; at 0 dummies change nothing.")
-    if epsilon is not None and not 0 <= epsilon <= 700:
-        raise InputError(f"epsilon is {epsilon}.", "use a number from 0 to 700.")
+    if epsilon is not None:
+        check_epsilon(epsilon)
     _check_floor(floor)
     inner, k = family.tupling.inner, family.tupling.dummies
 

@@ -15,8 +15,8 @@ from ...core.arrays import Floats, floats, readonly
 from ...core.immutable import CompactRepr, assign
 from ...errors import InputError
 from ...rounding import UNIT
-from .accountant import PairAccountant, check_delta, check_epsilon
-from .mechanism import Tupling
+from .accountant import PairAccountant
+from .mechanism import Tupling, check_delta, check_epsilon
 
 Pairs = NDArray[np.intp]
 
@@ -180,8 +180,7 @@ class FamilyAccountant:
         spread = variance / self.tupling.queries
         root = np.sqrt(spread + centre**2)
         bounds: Floats = np.minimum(1.0, spread / np.maximum(root - centre, 1e-300) / 2 * (1 + 1e-9))
-        slack = self._accountant(*self.pairs[0]).slack
-        return bounds + 2 * slack
+        return bounds + 2 * self._accountant(*self.pairs[0]).slack
 
     def _accountant(self, first: int, second: int) -> PairAccountant:
         tupling = self.tupling

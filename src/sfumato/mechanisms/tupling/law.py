@@ -47,25 +47,15 @@ class Atoms(NamedTuple):
 
 
 class Law(NamedTuple):
-    """A tilted law on the points of a lattice.
+    """A tilted law on the points of a lattice; arrays (2a,)."""
 
-    Attributes:
-        points: Array (2a,), whole numbers: values in units of the spacing.
-        masses: Array (2a,), the law times exp(theta * value - log_scale); they sum to one.
-        moves: Array (2a,), the mass that splitting moved there times its distance, times the same factor.
-        tilt: theta.
-        log_scale: The logarithm of the divisor of the masses.
-        spacing: A power of two.
-        rounding: A bound of the relative error of masses and moves.
-    """
-
-    points: NDArray[np.int64]
-    masses: Floats
-    moves: Floats
-    tilt: float
-    log_scale: float
-    spacing: float
-    rounding: float
+    points: NDArray[np.int64]  # values in units of the spacing
+    masses: Floats  # the law times exp(theta * value - log_scale); they sum to one
+    moves: Floats  # the mass that splitting moved there times its distance, times the same factor
+    tilt: float  # theta
+    log_scale: float  # the logarithm of the divisor of the masses
+    spacing: float  # a power of two
+    rounding: float  # a bound of the relative error of masses and moves
 
     @property
     def values(self) -> Floats:
@@ -114,12 +104,8 @@ def split(given: Atoms, spacing: float) -> Law:
 def window(values: Floats, masses: Floats, copies: int) -> tuple[float, float]:
     """Return (low, high) between which the sum lies, up to exp(-42) on either side.
 
-    Chernoff: the mass beyond b is at most exp(copies K(t) - t b) for every t > 0.
-
-    Args:
-        values: Array (a,).
-        masses: Array (a,), which sum to one.
-        copies: How many independent draws are added.
+    Chernoff: the mass beyond b is at most exp(copies K(t) - t b) for every t > 0. Values are (a,), and masses (a,)
+    with sum one; ``copies`` independent draws are added.
     """
     ends = []
     for sign in (1.0, -1.0):
@@ -209,21 +195,13 @@ def _saddle(values: Floats, masses: Floats) -> float:
 
 
 class Part(NamedTuple):
-    """The mean of the positive part of a sum, per draw.
+    """The mean of the positive part of a sum, per draw."""
 
-    Attributes:
-        value: (1/n) E[(S')_+] of the split law, as computed.
-        error: A bound of its error.
-        moved: E[D_1; S' > 0], the most that splitting adds, as computed.
-        moved_error: A bound of its error.
-        points: The size of the lattice.
-    """
-
-    value: float
-    error: float
-    moved: float
+    value: float  # (1/n) E[(S')_+] of the split law, as computed
+    error: float  # a bound of the error of the value
+    moved: float  # E[D_1; S' > 0], the most that splitting adds, as computed
     moved_error: float
-    points: int
+    points: int  # of the lattice
 
 
 def positive_part(law: Law, copies: int) -> Part | None:

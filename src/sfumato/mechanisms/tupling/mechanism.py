@@ -1,4 +1,4 @@
-"""The tupling mechanism: one report hidden among dummies, in random order."""
+"""The tupling mechanism, which hides one report among dummies in random order."""
 
 from __future__ import annotations
 
@@ -170,11 +170,8 @@ class Tupling(Immutable, Randomizer):
     def log_likelihood(self, tuples: ArrayLike, distribution: ArrayLike) -> Floats:
         """Return ln Q(tuple) for secrets of a given distribution; the order of a tuple does not matter.
 
+        Tuples are positions of observables, array (..., k + 1), and the distribution lam is an array (secrets,).
         Raises `InputError` if the tuples have another length, or hold no positions of observables.
-
-        Args:
-            tuples: Positions of observables, array (..., k + 1).
-            distribution: lam, array (secrets,).
 
         Returns:
             Array of the leading shape; ``-inf`` where a tuple is impossible.
@@ -242,3 +239,15 @@ def check_dummies(dummies: object) -> None:
     number = integer(dummies)
     if number is None or not 0 <= number <= 1 << 31:
         raise InputError(f"the number of dummies is {dummies!r}.", "use an integer from 0, such as 10.")
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Refuse an epsilon that is not from 0 to 700 (`InputError`)."""
+    if not 0 <= epsilon <= FARTHEST:
+        raise InputError(f"epsilon is {epsilon}.", f"use a number from 0 to {FARTHEST:g}.")
+
+
+def check_delta(delta: float) -> None:
+    """Refuse a delta that is not from 0 to 1 (`InputError`)."""
+    if not 0 <= delta <= 1:
+        raise InputError(f"delta {delta} is not between 0 and 1.", "pass a probability, such as 1e-3.")

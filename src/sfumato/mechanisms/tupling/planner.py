@@ -17,7 +17,7 @@ from ...rounding import at_most, counted
 from .accountant import PairAccountant
 from .dummies import optimised_dummies
 from .family import FamilyAccountant, Worst
-from .mechanism import FARTHEST, Tupling
+from .mechanism import FARTHEST, Tupling, check_delta, check_epsilon
 
 _LOOK: Final = (
     python("let plan_dummies look for the dummies' distribution, with optimise=True."),
@@ -31,8 +31,6 @@ class DummyPlan:
     """A number of dummies, with the proof that it is enough.
 
     Attributes:
-        epsilon: The requested epsilon.
-        delta: The requested delta.
         found_delta: Proved bounds of the least delta at that epsilon; the upper one is at most ``delta``.
         found_epsilon: Proved bounds of the least epsilon at that delta.
         fewest: Whether one dummy less from the same distribution is proved not to be enough. It is always true
@@ -104,11 +102,8 @@ def plan_dummies(
     Source:
         docs/proofs/tupling.md (more dummies never hurt; the pure epsilon stays).
     """
-    if not 0 <= epsilon <= FARTHEST or not 0 <= delta <= 1:
-        raise InputError(
-            f"epsilon {epsilon} and delta {delta} were given.",
-            f"use an epsilon from 0 to {FARTHEST:g} and a delta from 0 to 1, such as 1e-3.",
-        )
+    check_epsilon(epsilon)
+    check_delta(delta)
     if (prior is None) != (loss is None):
         raise InputError("only one of prior and loss was given.", "pass both to get the quality loss, or neither.")
     search = _fewest_optimised if optimise else _fewest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...core.immutable import CompactRepr
 from ...errors import InputError
 from ...rounding import at_most, exactly
-from .mechanism import FARTHEST, Tupling
+from .mechanism import Tupling, check_delta, check_epsilon
 
 if TYPE_CHECKING:
     from .family import Worst
@@ -20,11 +20,7 @@ class TuplePrivacy:
 
     P(tuple in R | s) <= exp(epsilon) P(tuple in R | s') + delta for all s, s' and sets R of tuples
 
-    Raises `InputError` if a parameter is out of range.
-
-    Args:
-        epsilon: From 0 to 700.
-        delta: From 0 to 1.
+    Epsilon is from 0 to 700, and delta from 0 to 1. Raises `InputError` if a parameter is out of range.
 
     Source:
         Kawamoto and Murakami, ESORICS 2019; docs/proofs/tupling.md.
@@ -34,11 +30,8 @@ class TuplePrivacy:
     delta: float
 
     def __post_init__(self) -> None:
-        if not (0 <= self.epsilon <= FARTHEST and 0 <= self.delta <= 1):
-            raise InputError(
-                f"a guarantee of epsilon {self.epsilon} with delta {self.delta} was given.",
-                f"use an epsilon from 0 to {FARTHEST:g} and a delta from 0 to 1, such as 1e-3.",
-            )
+        check_epsilon(self.epsilon)
+        check_delta(self.delta)
 
     def __str__(self) -> str:
         numbers = f"epsilon {exactly(self.epsilon)} with delta {exactly(self.delta)}"
@@ -49,9 +42,7 @@ class TuplePrivacy:
         from .family import FamilyAccountant  # loads scipy
 
         if tupling.inner.shape[0] < 2:
-            raise InputError(
-                "there is only one secret, so there is no pair to protect.", "use two secrets or more."
-            )
+            raise InputError("there is only one secret, so no pair to protect.", "use two secrets or more.")
         return TupleProof(self, FamilyAccountant.of_points(tupling).delta(self.epsilon))
 
 
@@ -59,9 +50,8 @@ class TuplePrivacy:
 class TupleProof(CompactRepr):
     """The accountant's proof of a guarantee.
 
-    Attributes:
-        found: Bounds of the least delta at the guaranteed epsilon, and the pair of secrets whose upper bound is
-            largest.
+    ``found`` bounds the least delta at the guaranteed epsilon, with the pair of secrets whose upper bound is
+    largest.
     """
 
     promise: TuplePrivacy
