@@ -92,7 +92,7 @@ def folder(tmp_path_factory):
             [
                 "sfumato.estimation.read_released",
                 "sfumato.estimation.population.settled_districts",
-                "sfumato.estimation.population_estimate.identifiability",
+                "sfumato.estimation.population.identifiability",
             ],
         ),
         (

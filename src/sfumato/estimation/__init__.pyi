@@ -18,14 +18,14 @@ from .likelihood import bayesian_updates as bayesian_updates
 from .likelihood import incremental as incremental
 from .likelihood import maximum_likelihood as maximum_likelihood
 from .population import MOST_PLACES as MOST_PLACES
+from .population import PopulationEstimate as PopulationEstimate
 from .population import cross_validated_updates as cross_validated_updates
+from .population import estimate as estimate
 from .population import estimate_margins as estimate_margins
 from .population import estimate_population as estimate_population
+from .population import estimate_received as estimate_received
 from .population import expected_districts as expected_districts
 from .population import settled_districts as settled_districts
-from .population_estimate import PopulationEstimate as PopulationEstimate
-from .population_estimate import estimate as estimate
-from .population_estimate import estimate_received as estimate_received
 from .reading import check_mark as check_mark
 from .reading import read_released as read_released
 from .reading import read_reports as read_reports

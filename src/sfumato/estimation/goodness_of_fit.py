@@ -71,11 +71,7 @@ def reports_fit(reports: Reports, estimate: Estimate | None = None) -> ReportsFi
     With f the frequencies of n reports over k observables and q the nearest distribution that a population gives,
     n D(f || q) is at most that from the true distribution, which exceeds t > k - 1 with a probability of at most
     e^-t (e t / (k - 1))^(k - 1). It is the statistic of the likelihood-ratio test, half of a chi-square for many
-    reports.
-
-    Args:
-        reports: The reports, taken to be independent.
-        estimate: Their estimate by maximum likelihood, if there is one.
+    reports. The estimate is that by maximum likelihood, if there is one.
 
     Source:
         Agrawal, "Finite-sample concentration of the multinomial in relative entropy", IEEE Transactions on
@@ -169,15 +165,8 @@ def points_fit(noise: CoordinateNoise, lat: ArrayLike, lon: ArrayLike) -> Points
     Without a table the law of reports is that of the noise, spread by where people are. So its characteristic
     function at a frequency t is at most that of the noise in modulus. That of n independent reports is farther
     from its mean than 1 / sqrt(n) + s with a probability of at most e^(-n s^2 / 2) at each of a fixed set of
-    frequencies, by the inequality of bounded differences.
-
-    Args:
-        noise: The noise, with a projection.
-        lat: Latitudes in degrees, array (n,).
-        lon: Longitudes in degrees, array (n,).
-
-    Raises:
-        InputError: If the noise has no projection, or there is no report.
+    frequencies, by the inequality of bounded differences. Latitudes and longitudes are arrays (n,) in degrees.
+    Raises `InputError` if the noise has no projection, or there is no report.
 
     Source:
         McDiarmid, "On the method of bounded differences", Surveys in Combinatorics, 1989.
@@ -226,13 +215,11 @@ def characteristic_most(rate: float, waves: Floats) -> Floats:
 
     def shares(t: Floats) -> Floats:
         along = (t[:, 0, None] + k)[:, :, None] ** 2 + (t[:, 1, None] + k)[:, None, :] ** 2
-        sums: Floats = ((rate**2 + along) ** -1.5).sum(axis=(1, 2))
-        return sums
+        return np.asarray(((rate**2 + along) ** -1.5).sum(axis=(1, 2)))
 
     # beyond: 8 m vectors k of size m, each at least 2 pi (m - 1/2) away
     tail = 8 * (_IMAGES + 1) / (_IMAGES + 0.5) / (2 * math.pi) ** 3 / (_IMAGES - 0.5)
-    most: Floats = np.minimum(1.0, (shares(waves) + tail) / shares(np.zeros((1, 2))) * (1 + _ROUNDING))
-    return most
+    return np.minimum(1.0, (shares(waves) + tail) / shares(np.zeros((1, 2))) * (1 + _ROUNDING))
 
 
 def _waves(rate: float) -> Floats:
@@ -252,5 +239,4 @@ def _one_to_one(noise: CoordinateNoise) -> bool:
     """Return whether the plane separates all points that are to be expected."""
     if noise.remap is not None:
         return True
-    far = (_AROUND_M - noise.reach_m) * float(noise.noise.rate / noise.step_m)
-    return far > _SURE
+    return ((_AROUND_M - noise.reach_m) * float(noise.noise.rate / noise.step_m)) > _SURE

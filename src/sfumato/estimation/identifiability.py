@@ -43,8 +43,7 @@ def least_reports(matrix: Floats, right: Floats, weights: Floats) -> Floats:
     low, high = weights.min(axis=1), weights.max(axis=1)
     squares = matrix @ (right @ weights.T - (low + high) / 2) ** 2
     guess = ((high - low) / 2) ** 2
-    least: Floats = np.divide(squares.max(axis=0), guess, out=np.zeros(len(weights)), where=guess > 0)
-    return least
+    return np.asarray(np.divide(squares.max(axis=0), guess, out=np.zeros(len(weights)), where=guess > 0))
 
 
 Channels = Randomizer | Reports | Sequence[Reports]
@@ -159,9 +158,9 @@ class Identifiability:
             f"(such as that of {self.unidentified[0]!r}): other shares lead to the same reports."
         )
         if self.twins:
+            group = ", ".join(map(repr, self.twins[0][:3])) + (", ..." if len(self.twins[0]) > 3 else "")
             text += (
-                f" {len(self.twins)} groups of secrets lead to the same reports equally often "
-                f"(such as {_listed(self.twins[0])})."
+                f" {len(self.twins)} groups of secrets lead to the same reports equally often (such as {group})."
             )
         return text
 
@@ -169,8 +168,7 @@ class Identifiability:
 def identifiability(channels: Channels) -> Identifiability:
     """Return what reports through a mechanism, or batches through several, can identify.
 
-    Raises:
-        InputError: If there is none, or the secrets differ.
+    Raises `InputError` if there is none, or the secrets differ.
 
     Example:
         >>> import sfumato as sf
@@ -183,9 +181,7 @@ def identifiability(channels: Channels) -> Identifiability:
     parts = list(channels) if isinstance(channels, Sequence) else [channels]
     mechanisms = [part.mechanism if isinstance(part, Reports) else matrix_of(part) for part in parts]
     if not mechanisms or len({mechanism.secrets.labels for mechanism in mechanisms}) > 1:
-        raise InputError(
-            "the mechanisms have different secrets, or there is none.", "pass mechanisms on the same secrets."
-        )
+        raise InputError("the mechanisms have different secrets, or there is none.", "pass those on the same.")
     matrix = np.hstack([mechanism.matrix for mechanism in mechanisms])
     n = len(matrix)
     seen = matrix.max(axis=0) >= _RARE
@@ -221,7 +217,3 @@ def _roughly(reports: float) -> str:
     """Return a number of reports with two digits."""
     rough = float(f"{max(reports, 1.0):.1e}")
     return counted(round(rough), "report") if rough < 1e9 else f"{about(rough, 2)} reports"
-
-
-def _listed(group: tuple[Hashable, ...]) -> str:
-    return ", ".join(repr(label) for label in group[:3]) + (", ..." if len(group) > 3 else "")

@@ -18,7 +18,7 @@ from ..statistics.binomial import check_failure
 from .identifiability import identifiability, least_reports, right_inverse
 from .inversion import nearest
 from .likelihood import fit_pool
-from .reports import AnyReports, ConfidenceIntervals, Pooled, pooled, rows_of
+from .reports import AnyReports, ConfidenceIntervals, pooled, rows_of
 
 _FINE: Final = 1e-4  # of the distance from the estimate to the end: by how much it may be too far
 _GAP: Final = 0.1  # of that share of the permitted loss: how near each solve must come to its optimum
@@ -37,11 +37,11 @@ def profile_intervals(
 
     { a . p : log-likelihood of p >= its maximum - z^2 / 2 },  z the normal quantile
 
-    The ends are optima of concave programs. For every price k > 0 the upper end is at most
-    max over p of a . p + (log-likelihood - maximum + z^2 / 2) / k, whose maximum over p is bounded by its
-    gradient; the least such bound met is returned. So an interval can only be too wide (by 1e-4 of itself or 1e-6
-    of the range of a), up to the rounding of doubles. Where the reports do not identify a . p, the interval is as
-    wide as they leave it.
+    The ends are optima of concave programs. For every price k > 0 the upper end is at most max over p of a . p +
+    (log-likelihood - maximum + z^2 / 2) / k, whose maximum over p is bounded by its gradient; the least such bound
+    met is returned. So an interval can only be too wide (by 1e-4 of itself or 1e-6 of the range of a), up to the
+    rounding of doubles. Where the reports do not identify a . p, the interval is as wide as they leave it. Raises
+    `InputError` if the weights do not fit, or the probability is not between 0 and 1.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
@@ -49,12 +49,8 @@ def profile_intervals(
             secret and end (each grows with the cube of the secrets).
         failure: The probability that an interval misses, as the reports become many.
 
-    Raises:
-        InputError: If the weights do not fit, or the probability is not between 0 and 1.
-
     Source:
-        Wilks, Annals of Mathematical Statistics 9, 1938; Venzon and Moolgavkar, Applied
-        Statistics 37, 1988.
+        Wilks, Annals of Mathematical Statistics 9, 1938; Venzon and Moolgavkar, Applied Statistics 37, 1988.
 
     Example:
         >>> import sfumato as sf
@@ -176,7 +172,7 @@ def bootstrap_intervals(
     Each replicate draws as many reports from the observed frequencies, batch by batch, and estimates again. The
     ends are quantiles of the replicates. Near zero probabilities the bootstrap is known to be off, on either side:
     `profile_intervals` are better there. With fewer reports than `Identifiability.least_reports` for a number, its
-    interval is all that is possible.
+    interval is all that is possible. Raises `InputError` if an option is unknown or out of range.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
@@ -185,9 +181,6 @@ def bootstrap_intervals(
         failure: The probability that an interval misses, as the reports become many.
         replicates: The number of replicates, at least 20.
         seed: The seed of the resampling, a non-negative integer.
-
-    Raises:
-        InputError: If an option is unknown or out of range.
 
     Source:
         Efron, "Bootstrap methods: another look at the jackknife", 1979; Andrews,
@@ -205,7 +198,12 @@ def bootstrap_intervals(
         )
     pool = pooled(reports)
     weights, names = rows_of(functionals, pool.secrets)
-    frequencies = _resample(pool, replicates, np.random.default_rng(seed))
+    integers, rng = pool.integers("bootstrap intervals"), np.random.default_rng(seed)
+    drawn = []
+    for number in range(int(pool.batch[-1]) + 1):
+        counts = integers[pool.batch == number]
+        drawn.append(rng.multinomial(counts.sum(), counts / counts.sum(), size=replicates))
+    frequencies = np.hstack(drawn) / pool.total
     if method == "least-squares":
         estimates = np.array([nearest(pool, row) for row in frequencies])
     else:
@@ -218,14 +216,3 @@ def bootstrap_intervals(
         lower = np.where(few, weights.min(axis=1), lower)
         upper = np.where(few, weights.max(axis=1), upper)
     return ConfidenceIntervals(readonly(lower), readonly(upper), missed, f"bootstrap ({method})", False, names)
-
-
-def _resample(pool: Pooled, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return frequencies of resampled reports, array (replicates, columns)."""
-    integers = pool.integers("bootstrap intervals")
-    drawn = []
-    for number in range(int(pool.batch[-1]) + 1):
-        counts = integers[pool.batch == number]
-        drawn.append(rng.multinomial(counts.sum(), counts / counts.sum(), size=replicates))
-    frequencies: Floats = np.hstack(drawn) / pool.total
-    return frequencies

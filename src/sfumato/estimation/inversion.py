@@ -47,14 +47,10 @@ class Inverse(CompactRepr):
 
         With fewer reports than `Identifiability.least_reports`, or rounding as large as half of the possible
         range, the interval is all that is possible: from 0 to 1 for a probability. The variance is estimated from
-        the reports received, and then reports that were not received would dominate it.
-
-        Args:
-            functionals: Array (k, secrets) of weights a, for the numbers a . p; by default the probabilities.
-            failure: The probability that an interval misses, as the reports become many.
-
-        Raises:
-            InputError: If the weights do not fit, or the probability is not between 0 and 1.
+        the reports received, and then reports that were not received would dominate it. ``functionals`` are
+        weights a, array (k, secrets), for the numbers a . p, by default the probabilities; the failure is reached
+        as the reports become many. Raises `InputError` if the weights do not fit, or the probability is not
+        between 0 and 1.
         """
         missed = check_failure(failure)
         weights, names = rows_of(functionals, self.estimate.space)
@@ -80,9 +76,7 @@ def unbiased(reports: AnyReports) -> Inverse:
 
     For a square mechanism R is its inverse; with more observables than secrets it is that of least squares with
     sum one. The expectation of p is the true distribution, entry by entry, which is why entries may be negative.
-
-    Raises:
-        InputError: If the mechanism does not identify all secrets.
+    Raises `InputError` if the mechanism does not identify all secrets.
 
     Source:
         Särndal, Swensson and Wretman, "Model assisted survey sampling", 1992, section 5.7 (weighted means);
@@ -105,9 +99,8 @@ def unbiased(reports: AnyReports) -> Inverse:
     right = right_inverse(pool.matrix, known.rounding)
     estimate = pool.estimate(pool.frequencies @ right, "matrix inversion", 0.0)
     rounding = 2 * known.rounding * float(np.linalg.norm(right, 2))
-    return Inverse(
-        estimate, readonly(_covariance(pool, right)), pool.matrix, readonly(right), pool.effective, rounding
-    )
+    covariance = readonly(_covariance(pool, right))
+    return Inverse(estimate, covariance, pool.matrix, readonly(right), pool.effective, rounding)
 
 
 def _covariance(pool: Pooled, right: Floats) -> Floats:
@@ -131,10 +124,7 @@ def least_squares(reports: AnyReports) -> Estimate:
     0 that minimises |sum x(s) b(s)|^2 + c (sum x - 1)^2, for every c > 0: at a fixed p the best scale leaves c r /
     (c + r), which grows with r = |sum p(s) b(s)|^2. That is non-negative least squares, which an active-set method
     solves exactly up to rounding. The ``gap`` bounds the distance of the sum of squares from its minimum, by the
-    gradient D: p . D - min over s of D(s).
-
-    Raises:
-        SolverError: If the active-set method does not end.
+    gradient D: p . D - min over s of D(s). Raises `SolverError` if the active-set method does not end.
 
     Source:
         Lawson and Hanson, "Solving least squares problems", 1974, chapter 23 (the reduction
@@ -167,8 +157,7 @@ def nearest(pool: Pooled, frequencies: Floats) -> Floats:
         raise SolverError(
             f"non-negative least squares did not end ({error}).", "estimate by maximum likelihood instead."
         ) from error
-    p: Floats = x / x.sum()
-    return p
+    return np.asarray(x / x.sum())
 
 
 def support_estimate(
@@ -184,7 +173,8 @@ def support_estimate(
     mechanism's randomness alone, for these reporters, is ``oracle.estimate_variance``.
 
     The estimates need not lie between 0 and 1, nor sum to one. Where the matrix can be written out, maximum
-    likelihood on it uses more of each report.
+    likelihood on it uses more of each report. Raises `InputError` if the counts do not fit the categories or the
+    reports.
 
     Args:
         oracle: Such as `RandomisedResponse`, `UnaryEncoding`, `SubsetSelection`, `LocalHashing`.
@@ -194,9 +184,6 @@ def support_estimate(
 
     Returns:
         The estimate. Its log-likelihood is NaN, since the counts do not determine the reports.
-
-    Raises:
-        InputError: If the counts do not fit the categories or the reports.
 
     Source:
         Wang, Blocki, Li and Jha, USENIX Security 2017; Clopper and Pearson, 1934.

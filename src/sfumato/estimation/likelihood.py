@@ -94,8 +94,7 @@ def _extrapolate(p0: Floats, p1: Floats, p2: Floats) -> Floats:
     length = np.sqrt((r**2).sum(axis=1) / np.maximum((v**2).sum(axis=1), 1e-300))
     a = np.maximum(length, 1.0)[:, None]
     point = np.maximum(p0 + 2 * a * r + a**2 * v, _KEPT * p2)  # not to lose a secret by one long step
-    nearest: Floats = point / point.sum(axis=1, keepdims=True)
-    return nearest
+    return np.asarray(point / point.sum(axis=1, keepdims=True))
 
 
 def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_updates: int = 20_000) -> Estimate:
@@ -107,7 +106,7 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
     distribution exceeds that of p by more than reports x (max over s of g(s) - 1) nats. The search stops by this
     bound. Accelerated Bayesian updates come first; where they are slow, Newton's method finishes (up to 3,000
     secrets). Where the mechanism leaves combinations of secrets unidentified the maximum is not unique, and one of
-    many is returned: see `identifiability`.
+    many is returned: see `identifiability`. Raises `InputError` if the tolerance is not positive.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
@@ -116,9 +115,6 @@ def maximum_likelihood(reports: AnyReports, *, tolerance: float = 1e-6, max_upda
 
     Returns:
         The estimate; its ``gap`` is the proved bound in nats, converged or not.
-
-    Raises:
-        InputError: If the tolerance is not positive.
 
     Source:
         Agrawal and Aggarwal, PODS 2001 (EM for reports); ElSalamouny and Palamidessi,
@@ -150,10 +146,8 @@ def bayesian_updates(reports: AnyReports, iterations: int, start: Prior | None =
     p(s) <- sum over o of f(o) p(o|s) p(s) / sum over s' of p(s') p(o|s')
 
     f(o) is the share of reports equal to o. Each update gains likelihood. Stopped early it stays nearer to the
-    start, which smooths an estimate from few reports; the gap bounds the distance from the maximum.
-
-    Raises:
-        InputError: If there is no iteration, or a secret has probability 0 in the start.
+    start, which smooths an estimate from few reports; the gap bounds the distance from the maximum. Raises
+    `InputError` if there is no iteration, or a secret has probability 0 in the start.
 
     Source:
         Biswas and Palamidessi, "PRIVIC", 2022 (10 iterations from uniform).
@@ -232,7 +226,8 @@ def incremental(
 
     Round 1 runs a mechanism that needs no prior. After each round the population is estimated, and the next
     round's users run ``design(estimate)``. No user may take part in two rounds: a user who reports in k rounds
-    spends k budgets. A mechanism depends on reports alone, so its own guarantee is all that its users need.
+    spends k budgets. A mechanism depends on reports alone, so its own guarantee is all that its users need. Raises
+    `InputError` if there is no round, or the reports are not of the round's mechanism.
 
     Args:
         collect: Returns the reports of round 1, 2, ... for the mechanism that its users run.
@@ -246,13 +241,9 @@ def incremental(
     Returns:
         The rounds, in order.
 
-    Raises:
-        InputError: If there is no round, or the reports are not of the round's mechanism.
-
     Source:
-        Biswas and Palamidessi, "PRIVIC: A privacy-preserving method for incremental
-        collection of location data", 2023: Blahut-Arimoto mechanisms, ``iterations=10``,
-        ``pooled=False``.
+        Biswas and Palamidessi, "PRIVIC: A privacy-preserving method for incremental collection of location data",
+        2023: Blahut-Arimoto mechanisms, ``iterations=10``, ``pooled=False``.
     """
     if rounds < 1:
         raise InputError(f"{rounds} rounds collect nothing.", "use at least one round.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +13,21 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import cKDTree
 from threadpoolctl import threadpool_limits
 
-from ..core import JointSpace, Mechanism, Prior
+from ..core import JointSpace, Mechanism, MechanismWithPrior, Prior, Randomizer
 from ..core.arrays import Floats, readonly
+from ..core.immutable import CompactRepr, NotebookRepr
 from ..errors import InputError, argument
 from ..geo import Places
 from ..leakage import maximise
+from ..mechanisms.planar import Coarsening
+from ..rounding import about
 from ..statistics.binomial import check_failure
 from .goodness_of_fit import distance_within
-from .identifiability import identifiability
+from .identifiability import Identifiability, identifiability
 from .intervals import LikelihoodSet, Resampled, bootstrap_intervals, profile_intervals
 from .inversion import least_squares, unbiased
 from .likelihood import bayesian_updates, maximum_likelihood, updates
+from .reading import Received, Table, read_released
 from .reports import AnyReports, ConfidenceIntervals, Districts, Estimate, Pooled, Reports, pooled
 
 _FITTING: Final[dict[str, tuple[str, ...]]] = {
@@ -48,20 +53,10 @@ def cross_validated_updates(
 
     Where the mechanism blurs much, the maximum-likelihood estimate fits the noise of the reports. It is spiky, and
     can be further from the truth than the result of fewer updates. Here the reports are dealt into folds. Updates
-    run on all but one fold, from the uniform prior, and the log-likelihoods of the folds left out are summed.
-
-    Args:
-        reports: Reports through one mechanism, or batches through several.
-        folds: The number of folds, at least 2.
-        most: The most updates to try.
-        patience: Updating stops after this many times the best number so far.
-        seed: The seed of the dealing, a non-negative integer.
-
-    Returns:
-        A number for `bayesian_updates`, no larger than ``most``.
-
-    Raises:
-        InputError: If there are fewer reports than folds, or an option is out of range.
+    run on all but one fold, from the uniform prior, and the log-likelihoods of the folds left out are summed. At
+    least 2 folds are used, and at most ``most`` updates are tried; updating stops after ``patience`` times the
+    best number so far. The seed of the dealing is a non-negative integer. Raises `InputError` if there are fewer
+    reports than folds, or an option is out of range.
 
     Source:
         Stone, "Cross-validatory choice and assessment of statistical predictions", 1974.
@@ -109,7 +104,8 @@ def estimate_population(
     """Estimate the distribution of secrets in a population from its private reports.
 
     Where reports by maximum likelihood settle no shares of single places, the estimate has the smallest
-    ``districts`` whose shares they settle.
+    ``districts`` whose shares they settle. Raises `InputError` if an option is unknown, the intervals do not fit
+    the method, or the mechanism cannot be inverted.
 
     Args:
         reports: Reports through one mechanism, or batches through several.
@@ -120,10 +116,6 @@ def estimate_population(
             with least squares, ``"normal"`` with inversion. Early stopping has none, because its bias is unknown.
         failure: The probability that an interval misses; of districts, that any does.
         seed: For the bootstrap, and for dealing out held-out reports.
-
-    Raises:
-        InputError: If an option is unknown, the intervals do not fit the method, or the mechanism cannot be
-            inverted.
 
     Example:
         >>> import sfumato as sf
@@ -321,3 +313,102 @@ def _lower_ends(likely: LikelihoodSet, parts: Floats, shares: Floats) -> Floats 
         if open_share < _SETTLED:
             return None
     return lower
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PopulationEstimate(CompactRepr, NotebookRepr):
+    """Shares of a population from its private reports.
+
+    Attributes:
+        estimate: The shares, also of districts where those of single places are not settled.
+        identifiability: The shares that the reports can settle.
+        margins: The shares of each column of a `JointSpace`, by its name.
+        notes: Sentences on the reports and on what the shares are about.
+    """
+
+    estimate: Estimate
+    identifiability: Identifiability
+    margins: dict[str, Estimate]
+    notes: tuple[str, ...]
+
+    @property
+    def withheld(self) -> frozenset[int]:
+        """The positions of shares that the reports do not settle."""
+        return self.identifiability.unsettled(self.estimate)
+
+    @property
+    def withheld_margins(self) -> dict[str, frozenset[int]]:
+        """The positions of shares in each column that the reports do not settle."""
+        return self.identifiability.unsettled_margins(self.estimate)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the reports settle any share."""
+        estimate, of_columns = self.estimate, self.withheld_margins
+        return (
+            len(self.withheld) < len(estimate.space)
+            or estimate.districts is not None
+            or any(len(of_columns[name]) < len(margin.space) for name, margin in self.margins.items())
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.estimate!r}, {len(self.withheld):,} of them withheld"
+
+
+def estimate_received(
+    received: Received, method: Method, intervals: Kind | None, failure: float, seed: int
+) -> PopulationEstimate:
+    """Return the estimate from reports that were read; see `estimate`."""
+    reports, notes = received.reports, [received.note]
+    shares = estimate_population(reports, method, intervals=intervals, failure=failure, seed=seed)
+    margins = estimate_margins(shares, reports, intervals=intervals, failure=failure, seed=seed)
+    if received.spread and (shares.intervals or shares.districts):
+        notes.append("The intervals hold for people who are spread so.")
+    if received.weighted:
+        equal = about(reports.effective, 3)
+        notes.append(f"The {len(reports):,} weighted reports vary as about {equal} of equal weight do.")
+    known = identifiability(reports.mechanism)
+    return PopulationEstimate(shares, known, dict(margins), tuple(filter(None, notes)))
+
+
+def estimate(
+    mechanism: Randomizer | MechanismWithPrior | Coarsening | Mapping[str, Mechanism],
+    reports: Table | Sequence[Hashable] | NDArray[Any],
+    *,
+    column: str | Sequence[str] | None = None,
+    weights: str | None = None,
+    method: Method = "maximum-likelihood",
+    intervals: Kind | None = None,
+    failure: float = 0.05,
+    seed: int = 1,
+    unmarked: bool = False,
+    check_fit: bool = True,
+    skip_damaged: bool = False,
+) -> PopulationEstimate:
+    """Estimate the shares of a population from its private reports, as ``sfumato estimate`` does.
+
+    Shares that the reports do not settle are named in ``withheld``. For places, the estimate then has the smallest
+    districts whose shares are settled. ``mechanism`` is the mechanism, design or content of a mechanism file that
+    drew the reports, or several by the names of their columns. ``reports`` are a list of reported labels, or a
+    file, folder or table in memory, as for `read_reports`; of noise, as for `read_visits`. Reports of noise for
+    coordinates are counted in cells: those of its prior, else about 100 over the places of its table; people are
+    taken to be spread over them. The other arguments are those of `read_reports`, `estimate_population` and, for
+    damaged files of points, `read_visits`. Raises `InputError` if an option does not fit the mechanism. Raises
+    `DataError` if the reports cannot be read, or are not those of the mechanism.
+
+    Example:
+        >>> import sfumato as sf
+        >>> coin = sf.Mechanism([[0.75, 0.25], [0.25, 0.75]])
+        >>> [round(share, 3) for share in sf.estimate(coin, [0] * 600 + [1] * 400).estimate.probabilities.tolist()]
+        [0.7, 0.3]
+    """
+    received = read_released(
+        mechanism,
+        reports,
+        column,
+        weights=weights,
+        unmarked=unmarked,
+        check_fit=check_fit,
+        skip_damaged=skip_damaged,
+    )
+    return estimate_received(received, method, intervals, failure, seed)

@@ -57,7 +57,9 @@ def read_reports(
     A table of another mechanism is refused by its mark: the metadata of Arrow and Parquet, ``attrs`` of pandas and
     geopandas, the small file next to a CSV. A table without one, such as a frame of Polars or DuckDB, is refused
     unless the caller vouches for it, because reports of another mechanism can look alike; even then its reports
-    must fit.
+    must fit. Raises `InputError` if there are more or fewer columns than a report has. Raises `DataError` if the
+    table cannot be read, a row holds no observable of the mechanism, the table bears the mark of another
+    mechanism, or has none and is not accepted or does not fit.
 
     Args:
         mechanism: The mechanism that the users ran.
@@ -68,11 +70,6 @@ def read_reports(
         weights: The column of survey weights, which the release kept; see `Reports.at`.
         unmarked: Whether a table without a mark is accepted, because you know that this mechanism drew it.
         check_fit: Whether a table without a mark is refused if `reports_fit` finds that its reports do not fit.
-
-    Raises:
-        InputError: If there are more or fewer columns than a report has.
-        DataError: If the table cannot be read, a row holds no observable of the mechanism, the table bears the
-            mark of another mechanism, or has none and is not accepted or does not fit.
     """
     return _from_columns(mechanism, source, column, weights, unmarked, check_fit).reports
 
@@ -233,10 +230,7 @@ def check_mark(mechanism: Randomizer, source: Table, column: str | None = None, 
     """Refuse a table that `release` did not draw from a mechanism; return whether it bears the mark of this one.
 
     Name the column of the reports where columns may have mechanisms of their own. ``unmarked`` accepts a table
-    without a mark.
-
-    Raises:
-        DataError: If it bears the mark of another one, or has none and is not accepted.
+    without a mark. Raises `DataError` if it bears the mark of another one, or has none and is not accepted.
     """
     check_known(mechanism)
     mark = _mark(source, {})
@@ -248,7 +242,8 @@ def _check(mark: Mark | None, mechanism: Randomizer, source: Table, column: str 
     """Refuse a table of another mechanism, or without a mark."""
     if mark is not None:
         mark.check(mechanism, _named(source), column)
-    elif not (unmarked or _is_absent(source)):  # reading an absent file has an error of its own
+    elif not unmarked and (not isinstance(source, str | os.PathLike) or os.path.exists(source)):
+        # Reading a file that does not exist has an error of its own.
         raise DataError(
             f"{_named(source)} has no mark of the mechanism that drew its reports, and those of another one can "
             "look just like them.",
@@ -263,9 +258,7 @@ def _positions(
     """Return the positions of the reports in columns, arrays (rows,), and their weights, if they have any."""
     texts = tuple(name for name, space in spaces.items() if not numeric(space))
     if weights in spaces:
-        raise InputError(
-            f"the column {weights!r} holds the reports.", f"name another one with {argument('weights')}."
-        )
+        raise InputError(f"the column {weights!r} holds the reports.", f"name another with {argument('weights')}.")
     named = {} if weights is None else {weights: "weights"}
     columns = read_columns(table, [*spaces, *named], as_text=texts, option=named)
     every = [find(space, columns[name]) for name, space in spaces.items()]
@@ -336,10 +329,6 @@ def _mark(source: Table, metadata: Mapping[bytes, bytes]) -> Mark | None:
     if not metadata and not isinstance(source, LazyTable):
         metadata = getattr(getattr(source, "schema", None), "metadata", None) or {}
     return mark_in(metadata, _named(source))
-
-
-def _is_absent(source: Table) -> bool:
-    return isinstance(source, str | os.PathLike) and not os.path.exists(source)
 
 
 def _named(source: Table) -> str:

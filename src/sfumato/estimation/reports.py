@@ -26,19 +26,13 @@ class Reports:
     """Counts of the observables received from users who all ran one mechanism.
 
     Each report is taken to be of another user, whose secret is drawn independently from the population's
-    distribution: the stated errors of estimates depend on that.
-
-    Args:
-        mechanism: The mechanism that the users ran.
-        counts: Array (observables,) of whole numbers.
+    distribution: the stated errors of estimates depend on that. Counts are whole numbers, array (observables,).
+    Raises `InputError` if a count is negative or not a whole number, there is no report, or an observable was
+    received that no secret produces.
 
     Attributes:
         sums: Array (observables,), the sums of the reports' weights; the counts where all weights are equal.
         squares: Array (observables,), the sums of the squares of the weights; likewise.
-
-    Raises:
-        InputError: If a count is negative or not a whole number, there is no report, or an
-            observable was received that no secret produces.
 
     Example:
         >>> import sfumato as sf
@@ -62,9 +56,7 @@ class Reports:
                 "pass how often each observable was received; for a list of labels use Reports.of.",
             )
         if not (np.isfinite(array).all() and (array >= 0).all() and (array == np.rint(array)).all()):
-            raise InputError(
-                "a count is NaN, negative or not a whole number.", "pass how often each was received."
-            )
+            raise InputError("a count is NaN, negative or no whole number.", "pass how often each was received.")
         if not array.any():
             raise InputError("there is no report.", "an estimate needs at least one.")
         impossible = (array > 0) & ~np.asarray(mechanism.weights != 0, dtype=bool).any(axis=0)
@@ -88,14 +80,13 @@ class Reports:
     def at(cls, mechanism: Randomizer, positions: NDArray[np.intp], weights: ArrayLike | None = None) -> Reports:
         """Return the reports in an array of observables' positions, as samplers draw them.
 
+        Raises `InputError` if a position is out of range, or a weight is negative or not finite, or all are zero.
+
         Args:
             mechanism: The mechanism.
             positions: Array (reports,).
             weights: Array (reports,), the survey weights: the number of people of the population that each person
                 stands for. Only their ratios matter.
-
-        Raises:
-            InputError: If a position is out of range, or a weight is negative or not finite, or all are zero.
         """
         mechanism = _matrix_of(mechanism)
         at = np.asarray(positions).reshape(-1)
@@ -143,8 +134,7 @@ def _scaled_weights(weights: ArrayLike, size: int) -> Floats:
     most = float(array.max(initial=0.0))
     if not most > 0:
         raise InputError("all weights are zero.", "use positive weights for the reports that count.")
-    scaled: Floats = array / most
-    return scaled
+    return array / most
 
 
 AnyReports = Reports | Sequence[Reports]
@@ -194,8 +184,7 @@ class Pooled:
     @property
     def frequencies(self) -> Floats:
         """Array (columns,), the shares of the reports; they sum to one."""
-        frequencies: Floats = self.counts / self.counts.sum()
-        return frequencies
+        return np.asarray(self.counts / self.counts.sum())
 
     def log_likelihood(self, probabilities: Floats) -> float:
         """Return the sum of ln p(report) in nats; ``-inf`` where a received report is impossible."""
@@ -275,8 +264,6 @@ class ConfidenceIntervals:
     misses on average.
 
     Attributes:
-        lower: Array (k,).
-        upper: Array (k,).
         failure: The probability that one interval misses its number.
         method: The method in words, such as ``"profile-likelihood"``.
         exact: Whether the probability is proved for every number of reports. Otherwise it is reached as the
@@ -371,7 +358,6 @@ class Estimate:
     """The population's distribution over secrets, estimated from its reports.
 
     Attributes:
-        space: The secrets.
         probabilities: Array (secrets,); they sum to one. Only the unbiased method may give negative ones.
         method: The method in words, such as ``"maximum likelihood"``.
         log_likelihood: The sum of ln p(report) in nats; ``-inf`` where the estimate makes a received report
@@ -380,7 +366,6 @@ class Estimate:
             nats, for least squares in squared frequency. It holds for every estimate, up to the rounding of
             doubles.
         converged: Whether the gap is within the tolerance.
-        intervals: Intervals for the probabilities, or None.
         districts: Districts whose shares the reports settle, where shares of single places are not settled.
         effective: Of weighted reports, the number of equal weight that vary as much (Kish); None without weights.
     """
@@ -401,8 +386,7 @@ class Estimate:
     def prior(self) -> Prior:
         """The estimate as a prior.
 
-        Raises:
-            InputError: If a probability is negative, as the unbiased method allows.
+        Raises `InputError` if a probability is negative, as the unbiased method allows.
         """
         if (self.probabilities < 0).any():
             raise InputError(
@@ -426,8 +410,7 @@ class Estimate:
     def distance_to(self, truth: Prior, metric: Metric) -> Wasserstein:
         """Return the earth mover's distance to a known distribution, in the metric's unit; for studies.
 
-        Raises:
-            InputError: If the estimate has negative probabilities, or a size does not fit.
+        Raises `InputError` if the estimate has negative probabilities, or a size does not fit.
         """
         return wasserstein(self.prior, truth, metric)
 

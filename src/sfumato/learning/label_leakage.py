@@ -24,10 +24,8 @@ _SUM_TOLERANCE = 1e-9
 class Hiding:
     """Measures of how well a mechanism hides a label, for one joint distribution of labels and useful values.
 
-    Attributes:
-        hit_rate: The Bayes vulnerability of the label given a report.
-        information_bits: The mutual information of label and report.
-        loss: The expected loss of a report, in the unit of the loss.
+    ``hit_rate`` is the Bayes vulnerability of the label given a report, and ``loss`` the expected loss of a
+    report, in the unit of the loss.
     """
 
     hit_rate: float
@@ -55,16 +53,11 @@ def checked_joint(joint: ArrayLike, values: int, labels: int = 1) -> Floats:
 def hiding(mechanism: Mechanism, joint: ArrayLike, loss: AnyLoss) -> Hiding:
     """Return how well a mechanism hides a label that it does not see.
 
-    The attacker knows the mechanism and the joint distribution. With P(x, z) = sum over w of P(x, w) p(z|w),
-    the best guess is right with probability sum over z of max over x of P(x, z).
-
-    Args:
-        mechanism: From useful values to reports.
-        joint: P(x, w), array (labels, useful values), with sum one; `Pairs.joint` makes one.
-        loss: l(w, z), array (useful values, reports), a `Loss` or a `Metric`.
-
-    Raises:
-        InputError: If sizes do not fit, or the joint distribution does not sum to one.
+    The attacker knows the mechanism and the joint distribution. With P(x, z) = sum over w of P(x, w) p(z|w), the
+    best guess is right with probability sum over z of max over x of P(x, z). The joint distribution P(x, w), array
+    (labels, useful values), sums to one (`Pairs.joint` makes one), and ``loss`` is l(w, z), array (useful values,
+    reports), a `Loss` or a `Metric`. Raises `InputError` if sizes do not fit, or the joint distribution does not
+    sum to one.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II.
@@ -72,9 +65,8 @@ def hiding(mechanism: Mechanism, joint: ArrayLike, loss: AnyLoss) -> Hiding:
     p = checked_joint(joint, mechanism.shape[0])
     shares = p @ mechanism.matrix
     prior = Prior(mechanism.secrets, p.sum(axis=0))
-    return Hiding(
-        float(shares.max(axis=0).sum()), joint_information_bits(shares), mechanism.expected_loss(prior, loss)
-    )
+    hit_rate = float(shares.max(axis=0).sum())
+    return Hiding(hit_rate, joint_information_bits(shares), mechanism.expected_loss(prior, loss))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +77,6 @@ class InformationBound:
         bits: The value is the gain of the attacker's beliefs over the prior on examples that were not learned
             from; on average never above the mutual information, and negative where the beliefs are wrong. The
             lower bound, at least 0, holds except with probability ``failure``; no upper one is known.
-        failure: That probability.
     """
 
     bits: Bracket
@@ -113,7 +104,8 @@ def information_lower(
     """Bound the mutual information from below, for outputs of any kind.
 
     For any beliefs q(x|z), I(X; Z) >= H(X) - E[-log2 q(x|z)]. The mean is bounded by the empirical Bernstein
-    inequality, on examples that the beliefs were not learned from.
+    inequality, on examples that the beliefs were not learned from. Raises `InputError` if an argument does not
+    fit. Raises `MissingExtraError` if the library of the rule is not installed.
 
     Args:
         examples: Independent draws of secrets and outputs.
@@ -125,23 +117,16 @@ def information_lower(
         caution: The part of each belief that is spread evenly, so that every surprise is finite.
         seed: For studies: makes the split and the rule the same each time.
 
-    Raises:
-        InputError: If an argument does not fit.
-        MissingExtraError: If the library of the rule is not installed.
-
     Source:
-        Barber and Agakov, "The IM algorithm", 2003; Maurer and Pontil, "Empirical
-        Bernstein bounds and sample-variance penalization", COLT 2009, theorem 4; McDiarmid,
-        1989, for the entropy.
+        Barber and Agakov, "The IM algorithm", 2003; Maurer and Pontil, "Empirical Bernstein bounds and
+        sample-variance penalization", COLT 2009, theorem 4; McDiarmid, 1989, for the entropy.
     """
     binomial.check_failure(failure)
     n = len(examples.space)
     if not 0 < caution < 1:
         raise InputError(f"a caution of {caution} is not between 0 and 1.", "use 0.01.")
     if prior is not None and len(prior) != n:
-        raise InputError(
-            f"the prior has {len(prior)} values, but there are {n} secrets.", "use one on the secrets."
-        )
+        raise InputError(f"the prior has {len(prior)} values, but there are {n} secrets.", "pass one on these.")
     if prior is not None:
         examples.space.check_order(prior.space, "the prior")
     learning, judging = examples.split(share, seed=seed)

@@ -50,7 +50,9 @@ def learn_generator(
     With several heads it is blurred, and a tenth of the reports, the nearest ones, are the place itself. The last
     round measures the mean of the last tenth's generators, which spends the rest of the limit: it reports the
     place itself as rarely as the probability of failure allows. It is returned if its loss is within the limit.
-    Otherwise the result is the generator within the limit of least target against a new attacker.
+    Otherwise the result is the generator within the limit of least target against a new attacker. Raises
+    `InputError` if an argument does not fit. Raises `UnitError` if a unit does not. Raises `MissingExtraError` if
+    torch is not installed.
 
     Args:
         data: The records: labels, and useful values of two coordinates.
@@ -76,11 +78,6 @@ def learn_generator(
         checkpoint: A file to save to, and to continue from if it exists.
         every: The number of rounds between two saves.
         device: Such as ``"cpu"``; by default a GPU where there is one.
-
-    Raises:
-        InputError: If an argument does not fit.
-        UnitError: If a unit does not.
-        MissingExtraError: If torch is not installed.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, algorithm 1. For the heads,
@@ -112,7 +109,7 @@ def learn_generator(
     rules = Rules(rounds, limit, 1 - data.blind_error, tolerance, patience, failure)
     game = NeuralGame(data, judging, rules, margin, aim, price, settings, noise, int(str(entropy)), place)
     played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
-    ending = Ending.STOPPED if played.ending is None else played.ending
+    ending = played.ending or Ending.STOPPED
     parameters = {name: tensor.numpy() for name, tensor in played.parameters.items()}
     shape = settings.seeds, settings.width, settings.heads
     history, allowed = tuple(played.history), rules.allowed(played.history[played.best - 1])
@@ -141,17 +138,14 @@ class LearnedGenerator:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III; the heads are ours.
 
     Attributes:
-        parameters: Of the network, arrays by name.
         centre: Subtracted from places before they enter, array (2,).
         scale: The divisor of these differences, in the unit.
-        seeds: The number of seeds of the network.
         heads: The number of answers it chooses from; of several the first is the place itself.
         history: All rounds; round i measures the generator at its start.
         best: The number of the round with this generator.
         max_loss: The largest expected distance allowed; ``inf`` if there was no limit.
         within_max_loss: Whether its loss was within the limit on the records that judged it, except with the
             allowed probability of failure.
-        ending: The reason why the training ended.
     """
 
     parameters: dict[str, NDArray[Any]]
@@ -182,12 +176,8 @@ class LearnedGenerator:
     def draw(self, places: Any, *, seed: int | None = None) -> Floats:
         """Return one report for each place, array (k, 2). In floats, for studies.
 
-        Args:
-            places: Array (k, 2), in the unit.
-            seed: For studies: makes the reports the same each time.
-
-        Raises:
-            MissingExtraError: If torch is not installed.
+        The seed is for studies: it makes the reports the same each time. Raises `MissingExtraError` if torch is
+        not installed.
         """
         points = floats(places, "the places", shape=(None, 2))
         device = device_for("Drawing from a learned generator", "cpu")

@@ -21,6 +21,8 @@ from ..geo import TRUE_POINT, Places, Visits
 class Pairs:
     """Records of a sensitive label X and a useful value W that is to be reported with noise.
 
+    Raises `InputError` if sizes differ, there are fewer than two labels, or a value is NaN.
+
     Args:
         sensitive: The label of each record, k of them.
         useful: Array (k, dimensions), or (k,): the coordinates of each useful value.
@@ -30,9 +32,6 @@ class Pairs:
     Attributes:
         classes: Array (k,), the positions of the labels.
         points: Array (k, dimensions), the useful values.
-
-    Raises:
-        InputError: If sizes differ, there are fewer than two labels, or a value is NaN.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section II.
@@ -82,17 +81,15 @@ class Pairs:
     ) -> Pairs:
         """Return the visits inside the cells: a column to hide is the label, the place is the useful value.
 
+        Raises `DataError` if no visit is inside the cells. Raises `InputError` if the visits have no such column,
+        a value has no visit inside the cells, or fewer than two values are left.
+
         Args:
             visits: The visits.
             places: The cells; coordinates are on their plane, in metres.
             sensitive: The column to hide; by default the user.
             values: The values to select, which become the labels in this order; by default all.
             most: Select this many of the values, those with the most visits inside the cells.
-
-        Raises:
-            DataError: If no visit is inside the cells.
-            InputError: If the visits have no such column, a value has no visit inside the cells, or
-                fewer than two values are left.
         """
         within = places.inside(visits.lat, visits.lon)
         if not within.any():
@@ -127,8 +124,7 @@ class Pairs:
     @property
     def shares(self) -> Floats:
         """Frequency of each label, as a share, array (labels,)."""
-        shares: Floats = np.bincount(self.classes, minlength=len(self.space)) / len(self)
-        return shares
+        return np.bincount(self.classes, minlength=len(self.space)) / len(self)
 
     @property
     def blind_error(self) -> float:
@@ -212,8 +208,7 @@ def _column(visits: Visits, sensitive: str | None) -> NDArray[np.str_]:
 def nearest(points: Floats, cells: Space) -> NDArray[np.intp]:
     """Return the position of the cell whose centre is nearest to each point, array (k,).
 
-    Raises:
-        InputError: If the cells have no coordinates, or of another dimension.
+    Raises `InputError` if the cells have no coordinates, or of another dimension.
     """
     from scipy.spatial import cKDTree
 
@@ -223,5 +218,4 @@ def nearest(points: Floats, cells: Space) -> NDArray[np.intp]:
             f"{cells!r} has no coordinates of {points.shape[1]} dimensions.",
             "pass a space with coordinates in the plane of the values.",
         )
-    positions: NDArray[np.intp] = np.asarray(cKDTree(centres).query(points)[1], dtype=np.intp)
-    return positions
+    return np.asarray(cKDTree(centres).query(points)[1], dtype=np.intp)

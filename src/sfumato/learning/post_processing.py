@@ -83,6 +83,8 @@ def counted(
 ) -> Counted:
     """Count many reports of the middle of each secret, each moved to the nearest observable.
 
+    Raises `InputError` if the secrets have no coordinates, or there is no draw.
+
     Args:
         generator: A generator of reports, such as a `LearnedGenerator`.
         secrets: Cells with coordinates in the generator's plane.
@@ -90,9 +92,6 @@ def counted(
         draws: The number of reports of each secret.
         failure: The probability that any interval is wrong; shared equally among all.
         seed: For studies: makes the draws the same each time.
-
-    Raises:
-        InputError: If the secrets have no coordinates, or there is no draw.
 
     Source:
         Intervals: Clopper and Pearson, Biometrika 26, 1934.
@@ -132,10 +131,8 @@ def counted(
 class Guaranteed:
     """A learned mechanism with a proved guarantee.
 
-    Attributes:
-        proof: The proof on its integers.
-        constant_share: The share of a constant mechanism that had to be mixed in.
-        moved: The largest total variation by which the repair moved a row.
+    The proof is on its integers; ``constant_share`` of a constant mechanism had to be mixed in, and the repair
+    moved a row by at most ``moved`` in total variation.
     """
 
     mechanism: Mechanism
@@ -147,11 +144,9 @@ class Guaranteed:
 def with_guarantee(learned: Mechanism, guarantee: MetricPrivacy) -> Guaranteed:
     """Return the mechanism repaired to a guarantee for its secrets, proved on its integers.
 
-    The proof is of the integers that are sampled, and depends on nothing that was learned or counted.
-
-    Raises:
-        InputError: If the metric does not fit, or breaks the triangle inequality.
-        SolverError: If the repaired mechanism cannot be proved.
+    The proof is of the integers that are sampled, and depends on nothing that was learned or counted. Raises
+    `InputError` if the metric does not fit, or breaks the triangle inequality. Raises `SolverError` if the
+    repaired mechanism cannot be proved.
     """
     metric = guarantee.metric
     if len(metric) != learned.shape[0]:
@@ -199,12 +194,9 @@ def learn_behind(
 
     ``certified`` is the mechanism, from useful values to reports that are useful values too, ``joint`` is P(x, w),
     array (labels, useful values), with sum one, and ``loss`` is l(w, z), array (useful values, reports). All other
-    arguments are those of `learn_table`.
-
-    Raises:
-        InputError: If sizes do not fit.
-        InfeasibleError: If the mechanism loses more than the limit under every post-processing.
-        MissingExtraError: If torch is not installed.
+    arguments are those of `learn_table`. Raises `InputError` if sizes do not fit. Raises `InfeasibleError` if the
+    mechanism loses more than the limit under every post-processing. Raises `MissingExtraError` if torch is not
+    installed.
     """
     useful, reports = certified.secrets, certified.observables
     p = floats(joint, "the joint distribution", shape=(None, len(useful)))
@@ -247,8 +239,7 @@ def mixed_to_loss(
     """
     lost, least = mechanism.expected_loss(prior, loss), certified.expected_loss(prior, loss)
     share = 0.0 if lost <= max_loss else min(1.0, (lost - max_loss) / (lost - least)) if lost > least else 1.0
-    mixed: Floats = (1 - share) * mechanism.matrix + share * certified.matrix
-    return mixed
+    return (1 - share) * mechanism.matrix + share * certified.matrix
 
 
 def promised_within(
@@ -263,10 +254,7 @@ def promised_within(
 
     It is repaired (`with_guarantee`). If the repair loses too much, the least share of ``certified`` is mixed in
     that brings the loss down: a mechanism on the same spaces with the guarantee and within the largest loss.
-
-    Raises:
-        InputError: If sizes do not fit.
-        SolverError: If the guarantee cannot be proved.
+    Raises `InputError` if sizes do not fit. Raises `SolverError` if the guarantee cannot be proved.
     """
     repaired = with_guarantee(learned, guarantee)
     if repaired.mechanism.expected_loss(prior, loss) > max_loss:

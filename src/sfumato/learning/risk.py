@@ -29,7 +29,6 @@ class RiskEstimate(CompactRepr):
     """Bayes error, from a rule that learned from examples.
 
     Attributes:
-        rule: The name of the rule.
         error: The value is the rule's error on held-out examples: on average never below the Bayes error, and
             tending to it as examples grow if the rule is consistent (nearest neighbours with k growing; at no rate
             that holds for every channel). Each bound is wrong with probability ``failure / 2`` at most; the lower
@@ -40,8 +39,6 @@ class RiskEstimate(CompactRepr):
             neighbour (Cover and Hart). It is not a bound for these examples.
         blind: The error of the most frequent secret without an output.
         failure: The probability that one of the bounds is wrong.
-        learned_from: The number of examples that the rule learned from.
-        judged_on: The number of examples that it was judged on.
     """
 
     rule: str
@@ -73,7 +70,8 @@ def estimate_risk(
 
     No rule has a smaller error than the Bayes error, so the Clopper-Pearson bound of the held-out error is one of
     the Bayes error; it needs no convergence of the rule. From below, the plug-in of equal outputs never exceeds
-    the truth on average (McDiarmid).
+    the truth on average (McDiarmid). Raises `InputError` if there are too few examples. Raises `MissingExtraError`
+    if the library of the rule is not installed.
 
     Args:
         examples: Independent draws of secrets and outputs.
@@ -82,10 +80,6 @@ def estimate_risk(
         failure: The probability with which a bound may be wrong.
         share: The part of the examples that learns.
         seed: For studies: makes the splits and the rule the same each time.
-
-    Raises:
-        InputError: If there are too few examples.
-        MissingExtraError: If the library of the rule is not installed.
 
     Source:
         Cherubin, Chatzikokolakis and Palamidessi, "F-BLEAU", S&P 2019; Cover and Hart,
@@ -132,7 +126,6 @@ class GridError(CompactRepr):
 
     Attributes:
         cell: The side of a cell, in the unit of the reports.
-        cells: The number of cells that were hit.
         plug_in: The error of the best guess on the very hits that it was read from: on average too low, far so
             where cells were hit once or twice (H11); with one hit per cell it is 0 for every mechanism.
         error: The true error. The value is the plug-in less an estimate of its bias, from halves of the hits; no
@@ -175,7 +168,8 @@ def grid_error(
     The plug-in is biased low, as the maximum of noisy shares is too large. Where labels nearly tie, which is where
     the bias is largest, it falls like 1 / sqrt(hits): so the plug-in of a random half of the hits is lower still,
     and corrected = plug_in(all) + (plug_in(all) - mean plug_in(half)) / (sqrt(2) - 1), never beyond the held-out
-    error, which is too high, nor beyond the error of the most frequent label, which needs no report.
+    error, which is too high, nor beyond the error of the most frequent label, which needs no report. Raises
+    `InputError` if the cell is not positive, or fewer than two labels were seen.
 
     Args:
         reports: The labels and their reports, numbers of any dimension.
@@ -185,9 +179,6 @@ def grid_error(
         failure: The probability with which one of the bounds may be wrong.
         halvings: The number of random halves that the correction averages over.
         seed: For studies: makes the halves the same each time.
-
-    Raises:
-        InputError: If the cell is not positive, or fewer than two labels were seen.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 25 to 27. The
@@ -199,7 +190,9 @@ def grid_error(
     rng = np.random.default_rng(seed)
     whole = plug_in_error(counts)
     n = int(counts.sum())
-    halves: Floats = np.array([plug_in_error(_half(counts, n, rng)) for _ in range(halvings)])
+    flat, size = counts.ravel(), max(1, n // 2)
+    taken = (rng.multivariate_hypergeometric(flat, size, method="marginals") for _ in range(halvings))
+    halves: Floats = np.array([plug_in_error(half.reshape(counts.shape)) for half in taken])
     guessing = estimate_guessing(Sample(counts), failure=failure, seed=seed)
     tested = guessing.error.value
     blind = 1.0 - float(counts.sum(axis=1).max()) / n  # at least the plug-in
@@ -235,18 +228,11 @@ def plug_in_error(counts: NDArray[np.int64]) -> float:
     return float((counts.sum() - counts.max(axis=0).sum()) / counts.sum())
 
 
-def _half(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    taken: NDArray[np.int64] = rng.multivariate_hypergeometric(counts.ravel(), max(1, n // 2), method="marginals")
-    return taken.reshape(counts.shape)
-
-
 @dataclass(frozen=True, slots=True)
 class NeuralClassifier(Classifier):
     """A network of two hidden layers that learns the posterior by its cross entropy.
 
     Attributes:
-        steps: The number of batches.
-        batch: The number of examples in each.
         rate: The largest learning rate.
         device: Such as ``"cpu"``; by default a GPU where there is one.
 

@@ -26,13 +26,10 @@ class TrainingRound(CompactRepr):
     """Measurements of one round: of the generator at its start, on held-out records.
 
     Attributes:
-        number: The number of the round, from 1.
         accuracy: The share of right guesses of an attacker trained from nothing on this generator.
         f1: Its mean F1 over the labels.
         information_bits: The mutual information of label and guess, from counts.
         bayes_error: 1 - sum over guesses y of max over labels x of the share of (x, y).
-        target: The value of the minimised target.
-        loss: The expected loss, in its unit.
         loss_error: The standard error of that mean.
         multiplier: The price on the loss.
         seconds: Since the training began; a resumed training goes on counting.
@@ -183,7 +180,9 @@ def play(
     played = Played()
     state = None if checkpoint is None else load(checkpoint, identity)
     if state is not None:
-        played = _from_state(state)
+        ending = None if state["ending"] is None else Ending[state["ending"]]
+        history = [TrainingRound(**each) for each in state["history"]]
+        played = Played(history, state["best"], state["parameters"], ending)
         if played.ending is not None and played.ending is not Ending.STOPPED:
             return played
         played.ending = None
@@ -220,21 +219,9 @@ def _as_state(played: Played, game: Game) -> State:
     }
 
 
-def _from_state(state: State) -> Played:
-    ending = state["ending"]
-    return Played(
-        [TrainingRound(**each) for each in state["history"]],
-        state["best"],
-        state["parameters"],
-        None if ending is None else Ending[ending],
-    )
-
-
 def checked_max_loss(max_loss: float | None) -> float:
     """Return the largest loss as a number, ``inf`` for None; refuse one that is not positive."""
     limit = math.inf if max_loss is None else float(max_loss)
     if not limit > 0:
-        raise InputError(
-            f"a largest loss of {max_loss} is not positive.", "use the largest expected loss to accept."
-        )
+        raise InputError(f"a largest loss of {max_loss} is not positive.", "pass the largest loss to accept.")
     return limit

@@ -28,7 +28,7 @@ CLASSIFIER, EXACT = "classifier", "exact"
 _SUM_TOLERANCE: Final = 1e-9
 SMOOTH: Final = BayesVulnerability(8.0)
 _LEAST: Final = 1e-30  # beliefs below it count as this in logarithms
-_ROUNDING: Final = 1e-9  # of the share that mends the loss, far above what the integers move it
+_ROUNDING: Final = 1e-9  # of the share that fixes the loss, far above what the integers move it
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,7 +45,6 @@ class LearnedTable:
         loss: The expected loss of the mechanism's integers, within the limit.
         bayes_error: The error of the best guess of the label from a report, likewise.
         information_bits: The mutual information of label and report, likewise.
-        ending: The reason why the training ended.
     """
 
     mechanism: Mechanism
@@ -96,7 +95,8 @@ def learn_table(
     Expectations are sums over the joint distribution, and the attacker of each round is the posterior P(x|z) of
     the present matrix. It either stays the same for the round (``classifier``: the paper's game, with its frozen
     classifier), or knows the present matrix at every step (``exact``: the target is that of label and report,
-    equation 14, which is convex).
+    equation 14, which is convex). Raises `InputError` if an argument does not fit. Raises `InfeasibleError` if not
+    even the truest reports are within the limit. Raises `MissingExtraError` if torch is not installed.
 
     Args:
         joint: P(x, w), array (labels, useful values), with sum one.
@@ -126,11 +126,6 @@ def learn_table(
         checkpoint: A file to save to, and to continue from if it exists.
         every: The number of rounds between two saves.
         device: Such as ``"cpu"``; by default a GPU where there is one.
-
-    Raises:
-        InputError: If an argument does not fit.
-        InfeasibleError: If not even the truest reports are within the limit.
-        MissingExtraError: If torch is not installed.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, sections II and III.
@@ -180,7 +175,7 @@ def learn_table(
     played = play(game, rules, identity, progress=progress, stop=stop, checkpoint=checkpoint, every=every)
     mechanism = Mechanism(played.parameters["matrix"].numpy(), useful, columns)
     measured = hiding(mechanism, p, costs)
-    ending = Ending.STOPPED if played.ending is None else played.ending
+    ending = played.ending or Ending.STOPPED
     history, bits = tuple(played.history), measured.information_bits
     return LearnedTable(mechanism, p, history, played.best, limit, measured.loss, measured.error, bits, ending)
 
@@ -200,8 +195,7 @@ def _start(start: ArrayLike | None, rate: float | None, costs: Floats, max_loss:
         raise InputError(f"a start rate of {slope} is not possible.", "use a number of at least 0.")
     logs = -slope * (costs - costs.min(axis=1, keepdims=True))
     weights = np.exp(np.maximum(logs, -600.0))
-    rows: Floats = weights / weights.sum(axis=1, keepdims=True)
-    return rows
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 class TableGame:

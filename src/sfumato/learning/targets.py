@@ -80,10 +80,7 @@ class BayesVulnerability(_OfJoint):
     """The probability of the best guess, sum over y of (sum over x of P(x, y)**order)**(1 / order).
 
     With an infinite order it is the Bayes vulnerability, sum over y of max over x of P(x, y), which is linear
-    between kinks; a finite order rounds them, and is larger.
-
-    Attributes:
-        order: Above 1; ``inf`` for the maximum.
+    between kinks; a finite order rounds them, and is larger. The order is above 1; ``inf`` is the maximum.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, section III (Bayes error as
@@ -126,8 +123,7 @@ class CrossEntropy(Target):
 
     def of_reports(self, shares: Tensor) -> Tensor:
         """Return -H(X|Z) in bits: the belief of the attacker who knows the mechanism is the posterior."""
-        posterior = shares.clamp_min(_NEVER).log2() - shares.sum(0).clamp_min(_NEVER).log2()
-        return (shares * posterior).sum()
+        return (shares * (shares.clamp_min(_NEVER).log2() - shares.sum(0).clamp_min(_NEVER).log2())).sum()
 
 
 class _Convex(Protocol):
@@ -142,7 +138,6 @@ class FInformation(_OfJoint):
         generator: A convex f with f(1) = 0, from a tensor of ratios to one of the same shape, that torch can
             differentiate; such as ``lambda t: (t - 1) ** 2`` for the chi-square information, ``lambda t: abs(t -
             1) / 2`` for total variation.
-        title: The name in texts.
 
     Source:
         Csiszár, "A class of measures of informativity of observation channels", 1972.
@@ -183,12 +178,8 @@ class Utility(ABC):
 class AugmentedLagrangian(Utility):
     """A price that adapts until the limit is met, with no weight to choose.
 
-    With g = loss / max_loss - 1 it adds (max(0, m + r g)**2 - m**2) / (2 r), and after each
-    round the multiplier m becomes max(0, m + step g). Both are free of units.
-
-    Attributes:
-        curvature: r.
-        step: The rate at which the multiplier moves.
+    With g = loss / max_loss - 1 it adds (max(0, m + r g)**2 - m**2) / (2 r), and after each round the multiplier m
+    becomes max(0, m + step g). Both are free of units. ``curvature`` is r.
 
     Source:
         Rockafellar, "The multiplier method of Hestenes and Powell", 1973.
@@ -222,11 +213,7 @@ class Softplus(Utility):
     The paper takes the difference in the unit of the coordinates, so that the same training is steep in metres and
     blind in kilometres. Here it counts in parts of the limit: give the limit in metres as s for the paper's term
     in metres. It is a price, not a bound: the loss settles where it balances the target, on either side of the
-    limit.
-
-    Attributes:
-        weight: alpha, the weight relative to the target's.
-        steepness: s.
+    limit. The weight, relative to the target's, is alpha, and the steepness s.
 
     Source:
         Romanelli, Palamidessi and Chatzikokolakis, CSF 2020, equations 15 to 17.

@@ -111,8 +111,7 @@ def _progress(passed: float, begin: float, end: float) -> float:
 def device_for(feature: str, wanted: str | None = None) -> torch.device:
     """Return the device named, such as ``"cpu"``, else a GPU where there is one, else the CPU.
 
-    Raises:
-        MissingExtraError: If torch is not installed, which the feature needs.
+    Raises `MissingExtraError` if torch is not installed, which the feature needs.
     """
     try:
         import torch
