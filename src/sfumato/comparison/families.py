@@ -39,7 +39,6 @@ class ParametricFamily:
     """A family of mechanisms with one parameter.
 
     Attributes:
-        name: Its name in tables and figures.
         build: From the parameter, per unit of the metric, to the mechanism.
         promises: Whether the parameter is an epsilon of metric privacy; others are compared at equal loss only.
     """
@@ -58,21 +57,20 @@ class ParametricFamily:
 def default_families(prior: Prior, metric: Metric) -> list[ParametricFamily]:
     """Return the families that fit the secrets of a prior and their metric."""
     space = prior.space
+    nearest = float(
+        metric.array[metric.array > 0].min(initial=np.inf)
+    )  # randomised response must protect the nearest pair
     families = [
         ParametricFamily("exponential", lambda e: exponential(space, metric, e), promises=True),
         ParametricFamily("tight constraints", lambda e: tight_constraints(space, metric, e), promises=True),
-        ParametricFamily(
-            "randomised response", lambda e: randomised_response(space, e * _nearest(metric)), promises=True
-        ),
+        ParametricFamily("randomised response", lambda e: randomised_response(space, e * nearest), promises=True),
         # Its promise is twice its slope.
         ParametricFamily(
             "least information", lambda e: rate_distortion(prior, metric, e / 2).mechanism, promises=True
         ),
         ParametricFamily("elastic", lambda e: _elastic(prior, metric, e), promises=False),
         ParametricFamily(
-            "restricted Laplace",
-            lambda e: restricted_laplace(space, metric, e, REACH / e),
-            promises=False,
+            "restricted Laplace", lambda e: restricted_laplace(space, metric, e, REACH / e), promises=False
         ),
     ]
     if isinstance(space, Places):
@@ -92,16 +90,14 @@ def calibrate(
 ) -> tuple[float, Mechanism]:
     """Return the parameter and the mechanism of the loosest member whose proved epsilon is at most ``epsilon``.
 
-    A family may satisfy a smaller epsilon than its parameter, and would then look worse than it is.
+    A family may satisfy a smaller epsilon than its parameter, and would then look worse than it is. Raises
+    `SfumatoError` if the family has no member of that epsilon.
 
     Args:
         family: A family that promises metric privacy.
         metric: The metric.
         epsilon: Per unit of the metric.
         tolerance: How far below it the proved epsilon may be, relatively.
-
-    Raises:
-        SfumatoError: If the family has no member of that epsilon.
     """
     promise = MetricPrivacy(epsilon, metric)
     best = family.build(epsilon)
@@ -123,13 +119,7 @@ def calibrate(
         return upper >= epsilon * (1 - tolerance) or high / low < 1 + tolerance
 
     most = 2 * epsilon / max(upper / epsilon, 0.5)
-    value = bisect(holds, fails=most, holds=epsilon, middle=geometric_mean, done=close, steps=30).holds
-    return value, best
-
-
-def _nearest(metric: Metric) -> float:
-    """Return the least positive distance: randomised response must protect the nearest pair."""
-    return float(metric.array[metric.array > 0].min())
+    return bisect(holds, fails=most, holds=epsilon, middle=geometric_mean, done=close, steps=30).holds, best
 
 
 def _on_a_line(space: Space, metric: Metric) -> bool:

@@ -82,7 +82,6 @@ class PlaceRow(ComparisonRow):
             where there was no time for the attack.
         metre_factor: The largest ratio of a report's probabilities from two points a metre apart; for cells at
             the worst border, None for the bound.
-        detail: How it was made.
         problem: Why there is no mechanism; the numbers are then infinite, and empty in a saved table.
         stopped: Why a program is not the best on its lattice or cells, and its gap; "" where it is.
     """
@@ -149,10 +148,8 @@ class PlaceComparison(Comparison[PlaceRow]):
     def excess(self, row: PlaceRow) -> float:
         """Return the relative excess, at most, of a loss over the least with the same guarantee: 0.06 for 6 %.
 
-        It is ``inf`` for cells and files, which have another guarantee.
-
-        Raises:
-            InputError: If the loss is less than any mechanism with the guarantee can have.
+        It is ``inf`` for cells and files, which have another guarantee. Raises `InputError` if the loss is less
+        than any mechanism with the guarantee can have.
         """
         bound = next((each for each in self.bounds if each.epsilon == row.epsilon), None)
         if row.name == ANY:
@@ -222,8 +219,7 @@ class PlaceComparison(Comparison[PlaceRow]):
         """
         rows = self.valid_rows()
         several = len({row.epsilon for row in rows}) > 1
-        draw = _lines if self.equal == "epsilon" and several else _bars
-        return draw(rows, self, NARROW if narrow else BROAD)
+        return (_lines if self.equal == "epsilon" and several else _bars)(rows, self, NARROW if narrow else BROAD)
 
     def _slacks(self) -> list[str]:
         slacks = {

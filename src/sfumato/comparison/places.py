@@ -14,11 +14,13 @@ import numpy as np
 from ..attacks import true_place
 from ..core import AnyLoss, Bracket, CoordinatePrivacy, Mechanism, Metric, MetricPrivacy, Prior, Space, units
 from ..core.arguments import checked
+from ..core.arrays import Floats
 from ..errors import DataError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
 from ..geo import Grid, Kind, Lattice, Places, Region, Visits
 from ..intervals import exp_above
 from ..mechanisms import raw_error, stretch
+from ..mechanisms.planar import CoordinateNoise
 from ..optimal import MOST_VERTICES, CoordinateBound, Design, choose_lattice, coordinate_bound, design
 from ..proofs import VertexPrivacy, expected_loss_above, prove_coordinate_privacy, worst_border
 from ..rounding import amount_at_most, down, gap_at_most, up
@@ -70,13 +72,9 @@ def compare(
 ) -> PriorComparison | PlaceComparison:
     """Compare mechanisms on a prior, or for the places of visits, at equal epsilon or at equal expected loss.
 
-    Args:
-        data: The prior on the secrets, or visits.
-        metric: With a prior: the metric on its secrets for privacy.
-        options: Those of `compare_priors` or of `compare_places`.
-
-    Raises:
-        InputError: If a prior comes without a metric, visits come with one, or an option cannot be used.
+    The metric, on the secrets of a prior, is for privacy. Options are those of `compare_priors` or of
+    `compare_places`. Raises `InputError` if a prior comes without a metric, visits come with one, or an option
+    cannot be used.
     """
     if isinstance(data, Visits):
         if metric is not None:
@@ -111,7 +109,10 @@ def compare_places(
     The rows are programs on lattices with spline and with hat weights, planar Laplace noise with and without the
     best remap for these visits, a program on cells of the same size, and a lower bound for every mechanism with
     the guarantee. Programs have their reports at medians, also on cells. Losses and attackers' errors are of the
-    true points, on the same visits. Cells guarantee nothing for two points near a border.
+    true points, on the same visits. Cells guarantee nothing for two points near a border. Raises `InputError` if
+    not exactly one of epsilon and max_loss is given, a number cannot be used, or a file does not fit the visits.
+    Raises `DataError` if no visit is inside the region. Raises `InfeasibleError` if the loss is that of always
+    reporting the same place, or more. Raises `UnitError` if a unit does not fit.
 
     Args:
         visits: Every mechanism is made for these, and measured on these.
@@ -129,13 +130,6 @@ def compare_places(
             the table of every value. They must serve all visits.
         progress: Called with the name of each mechanism before it is made.
         found: Called with each row when it is there.
-
-    Raises:
-        InputError: If not exactly one of epsilon and max_loss is given, a number cannot be used, or a file does
-            not fit the visits.
-        DataError: If no visit is inside the region.
-        InfeasibleError: If the loss is that of always reporting the same place, or more.
-        UnitError: If a unit does not fit.
 
     Example:
         >>> import sfumato as sf
@@ -162,7 +156,8 @@ def compare_places(
         raise InputError(f"a spacing of {spacing} is not positive.", "use a length such as '500 m'.")
     blind = _blind(used)
     if epsilon is not None:
-        equal, values = "epsilon", _rates(epsilon)
+        rates = (CoordinatePrivacy(each, UNIT).epsilon for each in epsilons_of(epsilon))
+        equal, values = "epsilon", tuple(dict.fromkeys(rates))
     else:
         equal, values = "loss", (_limit(max_loss, blind),)
     for name, file in (files or {}).items():
@@ -175,12 +170,10 @@ def compare_places(
     ]
     rows = run([*contestants, *families.contestants()], values, time_limit, progress, found)
     order = (*NAMES, *(files or ()))
-    ordered = sorted(
-        rows, key=lambda row: (equal == "epsilon" and values.index(row.epsilon), order.index(row.name))
-    )
+    table = sorted(rows, key=lambda row: (equal == "epsilon" and values.index(row.epsilon), order.index(row.name)))
     bounds = tuple(families.bounds)
     return PlaceComparison(
-        tuple(ordered), equal, values, UNIT, len(used), len(inside), blind, bounds, files=tuple(files or ())
+        tuple(table), equal, values, UNIT, len(used), len(inside), blind, bounds, files=tuple(files or ())
     )
 
 
@@ -220,13 +213,17 @@ def _file_rows(
 
 def _noise_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate:
     noise, proof = file.noise, file.noise_proof
-    if noise.projection is None:
-        raise InputError("noise for visits has no plane.", "make it for visits.")
-    error = noise.error(noise.projection.forward(visits.lat, visits.lon), np.ones(len(visits)))
+    error = noise.error(_points_of(noise, visits), np.ones(len(visits)))
     epsilon = up(proof.upper * units.factor(UNIT, proof.promise.unit)) if proof.holds else math.inf
     metre = _metre(epsilon, proof.slack_m)
     row = PlaceRow(name, epsilon, epsilon, proof.slack_m, _in_km(error.loss), None, metre, repr(noise))
     return Candidate(row, lambda: _in_km(error.attacker))
+
+
+def _points_of(noise: CoordinateNoise, visits: Visits) -> Floats:
+    if noise.projection is None:
+        raise InputError("noise for visits has no plane.", "make it for visits.")
+    return noise.projection.forward(visits.lat, visits.lon)
 
 
 def _matrix_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate:
@@ -240,12 +237,10 @@ def _matrix_of_file(name: str, file: MechanismFile, visits: Visits) -> Candidate
     else:
         with suppress(InputError):  # no cells of a grid: nothing is known of two points a metre apart
             metre = worst_border(mechanism).factor
-    prior, loss = (
-        Prior.from_visits(places, visits),
-        places.loss(visits, unit=UNIT, observables=mechanism.observables),
-    )
+    loss = places.loss(visits, unit=UNIT, observables=mechanism.observables)
+    lost = _loss_of(mechanism, Prior.from_visits(places, visits), loss)
     detail = f"{places!r}, {mechanism.shape[1]} reports"
-    row = PlaceRow(name, epsilon, epsilon, slack, _loss_of(mechanism, prior, loss), None, metre, detail)
+    row = PlaceRow(name, epsilon, epsilon, slack, lost, None, metre, detail)
     return Candidate(row, lambda: true_place(mechanism, visits, unit=UNIT).error)
 
 
@@ -368,9 +363,8 @@ class _PlaceFamilies:
 
     def _program(self, name: str, epsilon: float, seconds: float) -> Candidate:
         places = self._lattice(_KINDS[name], epsilon)
-        best = design_program(
-            places, self.visits, CoordinatePrivacy(epsilon, UNIT), self.gap, seconds, medians=self.visits
-        )
+        promise = CoordinatePrivacy(epsilon, UNIT)
+        best = design_program(places, self.visits, promise, self.gap, seconds, medians=self.visits)
         epsilon_upper, slack = best.certificate.epsilon_upper, places.slack_m
         return self._measured(name, epsilon, best, places, epsilon_upper, slack, _metre(epsilon_upper, slack))
 
@@ -431,9 +425,7 @@ class _PlaceFamilies:
 
     def _raw(self, best: Design) -> Bracket:
         noise = best.mechanism
-        if noise.projection is None:
-            raise InputError("noise for visits has no plane.", "make it for visits.")
-        points = noise.projection.forward(self.visits.lat, self.visits.lon)
+        points = _points_of(noise, self.visits)
         loss = raw_error(points, np.ones(len(points)), noise.noise.rate, noise.step_m)
         return _in_km(Bracket(down(loss.lower / stretch(noise.reach_m)), loss.value, loss.upper))
 
@@ -523,10 +515,6 @@ def _in_km(metres: Bracket) -> Bracket:
     return Bracket(
         metres.lower / 1000 * (1 - _ROUNDING), metres.value / 1000, metres.upper / 1000 * (1 + _ROUNDING)
     )
-
-
-def _rates(epsilon: float | str | Sequence[float | str]) -> tuple[float, ...]:
-    return tuple(dict.fromkeys(CoordinatePrivacy(each, UNIT).epsilon for each in epsilons_of(epsilon)))
 
 
 def _limit(max_loss: float | str | None, blind: Bracket) -> float:

@@ -15,7 +15,6 @@ from ..attacks import optimal
 from ..core import AnyLoss, Bracket, Mechanism, Metric, MetricPrivacy, Prior, units
 from ..core import loss as loss_between
 from ..core.arguments import checked
-from ..core.arrays import Floats
 from ..core.bracket import bisect, geometric_mean
 from ..errors import InfeasibleError, InputError, SfumatoError, SolverError, argument, python
 from ..files import MechanismFile
@@ -27,16 +26,7 @@ from ..optimal import Design, design
 from ..proofs import expected_loss_above, prove_metric_privacy, worst_loss_above
 from ..rounding import gap_at_most
 from ..sampling import simulator
-from .engine import (
-    NOT_REACHED,
-    Clock,
-    Contestant,
-    check_common,
-    check_loss,
-    check_time,
-    epsilons_of,
-    run,
-)
+from .engine import NOT_REACHED, Clock, Contestant, check_common, check_loss, check_time, epsilons_of, run
 from .families import ParametricFamily, calibrate, default_families
 from .prior_results import DRAWS, OPTIMUM, PriorComparison, PriorRow
 
@@ -70,7 +60,9 @@ def compare_priors(
 
     At equal epsilon each family that guarantees metric privacy is represented by its loosest member whose proved
     epsilon is at most that. At equal loss every family is represented by the member with that loss, and the
-    optimum is the mechanism of the least epsilon that loses no more.
+    optimum is the mechanism of the least epsilon that loses no more. Raises `InputError` if not exactly one of
+    epsilon and max_loss is given, sizes differ, or dummies are asked for at equal loss. Raises `InfeasibleError`
+    if the loss is that of always reporting the same value, or more. Raises `UnitError` if a unit does not fit.
 
     Args:
         prior: The prior on the n secrets.
@@ -90,12 +82,6 @@ def compare_priors(
             best so far. What there is no time for is named.
         progress: Called with the name of each mechanism before it is made.
         found: Called with each row when it is there.
-
-    Raises:
-        InputError: If not exactly one of epsilon and max_loss is given, sizes differ, or dummies
-            are asked for at equal loss.
-        InfeasibleError: If the loss is that of always reporting the same value, or more.
-        UnitError: If a unit does not fit.
 
     Source:
         The measures are those of Oya, Troncoso and Pérez-González, CCS 2017.
@@ -401,7 +387,8 @@ def attack_tuples(
         posterior = joint / joint.sum(axis=1, keepdims=True)
         errors.append((posterior @ metric.array).min(axis=1))
         wrong.append(1 - posterior.max(axis=1))
-        entropy.append(_entropies(posterior))
+        logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
+        entropy.append(-(posterior * logs).sum(axis=1))
     error = np.concatenate(errors)
     return TupleAttack(
         float(error.mean()),
@@ -409,9 +396,3 @@ def attack_tuples(
         float(np.concatenate(entropy).mean()),
         float(error.std(ddof=1) / np.sqrt(draws)),
     )
-
-
-def _entropies(posterior: Floats) -> Floats:
-    logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
-    bits: Floats = -(posterior * logs).sum(axis=1)
-    return bits

@@ -65,7 +65,6 @@ class Comparison(CompactRepr, NotebookRepr, ABC, Generic[_Row]):
         rows: One for each mechanism and epsilon; a mechanism that does not exist has a problem.
         equal: ``epsilon`` or ``loss``: what the mechanisms have in common.
         values: The epsilons, or the one loss.
-        unit: The unit of losses and errors.
         files: The names of mechanisms that were given; their rows are in the tables of all values.
     """
 
@@ -87,9 +86,7 @@ class Comparison(CompactRepr, NotebookRepr, ABC, Generic[_Row]):
     def figure(self, *, narrow: bool = False) -> Figure:
         """Return the figure, ``narrow`` for a narrow screen.
 
-        Raises:
-            InputError: If no mechanism exists.
-            MissingExtraError: If matplotlib is not installed.
+        Raises `InputError` if no mechanism exists. Raises `MissingExtraError` if matplotlib is not installed.
         """
 
     @property
@@ -115,12 +112,8 @@ class Comparison(CompactRepr, NotebookRepr, ABC, Generic[_Row]):
     def row(self, name: str, epsilon: float | None = None) -> _Row:
         """Return the row of a mechanism.
 
-        Args:
-            name: The mechanism.
-            epsilon: Where it was made for several, which.
-
-        Raises:
-            InputError: If it is not in the comparison.
+        Where a mechanism was made for several epsilons, name one. Raises `InputError` if it is not in the
+        comparison.
         """
         for row in self.rows:
             if row.name == name and epsilon in (None, row.epsilon):
@@ -131,8 +124,7 @@ class Comparison(CompactRepr, NotebookRepr, ABC, Generic[_Row]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV, whole or not at all.
 
-        Raises:
-            FileError: If the file cannot be written.
+        Raises `FileError` if the file cannot be written.
         """
         table = [row.cells() for row in self.rows]
         write_rows(list(table[0]), (row.values() for row in table), path)

@@ -87,6 +87,8 @@ def street(
 ) -> Street:
     """Return the two people across a border of cells whom a report distinguishes most, under cells and for points.
 
+    Raises `InputError` if the two are not nearer than the side of a cell, or another argument cannot be used.
+
     Args:
         visits: What both mechanisms are made for.
         epsilon: Per kilometre.
@@ -94,9 +96,6 @@ def street(
         spacing: Of the lattice, and the side of the cells; by default what suits epsilon.
         region: What is served.
         gap: The relative gap of the programs.
-
-    Raises:
-        InputError: If the two are not nearer than the side of a cell, or another argument cannot be used.
     """
     promise = CoordinatePrivacy(epsilon, "km")
     if spacing is None:
@@ -132,8 +131,7 @@ def _likelihoods(mechanism: Mechanism, degrees: Floats) -> Floats:
     if not isinstance(places, Places):
         raise InputError("the secrets are not places.", "use a grid or a lattice.")
     rounding = places.rounding(*degrees.T)
-    found: Floats = np.einsum("nk,nko->no", rounding.shares, mechanism.matrix[rounding.positions])
-    return found
+    return np.asarray(np.einsum("nk,nko->no", rounding.shares, mechanism.matrix[rounding.positions]))
 
 
 _GREY: Final = LIGHT.muted
@@ -142,8 +140,7 @@ _GREY: Final = LIGHT.muted
 def street_figure(found: Street) -> Figure:
     """Return two panels: how likely a report is along the walk, and every report's ratio between the two people.
 
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
+    Raises `MissingExtraError` if matplotlib is not installed.
     """
     figure = blank(9.6, 4.2)
     walk, ratios = figure.subplots(1, 2, width_ratios=[3, 2])
@@ -228,5 +225,4 @@ def _ratios(ax: Axes, found: Street) -> None:
 def _factors(walk: Walk) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     one, other = walk.pair
     seen = (one > _LEAST) & (other > _LEAST)
-    found: np.ndarray[tuple[int], np.dtype[np.float64]] = one[seen] / other[seen]
-    return found
+    return np.asarray(one[seen] / other[seen])
