@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -139,16 +139,14 @@ class KeyedWords:
 
     def _blocks(self, first: int, last: int) -> Uints:
         """Return these blocks of every row's stream, array (rows, words)."""
-        numbers = [number.to_bytes(8, "little") for number in range(first, last)]
-        words = np.frombuffer(b"".join(self._digests(numbers)), dtype="<u8").astype(np.uint64)
-        return words.reshape(len(self._rows), _WORDS * len(numbers))
-
-    def _digests(self, numbers: Sequence[bytes]) -> Iterable[bytes]:
+        digests = []
         for row in self._rows:
-            for number in numbers:
+            for number in range(first, last):
                 block = self._hash.copy()
-                block.update(number + row)
-                yield block.digest()
+                block.update(number.to_bytes(8, "little") + row)
+                digests.append(block.digest())
+        words = np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+        return words.reshape(len(self._rows), _WORDS * (last - first))
 
     def __repr__(self) -> str:
         return f"KeyedWords of {len(self._rows):,} rows: repeatable with a secret that is not shown"
@@ -257,28 +255,21 @@ def signed(magnitude: Integers, words: Words) -> NDArray[np.int64]:
 
 
 def successes(count: int, words: Words) -> NDArray[np.int64]:
-    """Return how many coins of probability exp(-1) succeed in a row, array (count,).
-
-    It is `decays` for n / d = 1, whose first coin always succeeds.
-    """
+    """Return how many coins of probability exp(-1) succeed in a row, array (count,)."""
     counts = np.zeros(count, dtype=np.int64)
     alive = np.arange(count)
     while alive.size:
-        alive = alive[_first_failure_odd(np.ones(alive.size, dtype=np.int64), 1, 2, words)]
+        alive = alive[decays(np.ones(alive.size, dtype=np.int64), 1, words, start=2)]
         counts[alive] += 1
     return counts
 
 
-def decays(numerators: Integers, denominator: int, words: Words) -> Truths:
-    """Throw coins of probability exp(-n / d), 0 <= n < d (algorithm 1).
+def decays(numerators: Integers, denominator: int, words: Words, start: int = 1) -> Truths:
+    """Throw coins of probability exp(-n / d), 0 <= n < d; with n = d = 1 for a start of 2 (algorithm 1).
 
     The first failure among coins of probability n / d, n / (2 d), n / (3 d), ... has an odd number with this
     probability.
     """
-    return _first_failure_odd(numerators, denominator, 1, words)
-
-
-def _first_failure_odd(numerators: Integers, denominator: int, start: int, words: Words) -> Truths:
     odd = np.zeros(len(numerators), dtype=bool)
     alive, k = np.arange(len(numerators)), start
     while alive.size:

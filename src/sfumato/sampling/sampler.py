@@ -68,15 +68,10 @@ class Sampler(Immutable):
         Each point is mapped to a secret (its cell, or a vertex of the lattice drawn at random), and then a report
         is drawn. One point, given as two floats, takes some microseconds.
 
-        Args:
-            lat: Latitudes in degrees, a number or an array.
-            lon: Longitudes in degrees, of the same shape.
-            outside: Whether points outside are refused (``error``), or moved to the nearest place first. On a
-                lattice that needs a convex region, such as a rectangle, and the guarantee then holds for any two
-                points on Earth; cells guarantee nothing for points outside.
-
-        Returns:
-            Array (..., 2) of latitudes and longitudes.
+        Points are degrees, numbers or arrays (...) of one shape; reports are an array (..., 2). Points outside are
+        refused (``error``), or moved to the nearest place first. On a lattice that needs a convex region, such as
+        a rectangle, and the guarantee then holds for any two points on Earth; cells guarantee nothing for points
+        outside.
 
         Raises:
             InputError: If secrets or reports are not places, a point is outside, or points cannot be moved.
@@ -92,10 +87,6 @@ class Simulator:
     """Draws reproducible reports, for tests and studies; never for release.
 
     The same seed gives the same noise, so anyone with the seed can undo it.
-
-    Args:
-        drawable: A `Mechanism`, a family of `sfumato.mechanisms`, a `Tupling` or a `CoordinateNoise`.
-        seed: A non-negative integer.
 
     Raises:
         InputError: If it has no exact recipe, or the seed is not a non-negative integer.

@@ -13,7 +13,7 @@ from ..errors import DataError
 from ..escaping import csv_cell, from_csv_cell
 from .arrow import IN_MEMORY, ArrowStream, FrameTable, ParquetTable, is_frame
 from .batch_writer import SUFFIXES
-from .delimited import Layout, parsed
+from .delimited import Layout, misfit, parsed
 from .source import OpenTable, Source, as_path, cause, check_distinct, is_pipe, no_column
 from .streams import ARROW, ArrowFile, folder_stream
 
@@ -86,7 +86,9 @@ def _text(source: Source, as_text: Sequence[str]) -> Any:
             table = parsed(stream, delimiter=layout.delimiter, types=types, blank_lines=single)
         return table.rename_columns([from_csv_cell(name) for name in table.column_names])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        where = layout.misfit(source, len(fields)) if isinstance(error, pa.ArrowInvalid) else None
+        where = None
+        if isinstance(error, pa.ArrowInvalid):
+            where = misfit(layout.open(source), layout.delimiter, len(fields), layout.before)
         raise DataError(
             f"{os.fspath(source.path)!r} cannot be read as a table ({where or cause(error)}).",
             "check that it is what its suffix says.",

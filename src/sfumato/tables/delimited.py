@@ -62,7 +62,8 @@ class TextTable(OpenTable):
 
     def misfit(self) -> str | None:
         """Return where the first row is that has another number of values, in words; None if none has."""
-        return self.layout.misfit(self._source, len(self.fields), quotes=self._quotes)
+        opened, layout = self.layout.open(self._source), self.layout
+        return misfit(opened, layout.delimiter, len(self.fields), layout.before, quotes=self._quotes)
 
     def check_quotes(self) -> None:
         """Refuse a file whose last quotation mark is not closed; see `Layout.check_quotes`."""
@@ -215,10 +216,6 @@ class Layout(NamedTuple):
         for _ in range(self.before):
             file.readline()
         return file
-
-    def misfit(self, source: Source, width: int, *, quotes: bool = True) -> str | None:
-        """Return in words where the first row without ``width`` values is, None if none is; see `misfit`."""
-        return misfit(self.open(source), self.delimiter, width, self.before, quotes=quotes)
 
     def check_quotes(self, source: Source) -> None:
         """Refuse a file whose last quotation mark is not closed (`DataError`); later rows would be one value."""

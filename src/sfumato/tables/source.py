@@ -146,41 +146,6 @@ class Source:
         return file
 
 
-class _Unpacked(io.RawIOBase):
-    """The content of a gzip file, unpacked as it is read; ``source`` is for messages."""
-
-    def __init__(self, file: BinaryIO, source: Source) -> None:
-        self._file = file
-        self._source = source
-        self._content = gzip.GzipFile(fileobj=file)
-        self._size, compressed = 0, file.seek(0, os.SEEK_END)
-        self._most = max(MOST_UNPACKED, MOST_RATIO * compressed)
-        file.seek(0)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        name = repr(str(self._source.path))
-        try:
-            block = self._content.read(min(len(buffer), _BLOCK))
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(f"the file {name} is damaged: {error}.", "compress or download it again.") from None
-        self._size += len(block)
-        if self._size > self._most:
-            raise DataError(
-                f"the file {name} is over {MOST_RATIO} times larger when unpacked, which could fill the memory.",
-                "if that is right, unpack it with gunzip, and name the unpacked file.",
-            )
-        buffer[: len(block)] = block
-        return len(block)
-
-    def close(self) -> None:
-        self._content.close()
-        self._file.close()
-        super().close()
-
-
 class ConvertedFile(io.RawIOBase):
     """The content of a file of bytes in another form, converted block by block."""
 
@@ -211,6 +176,32 @@ class ConvertedFile(io.RawIOBase):
         """Close the file, too."""
         self._file.close()
         super().close()
+
+
+class _Unpacked(ConvertedFile):
+    """The content of a gzip file, unpacked as it is read; ``source`` is for messages."""
+
+    def __init__(self, file: BinaryIO, source: Source) -> None:
+        super().__init__(file)
+        self._source = source
+        self._content = gzip.GzipFile(fileobj=file)
+        self._size, compressed = 0, file.seek(0, os.SEEK_END)
+        self._most = max(MOST_UNPACKED, MOST_RATIO * compressed)
+        file.seek(0)
+
+    def convert(self) -> bytes | None:
+        name = repr(str(self._source.path))
+        try:
+            block = self._content.read(_BLOCK)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"the file {name} is damaged: {error}.", "compress or download it again.") from None
+        self._size += len(block)
+        if self._size > self._most:
+            raise DataError(
+                f"the file {name} is over {MOST_RATIO} times larger when unpacked, which could fill the memory.",
+                "if that is right, unpack it with gunzip, and name the unpacked file.",
+            )
+        return block or None
 
 
 class _Recoded(ConvertedFile):
