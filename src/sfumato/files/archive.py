@@ -36,15 +36,12 @@ _SAID: Final = 200  # characters of what zipfile says
 _MAX_DIRECTORY: Final = 1 << 20  # of bytes that zipfile reads at once before any size can be checked
 # What zipfile raises on bytes that are not a valid archive.
 _UNSOUND: Final = (
-    zipfile.BadZipFile,
-    EOFError,
-    LookupError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-    struct.error,
+    *(zipfile.BadZipFile, EOFError, LookupError, OverflowError),
+    *(RuntimeError, ValueError, struct.error),
 )
 _Value = TypeVar("_Value")
+_NAMES: Final = {str: "a text", bool: "true or false", int: "an integer", list: "a list"}
+_GIVE: Final = "give a mechanism file (.sfm) that sfumato wrote."
 DAMAGED: Final = "the file is damaged or was changed by hand: write it again, or get an intact copy."
 MOST_GUARANTEES: Final = 64
 MOST_CONSTRAINTS: Final = 500
@@ -135,10 +132,10 @@ class _Guarded:
     def read(self, size: int = -1) -> bytes:
         if self.listed:
             return self._read(size)
-        found = self._read(_MAX_DIRECTORY + 1 if size < 0 or size > _MAX_DIRECTORY else size)
-        if len(found) > _MAX_DIRECTORY:
+        content = self._read(_MAX_DIRECTORY + 1 if size < 0 or size > _MAX_DIRECTORY else size)
+        if len(content) > _MAX_DIRECTORY:
             raise FileError(f"its list of members takes more than the {_MAX_DIRECTORY:,} bytes allowed.", DAMAGED)
-        return found
+        return content
 
 
 def _values(text: bytes) -> int:
@@ -156,10 +153,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArray[Any]]]:
     infos = _members(archive, size)
     if _MANIFEST not in infos:
-        raise FileError(
-            "it has no manifest, so it is not a mechanism file.",
-            "give a mechanism file (.sfm) that sfumato wrote.",
-        )
+        raise FileError("it has no manifest, so it is not a mechanism file.", _GIVE)
     manifest = _manifest(archive.read(infos.pop(_MANIFEST)))
     sums = manifest.fields("sha256")
     missing, unknown = sorted(set(sums.values) - set(infos)), sorted(set(infos) - set(sums.values))
@@ -172,7 +166,7 @@ def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArra
         if _MEMBER.fullmatch(name) is None:
             raise FileError(f"it holds a member of the unexpected name {name!r}.", DAMAGED)
         data = archive.read(info)
-        if hashlib.sha256(data).hexdigest() != sums.text(name):
+        if hashlib.sha256(data).hexdigest() != sums.get(name, str):
             raise FileError(f"the checksum of its member {name!r} does not fit.", DAMAGED)
         arrays[name] = unpacked(data, name)
     return manifest, arrays
@@ -180,12 +174,11 @@ def _read(archive: zipfile.ZipFile, size: int) -> tuple[Fields, dict[str, NDArra
 
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
     """Return the members by name, after their number and sizes are checked."""
-    infos = archive.infolist()
+    infos, members = archive.infolist(), dict[str, zipfile.ZipInfo]()
     if len(infos) > _MAX_MEMBERS:
         raise FileError(f"it has {len(infos):,} members, more than the {_MAX_MEMBERS:,} allowed.", DAMAGED)
-    found: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
-        if info.filename in found:
+        if info.filename in members:
             raise FileError(f"it has two members named {info.filename!r}.", DAMAGED)
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 1:
             raise FileError(
@@ -194,10 +187,10 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
             )
         if info.file_size > (_MAX_MANIFEST if info.filename == _MANIFEST else MAX_MEMBER):
             raise FileError(f"its member {info.filename!r} is too large ({info.file_size:,} bytes).", DAMAGED)
-        found[info.filename] = info
+        members[info.filename] = info
     if sum(info.file_size for info in infos) > size:
         raise FileError("its members claim more bytes than the file has.", DAMAGED)
-    return found
+    return members
 
 
 def _manifest(data: bytes) -> Fields:
@@ -209,11 +202,9 @@ def _manifest(data: bytes) -> Fields:
         data.decode("ascii"), object_pairs_hook=_distinct, parse_constant=_no_constant, parse_float=_finite
     )
     manifest = Fields.of(values, "manifest")
-    if manifest.text("format") != FORMAT:
-        raise FileError(
-            f"it is a {manifest.text('format')!r} file.", "give a mechanism file (.sfm) that sfumato wrote."
-        )
-    version = manifest.integer("version")
+    if manifest.get("format", str) != FORMAT:
+        raise FileError(f"it is a {manifest.get('format', str)!r} file.", _GIVE)
+    version = manifest.get("version", int)
     if version > VERSION:
         raise FileError(
             f"it was written by a newer sfumato (format version {version}, this one reads {VERSION}).",
@@ -244,9 +235,9 @@ def _finite(text: str) -> float:
 
 def _not_sound(start: bytes, error: Exception) -> FileError:
     if start == b"":
-        return FileError("it is empty.", "give a mechanism file (.sfm) that sfumato wrote.")
+        return FileError("it is empty.", _GIVE)
     if start != b"PK\x03\x04":
-        return FileError("it is not a mechanism file.", "give a mechanism file (.sfm) that sfumato wrote.")
+        return FileError("it is not a mechanism file.", _GIVE)
     said = str(error)[:_SAID]  # may be as long as the file
     return FileError(f"it is cut off or damaged ({said}).", "get an intact copy, or write it again.")
 
@@ -265,47 +256,32 @@ class Fields:
             raise FileError(f"its {name} is not an object.", DAMAGED)
         return cls(value, name)
 
-    def text(self, key: str) -> str:
-        """Return a text."""
-        return self._typed(key, str, "a text")
-
-    def flag(self, key: str) -> bool:
-        """Return a truth value."""
-        return self._typed(key, bool, "true or false")
-
-    def integer(self, key: str) -> int:
-        """Return an integer."""
-        return self._typed(key, int, "an integer")
+    def get(self, key: str, kind: type[_Value]) -> _Value:
+        """Return a text, a truth value, an integer or a list."""
+        value = self._entry(key)
+        if type(value) is not kind:  # a truth value is no integer
+            raise self._wrong(key, _NAMES[kind])
+        return value
 
     def number(self, key: str) -> float:
         """Return a finite number."""
-        value = self._get(key)
+        value = self._entry(key)
         if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
             raise self._wrong(key, "a number")
         return float(value)
 
-    def items(self, key: str) -> list[Any]:
-        """Return a list."""
-        return self._typed(key, list, "a list")
-
     def fields(self, key: str) -> Fields:
         """Return an object's fields."""
-        return Fields.of(self._get(key), f"{self.name}'s {key}")
+        return Fields.of(self._entry(key), f"{self.name}'s {key}")
 
     def has(self, key: str) -> bool:
         """Return whether the entry is there and not null."""
         return self.values.get(key) is not None
 
-    def _get(self, key: str) -> Any:
+    def _entry(self, key: str) -> Any:
         if key not in self.values:
             raise FileError(f"its {self.name} has no entry {key!r}.", DAMAGED)
         return self.values[key]
-
-    def _typed(self, key: str, kind: type[_Value], wanted: str) -> _Value:
-        value = self._get(key)
-        if type(value) is not kind:  # a truth value is no integer
-            raise self._wrong(key, wanted)
-        return value
 
     def _wrong(self, key: str, wanted: str) -> FileError:
         return FileError(f"its {self.name} has an entry {key!r} that is not {wanted}.", DAMAGED)

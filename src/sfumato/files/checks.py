@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core import (
     Asked,
-    CoordinatePrivacy,
     DistortionPrivacy,
     Guarantee,
     Loss,
@@ -86,7 +85,21 @@ def check_matrix(
         raise InputError(
             f"a source was given with a {mechanism!r}, which has no table of places.", python("leave source= out.")
         )
-    check_sound(mechanism, loss, guarantees, optimality)
+    # In sentences a negative length, or a unit that is no short word, could be mistaken for something else.
+    losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
+    losses += [] if optimality is None or optimality.candidates is None else [optimality.candidates.loss]
+    losses += [each for each in (loss, None if optimality is None else optimality.distance) if each is not None]
+    metrics = [each.distances for each in guarantees if isinstance(each, MetricPrivacy)]
+    spaces = (mechanism.secrets.unit, mechanism.observables.unit)
+    for unit in (*spaces, *(each.unit for each in losses), *(each.unit for each in metrics)):
+        check_unit(unit)
+    for each in losses:
+        if units.is_length(each.unit) and (each.array < 0).any():
+            least = units.show(float(each.array.min()), each.unit)
+            raise InputError(
+                f"a distance or loss in {each.unit} is {least}, and no length is below zero.",
+                "leave its unit out, or use lengths of at least 0.",
+            )
 
 
 def check_noise(
@@ -112,7 +125,9 @@ def check_noise(
             f"{parts[0]}= was given with a {noise!r}, which has no matrix.", python(f"leave {parts[0]}= out.")
         )
     promise = noise.promise
-    if guarantees is not None and not _is_promise(as_guarantees(guarantees), promise):
+    every = (promise, *([promise] if guarantees is None else as_guarantees(guarantees)))
+    numbers = [[getattr(each, name, None) for name in ("epsilon", "unit", "slack_m")] for each in every]
+    if numbers[1:] != numbers[:1]:
         raise InputError(
             f"guarantees were given with a {noise!r}, whose guarantee follows from its recipe.",
             python("leave guarantees= out."),
@@ -133,35 +148,6 @@ def check_noise(
     return (promise,)
 
 
-def _is_promise(guarantees: Sequence[Asked], promise: CoordinatePrivacy) -> bool:
-    """Return whether guarantees are one guarantee for points with the same numbers."""
-    return len(guarantees) == 1 and all(
-        getattr(guarantees[0], name, None) == getattr(promise, name) for name in ("epsilon", "unit", "slack_m")
-    )
-
-
-def check_sound(
-    mechanism: Mechanism, loss: Loss | None, guarantees: Sequence[Guarantee], optimality: Optimality | None
-) -> None:
-    """Refuse negative lengths, and units that are no short words: in sentences they could be mistaken for one."""
-    losses = [each.distance for each in guarantees if isinstance(each, DistortionPrivacy)]
-    candidates = None if optimality is None else optimality.candidates
-    losses += [] if candidates is None else [candidates.loss]
-    losses += [each for each in (loss, None if optimality is None else optimality.distance) if each is not None]
-    metrics = [each.distances for each in guarantees if isinstance(each, MetricPrivacy)]
-    spaces = (mechanism.secrets, mechanism.observables)
-    named = [*(each.unit for each in spaces), *(each.unit for each in losses), *(each.unit for each in metrics)]
-    for unit in named:
-        check_unit(unit)
-    for given in losses:
-        if units.is_length(given.unit) and (given.array < 0).any():
-            least = units.show(float(given.array.min()), given.unit)
-            raise InputError(
-                f"a distance or loss in {given.unit} is {least}, and no length is below zero.",
-                "leave its unit out, or use lengths of at least 0.",
-            )
-
-
 def stated(
     mechanism: Mechanism,
     loss: Loss | None,
@@ -174,44 +160,44 @@ def stated(
     Distances with a name that determines others are refused (`InputError`).
     """
     secrets, observables = mechanism.secrets, mechanism.observables
-    found: list[str] = []
+    notes: list[str] = []
     for guarantee in guarantees:
         if isinstance(guarantee, VertexPrivacy):
             continue  # its steps are those of the lattice
         if isinstance(guarantee, MetricPrivacy):
             if not as_named(guarantee.distances, secrets, secrets):
-                found.append(
+                notes.append(
                     f"distances ({name_phrase(guarantee.distances.name)}) as the file states them, not checked"
                 )
             elif not guarantee.confirmed_by(secrets):
-                found.append(_LABELS)
+                notes.append(_LABELS)
         elif isinstance(guarantee, PlaceDistortion):
             visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
-            found.append(
+            notes.append(
                 f"that people are where the file states it ({visits:,} visits at {places:,} places), not checked; "
                 "the attacker's error is computed from these places"
             )
         else:
-            found += _attacker(guarantee.distance, mechanism)
+            notes += _attacker(guarantee.distance, mechanism)
     if optimality is not None and optimality.distance is not None:
-        found += _attacker(optimality.distance, mechanism)
+        notes += _attacker(optimality.distance, mechanism)
     priced = None if optimality is None else optimality.candidates
     named = loss is None or as_named(loss, secrets, observables)
     if priced is not None and loss is not None:
         named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
     if loss is not None and not named:
-        held = any(isinstance(each, PlaceDistortion) for each in guarantees)
-        averaged = loss.name.endswith(TRUE_POINT) and not held
+        has_visits = any(isinstance(each, PlaceDistortion) for each in guarantees)
+        averaged = loss.name.endswith(TRUE_POINT) and not has_visits
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
-        found.append(f"{UNCONFIRMED_LOSS}{name_phrase(loss.name)}) as the file states it, not checked{why}")
+        notes.append(f"{UNCONFIRMED_LOSS}{name_phrase(loss.name)}) as the file states it, not checked{why}")
     elif loss is not None and not follows(loss, secrets, observables, secrets):
-        found.append(_LABELS)
-    found += [
+        notes.append(_LABELS)
+    notes += [
         f"the coefficients of the linear constraint called {quote(each.name)} as the file states them, not checked"
         for each in constraints
     ]
-    found += _moved(secrets, observables)
-    return tuple(dict.fromkeys(found))
+    notes += _moved(secrets, observables)
+    return tuple(dict.fromkeys(notes))
 
 
 def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:

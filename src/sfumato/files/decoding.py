@@ -47,7 +47,7 @@ _Part = TypeVar("_Part", Space, Metric, Loss)
 
 
 @dataclass(slots=True)
-class Contents:
+class _Contents:
     """The objects of a file; shared parts are built once."""
 
     manifest: Fields
@@ -56,17 +56,8 @@ class Contents:
     _metrics: dict[int, Metric] = field(default_factory=dict)
     _losses: dict[int, Loss] = field(default_factory=dict)
 
-    def mechanism(self) -> Mechanism:
-        """Return the mechanism."""
-        return self._mechanism(self.manifest.fields("mechanism"))
-
-    @property
-    def noisy(self) -> bool:
-        """Whether the file is one of noise for coordinates."""
-        return self.manifest.has("noise")
-
     def noise(self) -> tuple[planar.CoordinateNoise, Prior | None, str]:
-        """Return the noise for coordinates, the prior if there is one, and the owner of their places."""
+        """Return the noise, the prior if there is one, and the owner of their places."""
         entry = self.manifest.fields("noise")
         table = None
         if entry.has("table"):
@@ -75,28 +66,27 @@ class Contents:
                 self._array(arrays, "frames", np.int64, 2), self._array(arrays, "targets", np.float64, 2)
             )
         try:
-            found = planar.CoordinateNoise(
+            noise = planar.CoordinateNoise(
                 entry.number("epsilon_per_km"),
                 _fraction(entry, "step_m"),
-                Projection.from_crs(entry.text("crs")),
+                Projection.from_crs(entry.get("crs", str)),
                 entry.number("reach_m"),
                 table,
             )
         except (OverflowError, ZeroDivisionError) as error:
             raise FileError(f"a number of its noise cannot be used ({error}).", DAMAGED) from error
-        if found.noise.rate != _fraction(entry, "rate"):
+        if noise.noise.rate != _fraction(entry, "rate"):
             raise FileError("the rate of its noise does not match its guarantee.", DAMAGED)
-        return found, self.prior(), self.manifest.text("source")
+        return noise, self.prior(), self.manifest.get("source", str)
 
     def tupling(self, inner: Mechanism) -> Tupling | None:
-        """Return the tupling of the mechanism, if there is one."""
         if not self.manifest.has("tupling"):
             return None
         entry = self.manifest.fields("tupling")
-        return Tupling.of_source(inner, entry.integer("dummies"), self._mechanism(entry.fields("source")))
+        return Tupling.of_source(inner, entry.get("dummies", int), self.mechanism(entry.fields("source")))
 
-    def _mechanism(self, entry: Fields) -> Mechanism:
-        bits = entry.integer("bits")
+    def mechanism(self, entry: Fields) -> Mechanism:
+        bits = entry.get("bits", int)
         if bits == ONE_WORD:
             weights = self._array(entry, "weights", np.int64, 2)
         else:
@@ -109,19 +99,17 @@ class Contents:
         )
 
     def prior(self) -> Prior | None:
-        """Return the prior, if there is one."""
         if not self.manifest.has("prior"):
             return None
         entry = self.manifest.fields("prior")
         return Prior(self._space(entry, "space"), self._array(entry, "probabilities", np.float64, 1))
 
     def loss(self) -> Loss | None:
-        """Return the loss, if there is one."""
         return self._loss(self.manifest, "loss") if self.manifest.has("loss") else None
 
     def guarantees(self, secrets: Space, *, trusted: bool = False) -> tuple[Asked | TuplePrivacy, ...]:
         """Return the guarantees; unless ``trusted``, metrics not confirmed by the secrets are marked as stated."""
-        values = self.manifest.items("guarantees")
+        values = self.manifest.get("guarantees", list)
         if len(values) > MOST_GUARANTEES:
             raise FileError(f"it holds {len(values):,} guarantees, more than {MOST_GUARANTEES}.", DAMAGED)
         return tuple(self._guarantee(Fields.of(value, "guarantee"), secrets, trusted=trusted) for value in values)
@@ -142,8 +130,7 @@ class Contents:
         if (np.diff(rows) <= 0).any():
             raise FileError("its prices name a row twice, or are out of order.", DAMAGED)
         secrets, others, observables = np.unravel_index(rows, (n, n, m))
-        guesses = self._array(entry, "guesses", np.float64, 2) if entry.has("guesses") else None
-        worst = self._array(entry, "worst", np.float64, 1) if entry.has("worst") else None
+        guesses, worst = self._optional(entry, "guesses", 2), self._optional(entry, "worst", 1)
         multipliers = Multipliers(
             secrets, others, observables, local, np.zeros(len(local)), guesses, worst, entry.number("loss_price")
         )
@@ -151,34 +138,27 @@ class Contents:
         max_loss = entry.number("max_loss") if entry.has("max_loss") else np.inf
         further = [
             self._array(Fields({"further": name}, entry.name), "further", np.float64, 2)
-            for name in (entry.items("further") if entry.has("further") else ())
+            for name in (entry.get("further", list) if entry.has("further") else ())
         ]
-        limits = self._array(entry, "limits", np.float64, 1) if entry.has("limits") else None
-        return Optimality(
-            entry.text("objective"), multipliers, distance, max_loss, candidates, tuple(further), limits
-        )
+        limits, objective = self._optional(entry, "limits", 1), entry.get("objective", str)
+        return Optimality(objective, multipliers, distance, max_loss, candidates, tuple(further), limits)
 
     def constraints(self) -> tuple[LinearConstraint, ...]:
-        """Return the linear constraints."""
-        values = self.manifest.items("constraints") if self.manifest.has("constraints") else []
+        values = self.manifest.get("constraints", list) if self.manifest.has("constraints") else []
         if len(values) > MOST_CONSTRAINTS:
             raise FileError(f"it holds {len(values):,} linear constraints, more than {MOST_CONSTRAINTS}.", DAMAGED)
-        return tuple(self._constraint(Fields.of(value, "linear constraint")) for value in values)
-
-    def _constraint(self, entry: Fields) -> LinearConstraint:
-        return LinearConstraint(
-            self._array(entry, "coefficients", np.float64, 2),
-            entry.number("at_most"),
-            unit=entry.text("unit"),
-            name=entry.text("name"),
+        return tuple(
+            LinearConstraint(
+                self._array(entry, "coefficients", np.float64, 2),
+                entry.number("at_most"),
+                unit=entry.get("unit", str),
+                name=entry.get("name", str),
+            )
+            for entry in (Fields.of(value, "linear constraint") for value in values)
         )
 
-    def claims(self) -> dict[str, Any]:
-        """Return the claims."""
-        return self.manifest.fields("claims").values
-
     def _guarantee(self, entry: Fields, secrets: Space, *, trusted: bool) -> Asked | TuplePrivacy:
-        kind = entry.text("kind")
+        kind = entry.get("kind", str)
         if kind == "tuple":
             return TuplePrivacy(entry.number("epsilon"), entry.number("delta"))
         if kind == "distortion":
@@ -186,7 +166,7 @@ class Contents:
         if kind == "true place":
             return self._true_place(entry)
         if kind == "coordinates":
-            return CoordinatePrivacy(entry.number("epsilon"), entry.text("unit"))
+            return CoordinatePrivacy(entry.number("epsilon"), entry.get("unit", str))
         if kind in ("metric", "threshold"):
             metric = self._metric(entry, "metric", secrets, trusted=trusted)
             if kind == "metric":
@@ -209,16 +189,16 @@ class Contents:
                 self._array(entry, "visited", np.float64, 2),
                 self._array(entry, "times", np.int64, 1),
                 guesses,
-                entry.text("unit"),
+                entry.get("unit", str),
             )
         except DataError as error:
             raise FileError(f"its places of visits cannot be used: {error.problem}", DAMAGED) from error
 
     def _space(self, entry: Fields, key: str) -> Space:
-        return self._shared("spaces", entry.integer(key), self._spaces, self._built_space)
+        return self._shared("spaces", entry.get(key, int), self._spaces, self._built_space)
 
     def _metric(self, entry: Fields, key: str, secrets: Space, *, trusted: bool) -> Metric:
-        place = entry.integer(key)
+        place = entry.get(key, int)
         metric = self._shared("metrics", place, self._metrics, self._built_metric)
         named = as_named(metric, secrets, secrets)  # refuses a file whose distances are not what it calls them
         if trusted or (named and follows(metric, secrets, secrets, secrets)):
@@ -226,53 +206,52 @@ class Contents:
         return metric
 
     def _loss(self, entry: Fields, key: str) -> Loss:
-        return self._shared("losses", entry.integer(key), self._losses, self._built_loss)
+        return self._shared("losses", entry.get(key, int), self._losses, self._built_loss)
 
     def _shared(self, group: str, place: int, known: dict[int, _Part], build: Callable[[Fields], _Part]) -> _Part:
         if place not in known:
-            entries = self.manifest.items(group)
+            entries = self.manifest.get(group, list)
             if not 0 <= place < len(entries):
                 raise FileError(f"its manifest has no entry {place} among its {group}.", DAMAGED)
             known[place] = build(Fields.of(entries[place], f"entry {place} of {group}"))
         return known[place]
 
     def _built_space(self, entry: Fields) -> Space:
-        if entry.text("kind") == "bins":
-            first, width, count = (entry.integer(key) for key in ("first", "width", "count"))
-            around = entry.integer("period") if entry.has("period") else None
-            return NumberBins(first, width, count, entry.text("unit"), period=around)
-        if entry.text("kind") == "joint":
-            return self._joint(entry)
-        if entry.text("kind") == "chosen":
-            return self._chosen(entry)
-        if entry.text("kind") != "labels":
+        kind = entry.get("kind", str)
+        if kind == "bins":
+            first, width, count = (entry.get(key, int) for key in ("first", "width", "count"))
+            around = entry.get("period", int) if entry.has("period") else None
+            return NumberBins(first, width, count, entry.get("unit", str), period=around)
+        if kind in ("joint", "chosen"):
+            return self._joint(entry) if kind == "joint" else self._chosen(entry)
+        if kind != "labels":
             try:
                 return places_from(entry.values)
             except (TypeError, ValueError, OverflowError) as error:
                 problem = error.problem if isinstance(error, InputError) else str(error)
                 raise FileError(f"its description of places is not valid: {problem}", DAMAGED) from error
-        labels = [decoded_label(value) for value in entry.items("labels")]
-        coordinates = self._array(entry, "coordinates", np.float64, 2) if entry.has("coordinates") else None
-        crs = entry.text("crs") if entry.has("crs") else None
+        labels = [decoded_label(value) for value in entry.get("labels", list)]
+        coordinates = self._optional(entry, "coordinates", 2)
+        crs = entry.get("crs", str) if entry.has("crs") else None
         period = entry.number("period") if entry.has("period") else None
-        return Space(labels, coordinates, entry.text("unit"), crs, period)
+        return Space(labels, coordinates, entry.get("unit", str), crs, period)
 
     def _joint(self, entry: Fields) -> Space:
-        names, places = entry.items("names"), entry.items("parts")
-        spaces = self.manifest.items("spaces")
+        names, places = entry.get("names", list), entry.get("parts", list)
+        spaces = self.manifest.get("spaces", list)
         sound = len(names) == len(set(map(str, names))) == len(places) and all(type(name) is str for name in names)
         if not sound or not all(type(place) is int and 0 <= place < len(spaces) for place in places):
             raise FileError("its joint space does not name its columns.", DAMAGED)
-        if any(Fields.of(spaces[place], "a column").text("kind") == "joint" for place in places):
+        if any(Fields.of(spaces[place], "a column").get("kind", str) == "joint" for place in places):
             raise FileError("its joint space holds a joint space.", DAMAGED)
         parts = [self._shared("spaces", place, self._spaces, self._built_space) for place in places]
         return JointSpace(dict(zip(names, parts, strict=True)))
 
     def _chosen(self, entry: Fields) -> Space:
-        place, spaces = entry.integer("places"), self.manifest.items("spaces")
-        if not 0 <= place < len(spaces) or Fields.of(spaces[place], "places").text("kind") == "chosen":
+        place, spaces = entry.get("places", int), self.manifest.get("spaces", list)
+        if not 0 <= place < len(spaces) or Fields.of(spaces[place], "places").get("kind", str) == "chosen":
             raise FileError("its chosen places are not some of a grid, hexagons or a lattice.", DAMAGED)
-        places, chosen = self._space(entry, "places"), entry.items("chosen")
+        places, chosen = self._space(entry, "places"), entry.get("chosen", list)
         if not isinstance(places, Places) or not all(type(each) is int for each in chosen):
             raise FileError("its chosen places are not some of a grid, hexagons or a lattice.", DAMAGED)
         if not chosen or not all(0 <= each < len(places) for each in chosen):
@@ -280,19 +259,24 @@ class Contents:
         return ChosenPlaces(places, chosen)
 
     def _built_loss(self, entry: Fields) -> Loss:
-        return Loss(self._array(entry, "array", np.float64, 2), entry.text("unit"), name=entry.text("name"))
+        array = self._array(entry, "array", np.float64, 2)
+        return Loss(array, entry.get("unit", str), name=entry.get("name", str))
 
     def _built_metric(self, entry: Fields) -> Metric:
-        array, unit, name = self._array(entry, "array", np.float64, 2), entry.text("unit"), entry.text("name")
-        if not entry.flag("triangle"):
+        array, unit = self._array(entry, "array", np.float64, 2), entry.get("unit", str)
+        name = entry.get("name", str)
+        if not entry.get("triangle", bool):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MetricWarning)  # it was given when the metric was made
                 return Metric(array, unit, name=name, stated=True)
         _check_axioms(array, name)
         return Metric(array, unit, name=name, triangle=True, stated=True)
 
+    def _optional(self, entry: Fields, key: str, dimensions: int) -> Floats | None:
+        return self._array(entry, key, np.float64, dimensions) if entry.has(key) else None
+
     def _array(self, entry: Fields, key: str, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
-        name = entry.text(key)
+        name = entry.get(key, str)
         if name not in self.arrays:
             raise FileError(f"its {entry.name} names a member {name!r} that is not there.", DAMAGED)
         array = self.arrays[name]
@@ -307,7 +291,7 @@ class Contents:
 
 def _fraction(entry: Fields, key: str) -> Fraction:
     """Return a positive fraction of integers of limited length."""
-    parts = entry.items(key)
+    parts = entry.get(key, list)
     if len(parts) != 2 or not all(type(part) is int and 0 < part < _LONGEST for part in parts):
         raise FileError(f"its {entry.name} has an entry {key!r} that is not a fraction of whole numbers.", DAMAGED)
     return Fraction(*parts)
@@ -341,12 +325,8 @@ def read_mechanism_file(
     the file can change them as well. A signature detects both.
 
     Distances that the secrets do not confirm are marked (`Metric.stated`), and a guarantee by them is refused
-    where reports are drawn or charged.
-
-    Args:
-        path: The file.
-        trust_distances: Whether to leave such distances unmarked.
-        signed_by: The file of the public key by which it has to be signed (`verify`).
+    where reports are drawn or charged, unless ``trust_distances`` leaves them unmarked. ``signed_by`` is the file
+    of the public key by which the file has to be signed (`verify`).
 
     Raises:
         FileError: If the file does not exist; or it is not one of a mechanism, is cut off,
@@ -354,19 +334,20 @@ def read_mechanism_file(
         MissingExtraError: If a signature is needed and cryptography is not installed (extra ``sign``).
     """
     try:
-        held = Contents(*read_archive(path, signed_by))
-        if held.noisy:
-            noise, prior, source = held.noise()
-            return MechanismFile(noise, prior, claims=held.claims(), source=source)
-        mechanism = held.mechanism()
+        contents = _Contents(*read_archive(path, signed_by))
+        claims = contents.manifest.fields("claims").values
+        if contents.manifest.has("noise"):
+            noise, prior, source = contents.noise()
+            return MechanismFile(noise, prior, claims=claims, source=source)
+        mechanism = contents.mechanism(contents.manifest.fields("mechanism"))
         return MechanismFile(
-            held.tupling(mechanism) or mechanism,
-            held.prior(),
-            held.loss(),
-            held.guarantees(mechanism.secrets, trusted=trust_distances),
-            held.claims(),
-            held.optimality(mechanism.shape),
-            held.constraints(),
+            contents.tupling(mechanism) or mechanism,
+            contents.prior(),
+            contents.loss(),
+            contents.guarantees(mechanism.secrets, trusted=trust_distances),
+            claims,
+            contents.optimality(mechanism.shape),
+            contents.constraints(),
         )
     except FileError as error:
         raise FileError(f"{os.fspath(path)!r}: {error.problem}", error.hint) from error
@@ -385,13 +366,9 @@ def load(
 ) -> Randomizer:
     """Return the mechanism of a mechanism file: a `Mechanism`, a `Tupling` or a `CoordinateNoise`.
 
-    `read_mechanism_file` returns the whole content of the file.
-
-    Args:
-        path: The file.
-        trust_distances: Whether to trust distances that its secrets do not confirm, such as
-            travel times. Without it, a guarantee by such distances is refused where reports are drawn or charged.
-        signed_by: The file of the public key by which it has to be signed (`sfumato.files.verify`).
+    `read_mechanism_file` returns the whole content of the file. Unless ``trust_distances``, a guarantee by
+    distances that the secrets do not confirm, such as travel times, is refused where reports are drawn or charged.
+    ``signed_by`` is the file of the public key by which the file has to be signed (`sfumato.files.verify`).
 
     Raises:
         FileError: As `read_mechanism_file`.

@@ -78,15 +78,15 @@ def measured_by(mechanism: Mechanism, guarantees: Sequence[Guarantee]) -> Yardst
         return Yardstick(None)
     if isinstance(first, VertexPrivacy):  # whose distances are steps, which no one asked for
         return Yardstick(space.metric("euclidean", unit=first.promise.unit))
-    own = _straight(space, first.metric.unit)
+    straight = _straight(space, first.metric.unit)
     if not promised_pairs(first.metric):
-        return Yardstick(own, note=_INFINITE)
+        return Yardstick(straight, note=_INFINITE)
     source = source_of(mechanism, first)
     if source is DistanceSource.CONFIRMED:
         return Yardstick(first.metric)
     if source is DistanceSource.LABELS:
         return Yardstick(first.metric, stated=True, note=_STATED)
-    return Yardstick(own, note=_INSTEAD if own is not None else _NEITHER)
+    return Yardstick(straight, note=_NEITHER if straight is None else _INSTEAD)
 
 
 def promised_pairs(metric: Metric) -> int:
@@ -98,13 +98,13 @@ def _straight(space: Space, unit: str) -> Metric | None:
     """Return the distances between the coordinates of a space, in a unit if it fits."""
     for kind in ("euclidean", "great-circle"):
         try:
-            found = space.metric(kind)
+            metric = space.metric(kind)
         except InputError:  # no coordinates, or degrees
             continue
         for wanted in (unit, "km"):
             try:
-                return found.to(wanted)
+                return metric.to(wanted)
             except InputError:  # a unit of something else
                 continue
-        return found
+        return metric
     return None

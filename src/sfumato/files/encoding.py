@@ -64,8 +64,8 @@ def fingerprint(part: Space | Metric) -> str:
     """Return the SHA-256 of a space or a metric as stored in a mechanism file; `InputError` if it cannot be."""
     parts = _Parts()
     place = parts.metric(part) if isinstance(part, Metric) else parts.space(part)
-    held = {name: hashlib.sha256(data).hexdigest() for name, data in parts.members.items()}
-    text = json.dumps([place, parts.spaces, parts.metrics, held], sort_keys=True)
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in parts.members.items()}
+    text = json.dumps([place, parts.spaces, parts.metrics, hashes], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -84,12 +84,7 @@ class _Parts:
         if mechanism.bits == ONE_WORD:
             return {"bits": mechanism.bits, "weights": self.array("weights", mechanism.weights), **spaces}
         high, low = as_words(mechanism.weights)
-        return {
-            "bits": mechanism.bits,
-            "high": self.array("high", high),
-            "low": self.array("low", low),
-            **spaces,
-        }
+        return {"bits": mechanism.bits, "high": self.array("high", high), "low": self.array("low", low), **spaces}
 
     def tupling(self, tupling: Tupling) -> dict[str, Any]:
         return {"dummies": tupling.dummies, "source": self.mechanism(tupling.source)}
@@ -154,11 +149,10 @@ class _Parts:
     def optimality(self, optimality: Optimality, shape: tuple[int, int]) -> dict[str, Any]:
         prices, (n, m) = optimality.multipliers, shape
         every = optimality.candidates
-        if every is not None:
-            m = len(every.observables)
+        m = m if every is None else len(every.observables)
         used = prices.local > 0
-        given = np.ravel_multi_index((prices.secrets, prices.others, prices.observables), (n, n, m))[used]
-        rows, where = np.unique(given, return_inverse=True)
+        every_row = np.ravel_multi_index((prices.secrets, prices.others, prices.observables), (n, n, m))[used]
+        rows, where = np.unique(every_row, return_inverse=True)
         return {
             "objective": optimality.objective,
             "rows": self.array("rows", rows.astype(np.int64)),
@@ -186,11 +180,8 @@ class _Parts:
             known, entry = type(space) is NumberBins, space.describe()
         elif isinstance(space, JointSpace):
             known = type(space) is JointSpace
-            entry = {
-                "kind": "joint",
-                "names": list(space.names),
-                "parts": [self.space(each) for each in space.parts],
-            }
+            parts = [self.space(each) for each in space.parts]
+            entry = {"kind": "joint", "names": list(space.names), "parts": parts}
         else:
             known = type(space) is Space
             entry = {
@@ -235,19 +226,12 @@ def _place(entries: list[dict[str, Any]], entry: dict[str, Any]) -> int:
 
 
 @checked
-def save(
-    content: Randomizer | MechanismFile | Design,
-    path: str | os.PathLike[str],
-) -> None:
-    """Write a mechanism, a design, or a `MechanismFile`, to a mechanism file (.sfm).
+def save(content: Randomizer | MechanismFile | Design, path: str | os.PathLike[str]) -> None:
+    """Write a mechanism, a design, or a `MechanismFile`, to a mechanism file (.sfm); one that exists is replaced.
 
-    The same content gives the same bytes. On any failure nothing half-written remains,
-    and a file that existed stays as it was.
-
-    Args:
-        content: The content. For a design its problem and the prices that prove its gap are
-            written, too (see `MechanismFile.of_design`).
-        path: The file, usually with the suffix ``.sfm``; one that exists is replaced.
+    The same content gives the same bytes. On any failure nothing half-written remains, and a file that existed
+    stays as it was. Of a design the problem and the prices that prove its gap are written, too
+    (`MechanismFile.of_design`).
 
     Raises:
         FileError: If the file cannot be written.

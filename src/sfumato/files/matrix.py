@@ -34,11 +34,10 @@ _UNSOUND: Final = (ValueError, TypeError, EOFError, SyntaxError, tokenize.TokenE
 def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
     """Return the mechanism of a matrix or table on disk.
 
-    A ``.npy`` file holds the array (secrets, observables). A ``.csv`` or ``.parquet``
-    file is either wide (a row per secret and a column per observable; a first column of
-    text, or one named ``secret``, holds the secrets) or long (columns ``secret``,
-    ``observable`` and ``probability``; with a column ``weight``, as
-    `export_table` writes it, the mechanism has the same integers).
+    A ``.npy`` file holds the array (secrets, observables). A ``.csv`` or ``.parquet`` file is either wide (a row
+    per secret and a column per observable; a first column of text, or one named ``secret``, holds the secrets) or
+    long (columns ``secret``, ``observable`` and ``probability``; with a column ``weight``, as `export_table`
+    writes it, the mechanism has the same integers).
 
     Raises:
         DataError: If the file does not exist, or it holds no such table.
@@ -52,15 +51,11 @@ def read_matrix(path: str | os.PathLike[str]) -> Mechanism:
 
 @checked
 def export_table(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
-    """Write a mechanism as a table with one row per secret and observable.
+    """Write a mechanism to a ``.csv`` or ``.parquet`` file with one row per secret and observable, or replace one.
 
-    The columns are ``secret`` and ``observable`` (labels), ``weight`` (the integer, a
-    decimal number of up to 38 digits; each secret's weights sum to exactly 2**bits) and
-    ``probability`` (weight / 2**bits, rounded to a float).
-
-    Args:
-        mechanism: The mechanism.
-        path: The file, ``.csv`` or ``.parquet``; one that exists is replaced.
+    The columns are ``secret`` and ``observable`` (labels), ``weight`` (the integer, a decimal number of up to 38
+    digits; each secret's weights sum to exactly 2**bits) and ``probability`` (weight / 2**bits, rounded to a
+    float).
 
     Raises:
         FileError: If the suffix is another one or the file cannot be written.
@@ -122,34 +117,30 @@ def _parquet(path: str | os.PathLike[str]) -> tuple[list[str], list[list[Any]]]:
 
 def _of_wide(path: str | os.PathLike[str], names: list[str], columns: list[list[Any]]) -> Mechanism:
     labelled = bool(names) and (names[0].lower() in ("", "secret") or not all(map(_is_number, columns[0])))
+    matrix = np.array([_numbers(path, column) for column in columns[labelled:]]).T
     secrets = Space(_labels(columns[0])) if labelled else None
-    values = columns[1:] if labelled else columns
-    matrix = np.array([_numbers(path, column) for column in values]).T
-    observables = Space(_labels(names[1:] if labelled else names)) if names else None
-    return Mechanism(matrix, secrets, observables)
+    return Mechanism(matrix, secrets, Space(_labels(names[labelled:])) if names else None)
 
 
 def _of_long(path: str | os.PathLike[str], names: list[str], columns: list[list[Any]]) -> Mechanism:
-    held = dict(zip(names, columns, strict=True))
-    given = [_labels(held[name]) for name in _LONG]
-    spaces = [Space(dict.fromkeys(labels)) for labels in given]
-    where = tuple(
-        np.array([space.position(label) for label in labels]) for space, labels in zip(spaces, given, strict=True)
-    )
+    by_name = dict(zip(names, columns, strict=True))
+    both = [_labels(by_name[name]) for name in _LONG]
+    spaces = [Space(dict.fromkeys(labels)) for labels in both]
+    where = tuple(np.array([*map(space.position, labels)]) for space, labels in zip(spaces, both, strict=True))
     shape = (len(spaces[0]), len(spaces[1]))
     cells = np.ravel_multi_index(where, shape)
     if len(np.unique(cells)) < len(cells):
         raise DataError(
             f"{os.fspath(path)!r} gives one secret and observable two rows.", "write one row for each such pair."
         )
-    if "weight" in held:
-        return _of_weights(path, held["weight"], cells, shape, spaces)
-    if "probability" not in held:
+    if "weight" in by_name:
+        return _of_weights(path, by_name["weight"], cells, shape, spaces)
+    if "probability" not in by_name:
         raise DataError(
             f"{os.fspath(path)!r} has neither a column 'probability' nor 'weight'.", f"it has {', '.join(names)}."
         )
     matrix = np.zeros(shape)
-    matrix.flat[cells] = _numbers(path, held["probability"])
+    matrix.flat[cells] = _numbers(path, by_name["probability"])
     return Mechanism(matrix, *spaces)
 
 
@@ -171,8 +162,8 @@ def _of_weights(
     totals = set(weights.sum(axis=1).tolist())
     for bits in (ONE_WORD, TWO_WORDS):
         if totals == {1 << bits}:
-            kept = weights.astype(np.int64) if bits == ONE_WORD else weights
-            return Mechanism.from_weights(kept, bits, secrets=spaces[0], observables=spaces[1])
+            words = weights.astype(np.int64) if bits == ONE_WORD else weights
+            return Mechanism.from_weights(words, bits, secrets=spaces[0], observables=spaces[1])
     raise DataError(
         f"the weights of a secret in {os.fspath(path)!r} sum to {sorted(totals)[0]}.",
         f"each secret's weights must sum to 2**{ONE_WORD}, or each to 2**{TWO_WORDS}; "
@@ -227,12 +218,12 @@ def read_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
     """
     try:
         with open(path, "rb") as stream:
-            found = _HEADERS.get(layout.read_magic(stream))
-            if found is None:
+            read_header = _HEADERS.get(layout.read_magic(stream))
+            if read_header is None:
                 raise ValueError("its version is unknown")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # that Python 2 has written it, which does no harm
-                shape, columns_first, dtype = found(stream)
+                shape, columns_first, dtype = read_header(stream)
             data = stream.read()
     except OSError as error:
         raise DataError(

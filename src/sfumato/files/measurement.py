@@ -80,18 +80,23 @@ def as_opendp(mechanism: Randomizer, metric: Metric | None = None) -> Measuremen
             python("pass a Mechanism, or draw with sf.sampler(noise).blur(lat, lon)."),
         )
     matrix: Mechanism = mechanism.channel()
+    privacy_map: Callable[[Any], float]
     if metric is None:
-        distance, privacy_map = dp.discrete_distance(), _between_any(matrix)
+        epsilon, _ = _proved(matrix, hamming(matrix.secrets))
+        distance, privacy_map = dp.discrete_distance(), lambda d_in: epsilon if d_in else 0.0  # d_in is 0 or 1
     else:
-        distance, privacy_map = dp.user_distance(_name_of(metric)), _per_unit(matrix, metric)
-    found: Measurement = dp.m.make_user_measurement(
+        unit = f", unit={plain(metric.unit)}" if metric.unit else ""
+        name = f"SfumatoDistance({name_phrase(metric.name)}{unit}, sha256={fingerprint(metric)})"
+        distance, privacy_map = dp.user_distance(name), _per_unit(matrix, metric)
+    draw, position, labels = sampler(matrix).draw, matrix.secrets.position, matrix.observables.labels
+    measurement: Measurement = dp.m.make_user_measurement(
         input_domain=_domain(dp, matrix.secrets),
         input_metric=distance,
         output_measure=dp.max_divergence(),
-        function=_reporting(matrix),
+        function=lambda secret: labels[int(draw(position(secret)))],
         privacy_map=privacy_map,
     )
-    return found
+    return measurement
 
 
 def _opendp() -> ModuleType:
@@ -120,24 +125,8 @@ def _domain(dp: ModuleType, space: Space) -> Domain:
             return False
         return True
 
-    found: Domain = dp.user_domain(f"SfumatoSecrets(n={len(space)}, sha256={fingerprint(space)})", member)
-    return found
-
-
-def _name_of(metric: Metric) -> str:
-    unit = f", unit={plain(metric.unit)}" if metric.unit else ""
-    return f"SfumatoDistance({name_phrase(metric.name)}{unit}, sha256={fingerprint(metric)})"
-
-
-def _reporting(mechanism: Mechanism) -> Callable[[Hashable], Hashable]:
-    draw, position, labels = sampler(mechanism).draw, mechanism.secrets.position, mechanism.observables.labels
-    return lambda secret: labels[int(draw(position(secret)))]
-
-
-def _between_any(mechanism: Mechanism) -> Callable[[int], float]:
-    """Return the map for the discrete distance, which is 0 or 1."""
-    epsilon, _ = _proved(mechanism, hamming(mechanism.secrets))
-    return lambda d_in: epsilon if d_in else 0.0
+    domain: Domain = dp.user_domain(f"SfumatoSecrets(n={len(space)}, sha256={fingerprint(space)})", member)
+    return domain
 
 
 def _per_unit(mechanism: Mechanism, metric: Metric) -> Callable[[object], float]:
@@ -168,22 +157,22 @@ def _proved(mechanism: Mechanism, metric: Metric) -> tuple[float, float]:
         for each in mechanism.guarantees
         if each.metric.unit == metric.unit and np.array_equal(each.metric.array, metric.array)
     ]
-    asked = MetricPrivacy(min(promised, default=1.0), metric)
-    asked.check_distances()
-    proof = prove_metric_privacy(mechanism, asked)
+    claim = MetricPrivacy(min(promised, default=1.0), metric)
+    claim.check_distances()
+    proof = prove_metric_privacy(mechanism, claim)
     differ = math.isinf(proof.upper) and metric.array[proof.worst_pair] == 0
     return proof.upper, math.inf if differ else 0.0
 
 
-def _distance(given: object, unit: str) -> float:
+def _distance(d_in: object, unit: str) -> float:
     """Return the least float that is at least a d_in."""
-    if isinstance(given, bool | np.bool_) or not isinstance(given, Real):
+    if isinstance(d_in, bool | np.bool_) or not isinstance(d_in, Real):
         raise InputError(
-            f"d_in is of type {type(given).__name__}, but a number is needed.",
+            f"d_in is of type {type(d_in).__name__}, but a number is needed.",
             f"pass the largest distance of two secrets{f' in {plain(unit)}' if unit else ''}, such as 1.0.",
         )
     # An integer of NumPy would be rounded before it is compared; and Real knows no comparisons.
-    number: Any = int(given) if isinstance(given, Integral) else given
+    number: Any = int(d_in) if isinstance(d_in, Integral) else d_in
     try:
         nearest = float(number)
     except OverflowError:

@@ -49,31 +49,24 @@ class MechanismFile(Immutable, NotebookRepr):
     the places that the table was made of, some of them exactly, and so does each report.
 
     Args:
-        mechanism: The mechanism: a `Mechanism`, a family that draws from the rows of one, a `Tupling`, or noise
-            for coordinates with a projection.
+        mechanism: A `Mechanism`, a family that draws from the rows of one, a `Tupling`, or noise for coordinates
+            with a projection.
         prior: The prior it was designed for: on the secrets, or for noise on cells within its reach.
         loss: The loss it was designed for; not for noise.
-        guarantees: Its guarantees, one or several; by default those that the mechanism states,
-            for noise the only choice. A `TuplePrivacy` is for a tupling only.
-        claims: Other claims of its writer.
+        guarantees: Its guarantees, one or several; by default those that the mechanism states, for noise the only
+            choice. They are for one report, and hold for a tuple too, which is made from the report alone. A
+            `TuplePrivacy` is for a tupling only.
+        claims: Other claims of its writer, such as a certificate and the solver's log: text, finite numbers, lists
+            and mappings, as JSON has them. Claims are not proofs: check one again on the integers before you rely
+            on it.
         optimality: The prices that prove its gap to the optimum; not for noise.
-        constraints: The linear constraints of its design; not for noise.
+        constraints: The linear constraints of its design, on the mechanism's own observables; not for noise.
         source: The owner of the places of the table and the prior of noise, in a few words; only for noise.
 
     Attributes:
-        mechanism: The mechanism that reports are drawn from: a `Mechanism`, a `Tupling` or a `CoordinateNoise`;
-            see `report_channel`, `tupling` and `noise`.
-        guarantees: The guarantees of one report by design; they hold for a tuple too, which is made
-            from the report alone. For noise its own guarantee.
         tuple_guarantees: The guarantees of a tuple.
-        constraints: The linear constraints of its design, on the mechanism's own observables.
-        claims: Other claims of its writer, such as a certificate and the solver's
-            log: text, finite numbers, lists and mappings, as JSON has them. Claims are
-            not proofs: check one again on the integers before you rely on it.
-        source: The owner of the places of the table and the prior, as the writer states it, or "".
-        stated: The distances and losses that nothing here can confirm, in words: arrays
-            of the writer's own. All others were built again from the secrets and
-            observables by their names, and agree with them.
+        stated: The distances and losses that nothing here can confirm, in words: arrays of the writer's own. All
+            others were built again from the secrets and observables by their names, and agree with them.
 
     Raises:
         InputError: If the mechanism is drawn by a recipe that a file does not hold; the prior, the loss, a
@@ -148,7 +141,7 @@ class MechanismFile(Immutable, NotebookRepr):
         raise TypeError("MechanismFile has no subclasses, which could draw from another mechanism.")
 
     def __repr__(self) -> str:
-        held = [
+        parts = [
             *(["a prior"] if self.prior is not None else []),
             *(["a loss"] if self.loss is not None else []),
             *(map(str, self.guarantees) if self.has_matrix else ()),
@@ -156,12 +149,12 @@ class MechanismFile(Immutable, NotebookRepr):
             *map(str, self.constraints),
             *(f"claimed {key}" for key in self.claims),
         ]
-        return f"MechanismFile with a {self.mechanism!r}" + (f"; {', '.join(held)}" if held else "")
+        return f"MechanismFile with a {self.mechanism!r}" + (f"; {', '.join(parts)}" if parts else "")
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         promised = (*self.guarantees, *self.tuple_guarantees) if self.has_matrix else None
-        held = (self.mechanism, self.prior, self.loss, promised, self.claims, self.optimality, self.constraints)
-        return type(self), (*held, self.source)
+        parts = (self.mechanism, self.prior, self.loss, promised, self.claims, self.optimality, self.constraints)
+        return type(self), (*parts, self.source)
 
     @classmethod
     @checked
@@ -202,19 +195,12 @@ class MechanismFile(Immutable, NotebookRepr):
         if not design.has_program:
             noise = design.mechanism
             return cls(noise, claims=claims) if visits is None else cls.for_visits(noise, visits, source, claims)
-        asked = design.problem
+        problem = design.problem
         if claims is None:
             proved = as_dict(design.certificate)
             claims = {"certificate": proved, "solver": design.solver, "status": design.status.name}
-        return cls(
-            design.mechanism,
-            asked.prior,
-            design.loss,
-            asked.guarantees,
-            claims,
-            design.optimality,
-            asked.constraints,
-        )
+        parts = (problem.prior, design.loss, problem.guarantees, claims, design.optimality, problem.constraints)
+        return cls(design.mechanism, *parts)
 
     @classmethod
     def for_visits(
@@ -222,11 +208,7 @@ class MechanismFile(Immutable, NotebookRepr):
     ) -> Self:
         """Return the file of noise whose table was made of visits, with a prior on about 100 cells over them.
 
-        Args:
-            noise: The noise.
-            visits: The visits; of less than two dimensions they give no prior.
-            source: Their origin, in a few words; by default their number.
-            claims: Other claims of its writer.
+        Visits of less than two dimensions give no prior. ``source`` and ``claims`` are as for `of_design`.
         """
         from ..geo import Grid
 
@@ -257,11 +239,7 @@ class MechanismFile(Immutable, NotebookRepr):
 
     @property
     def report_channel(self) -> Mechanism:
-        """The matrix that draws one report: the mechanism itself, or the inner one of a tupling.
-
-        Raises:
-            InputError: If the file holds noise, which has no matrix.
-        """
+        """The matrix that draws one report, of a tupling the inner one; `InputError` for noise, which has none."""
         if self._channel is None:
             raise InputError(
                 f"it holds a {self.mechanism!r}, which has no matrix.",
@@ -271,11 +249,7 @@ class MechanismFile(Immutable, NotebookRepr):
 
     @property
     def noise(self) -> CoordinateNoise:
-        """The noise for coordinates.
-
-        Raises:
-            InputError: If the file holds a matrix.
-        """
+        """The noise for coordinates; `InputError` if the file holds a matrix."""
         if self.has_matrix:
             raise InputError(f"it holds a {self.mechanism!r}, not noise for coordinates.", python("use sf.audit."))
         return cast("CoordinateNoise", self.mechanism)
@@ -287,11 +261,7 @@ class MechanismFile(Immutable, NotebookRepr):
 
     @property
     def noise_proof(self) -> NoiseProof:
-        """The proof of the guarantee of noise, from its recipe.
-
-        Raises:
-            InputError: If the file holds a matrix.
-        """
+        """The proof of the guarantee of noise, from its recipe; `InputError` if the file holds a matrix."""
         from ..proofs import prove_planar_noise
 
         noise = self.noise
@@ -303,11 +273,7 @@ class MechanismFile(Immutable, NotebookRepr):
         return any(note.startswith(UNCONFIRMED_LOSS) for note in self.stated)
 
     def alone(self) -> Self:
-        """Return this file, or refuse if its reports are sent among dummies.
-
-        Raises:
-            InputError: If it holds a tupling, whose reports are tuples.
-        """
+        """Return this file; `InputError` if its reports are sent among dummies, in tuples."""
         if self.tupling is not None:
             raise InputError(
                 f"it holds a {self.tupling!r}, whose reports are tuples.",

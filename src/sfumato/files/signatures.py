@@ -28,18 +28,12 @@ _MAKE: Final = "make a pair with: ssh-keygen -t ed25519 -f team"
 def sign(
     path: str | os.PathLike[str], key: str | os.PathLike[str], *, password: Callable[[], str] | None = None
 ) -> str:
-    """Write the signature of a file next to it, under the same name with ``.sig``.
+    """Write the signature of a file next to it, under the same name with ``.sig``; return the key's fingerprint.
 
-    A signature identifies the signer of the file, and shows that it is unchanged. It does not prove its
-    guarantees: `sfumato.audit` proves them from the numbers.
-
-    Args:
-        path: The file.
-        key: The file of an Ed25519 private key, as PEM (PKCS 8) or of OpenSSH.
-        password: Called for the password of an encrypted key.
-
-    Returns:
-        The fingerprint of the key, as ``ssh-keygen -l`` shows it.
+    ``key`` is the file of an Ed25519 private key, as PEM (PKCS 8) or of OpenSSH; ``password`` is called for the
+    password of an encrypted one. The fingerprint is that of ``ssh-keygen -l``. A signature identifies the signer
+    of the file, and shows that it is unchanged. It does not prove its guarantees: `sfumato.audit` proves them from
+    the numbers.
 
     Raises:
         FileError: If the file or the key cannot be read, or the signature not be written.
@@ -59,11 +53,8 @@ def sign(
 def verify(path: str | os.PathLike[str], key: str | os.PathLike[str]) -> str:
     """Check that a file is signed by a key and unchanged, and return the fingerprint of the key.
 
-    The fingerprint is that of ``ssh-keygen -l``. The signature is read from the file next to it.
-
-    Args:
-        path: The file.
-        key: The file of the Ed25519 public key, as PEM or of OpenSSH.
+    ``key`` is the file of an Ed25519 public key, as PEM or of OpenSSH. The fingerprint is that of ``ssh-keygen
+    -l``. The signature is read from the file next to it.
 
     Raises:
         FileError: If the file or the key cannot be read, there is no signature, or it is not by this key or not of
@@ -108,39 +99,28 @@ def check_signature(content: bytes, path: Path, key: Path) -> str:
 
 def _private_key(path: Path, password: Callable[[], str] | None) -> Ed25519PrivateKey:
     serialization = _serialization()
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     content = _key_content(path)
     read = serialization.load_ssh_private_key if b"OPENSSH" in content else serialization.load_pem_private_key
     try:
-        found: Any = read(content, None)
-    except TypeError:
-        found = _unlocked(path, lambda given: read(content, given), password)
-    except (ValueError, UnsupportedAlgorithm) as error:
-        raise FileError(
-            f"{str(path)!r} is not a private key that can be read ({error}).", f"give the private key, or {_MAKE}"
-        ) from None
-    if not isinstance(found, Ed25519PrivateKey):
+        key: Any = _key(path, lambda: read(content, None), "private", f"give the private key, or {_MAKE}")
+    except TypeError:  # an encrypted one
+        if password is None:
+            raise FileError(f"the key {str(path)!r} is encrypted.", "pass its password.") from None
+        try:
+            key = read(content, password().encode())
+        except (TypeError, ValueError) as error:  # TypeError: an empty password
+            raise FileError(
+                f"the key {str(path)!r} could not be decrypted ({error}).", "check the password."
+            ) from None
+    if not isinstance(key, Ed25519PrivateKey):
         raise _other_kind(path)
-    return found
-
-
-def _unlocked(path: Path, read: Callable[[bytes], Any], password: Callable[[], str] | None) -> Any:
-    """Return an encrypted key."""
-    if password is None:
-        raise FileError(f"the key {str(path)!r} is encrypted.", "pass its password.")
-    try:
-        return read(password().encode())
-    except (TypeError, ValueError) as error:  # TypeError: an empty one
-        raise FileError(
-            f"the key {str(path)!r} could not be decrypted ({error}).", "check the password."
-        ) from None
+    return key
 
 
 def _public_key(path: Path) -> Ed25519PublicKey:
     serialization = _serialization()
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     content = _key_content(path)
@@ -149,16 +129,20 @@ def _public_key(path: Path) -> Ed25519PublicKey:
             f"{str(path)!r} is a private key, which only those who sign should have.", "give the public key."
         )
     read = serialization.load_pem_public_key if b"-----BEGIN" in content else serialization.load_ssh_public_key
-    try:
-        found: Any = read(content)
-    except (ValueError, UnsupportedAlgorithm) as error:
-        raise FileError(
-            f"{str(path)!r} is not a public key that can be read ({error}).",
-            "give the public key of those who sign, such as team.pub.",
-        ) from None
-    if not isinstance(found, Ed25519PublicKey):
+    hint = "give the public key of those who sign, such as team.pub."
+    key: Any = _key(path, lambda: read(content), "public", hint)
+    if not isinstance(key, Ed25519PublicKey):
         raise _other_kind(path)
-    return found
+    return key
+
+
+def _key(path: Path, read: Callable[[], Any], kind: str, hint: str) -> Any:
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    try:
+        return read()
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise FileError(f"{str(path)!r} is not a {kind} key that can be read ({error}).", hint) from None
 
 
 def _other_kind(path: Path) -> FileError:

@@ -102,10 +102,10 @@ def filled(
     """
     begun, where = time.monotonic(), Path(folder)
     failed: dict[str, str] = {}
-    with opened(where) as found:
-        missing = [job for job in jobs if not _there(where, job, found.get(job.name))]
+    with opened(where) as designs:
+        missing = [job for job in jobs if not _there(where, job, designs.get(job.name))]
         for job in missing:
-            found.pop(job.name, None)
+            designs.pop(job.name, None)
         tried = 0
         for name, made in workers.results(missing):
             tried += 1
@@ -113,11 +113,11 @@ def filled(
                 failed[name] = made.reason
             else:
                 add(where, made)
-                found[name] = made.row
+                designs[name] = made.row
             if progress is not None:
                 seconds = time.monotonic() - begun
                 progress(DesignNews(name, made.row, made.reason, tried, len(missing), seconds))
-    rows = {job.name: found[job.name] for job in jobs if job.name in found}
+    rows = {job.name: designs[job.name] for job in jobs if job.name in designs}
     return DesignFolder(where, rows, tried - len(failed), failed, len(missing) - tried, few)
 
 
@@ -128,12 +128,7 @@ def read_designs(
     """Return the mechanisms of a folder by name, for ``sf.release(..., by="user")``.
 
     The folder is one of `design_each_user` or `design_many`, or any with a mechanism file for each name. The index
-    is used only for names that are too long for files.
-
-    Args:
-        folder: The folder.
-        trust_distances: As of `sfumato.load`.
-        signed_by: As of `sfumato.load`.
+    is used only for names that are too long for files. For the other arguments see `sfumato.load`.
 
     Raises:
         FileError: If it is not a folder, holds no mechanism file, or one cannot be read.
@@ -146,13 +141,13 @@ def read_designs(
     if not paths:
         raise FileError(f"the folder {str(where)!r} holds no mechanism file (.sfm).", "check the path.")
     long = {Path(row.file).stem: name for name, row in rows_of(where).items()}
-    found: dict[str, Randomizer] = {}
+    mechanisms: dict[str, Randomizer] = {}
     for path in paths:
         name = long.get(path.stem, path.stem) if is_hash(path.stem) else name_of(path.stem)
-        if name in found:
+        if name in mechanisms:
             raise InputError(f"two files of {str(where)!r} are for {name!r}.", "remove one of them.")
-        found[name] = load(path, trust_distances=trust_distances, signed_by=signed_by)
-    return found
+        mechanisms[name] = load(path, trust_distances=trust_distances, signed_by=signed_by)
+    return mechanisms
 
 
 def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
@@ -164,11 +159,9 @@ def _there(folder: Path, job: Job, row: DesignRow | None) -> bool:
             f"{str(folder)!r} holds a design for {job.name!r} from other data or options.",
             "choose another folder, or give the same data and options.",
         )
-    try:
-        content = (folder / row.file).read_bytes()
-    except OSError:
-        return False
-    return hashlib.sha256(content).hexdigest() == row.sha256
+    with suppress(OSError):
+        return hashlib.sha256((folder / row.file).read_bytes()).hexdigest() == row.sha256
+    return False
 
 
 @contextmanager
@@ -206,8 +199,7 @@ def rows_of(folder: Path) -> dict[str, DesignRow]:
         raise FileError(
             f"the index of {str(folder)!r} cannot be read ({error.strerror}).", "check its rights."
         ) from None
-    found = (_row(line) for line in lines)
-    return {row.name: row for row in found if row is not None}
+    return {row.name: row for row in map(_row, lines) if row is not None}
 
 
 def add(folder: Path, made: DesignDone) -> None:
@@ -257,9 +249,9 @@ def _unwritable(path: Path, error: OSError | ValueError) -> FileError:
 
 def _row(line: bytes) -> DesignRow | None:
     try:
-        found: Any = json.loads(line)
-        given = {each.name: found[each.name] for each in fields(DesignRow)}
-        sound = all(isinstance(value, _KINDS.get(name, str)) for name, value in given.items())
-        return DesignRow(**given) if sound and given["file"] == f"{stem_of(given['name'])}.sfm" else None
+        data: Any = json.loads(line)
+        row = {each.name: data[each.name] for each in fields(DesignRow)}
+        sound = all(isinstance(value, _KINDS.get(name, str)) for name, value in row.items())
+        return DesignRow(**row) if sound and row["file"] == f"{stem_of(row['name'])}.sfm" else None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None

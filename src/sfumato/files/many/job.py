@@ -66,16 +66,10 @@ class DesignJob(CompactRepr):
     @property
     def request(self) -> str:
         """A fingerprint of all that the design depends on; the number of threads does not count."""
-        texts = [
-            type(self.prior.space).__name__,
-            repr(self.prior.space.labels),
-            self.prior.space.unit,
-            self.prior.space.crs,
-            self.loss.name,
-            self.loss.unit,
-            repr(sorted(self.options.items())),
-        ]
-        arrays: list[np.ndarray | None] = [self.prior.space.coordinates, self.prior.probabilities, self.loss.array]
+        space, loss = self.prior.space, self.loss
+        texts = [type(space).__name__, repr(space.labels), space.unit, space.crs, loss.name, loss.unit]
+        texts.append(repr(sorted(self.options.items())))
+        arrays: list[np.ndarray | None] = [space.coordinates, self.prior.probabilities, loss.array]
         for each in self.guarantees:
             texts.append(f"{type(each).__name__} {each}")
             distances = getattr(each, "metric", None) or getattr(each, "distance", None)
@@ -134,40 +128,24 @@ def done(job: Job) -> DesignDone:
     """Make a design in the current process, and return its file as bytes."""
     begun = time.monotonic()
     try:
-        asked = job.prepared()
-        options = {"solver": Auto(asked.threads), **asked.options}
-        made = design(
-            asked.prior,
-            loss=asked.loss,
-            guarantees=asked.guarantees,
-            medians=asked.medians,
-            method="best",
-            **options,
-        )
-        held = MechanismFile.of_design(made, visits=asked.medians)
+        ready = job.prepared()
+        options = {"medians": ready.medians, "method": "best", "solver": Auto(ready.threads), **ready.options}
+        made = design(ready.prior, loss=ready.loss, guarantees=ready.guarantees, **options)
+        content_of_file = MechanismFile.of_design(made, visits=ready.medians)
     except SfumatoError as error:
         return DesignDone(None, b"", error.problem)
     except Exception as error:  # noqa: BLE001  the others go on
         return DesignDone(None, b"", f"an error inside sfumato, {type(error).__name__}: {error}.")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "made.sfm"
-        save(held, path)
+        save(content_of_file, path)
         content = path.read_bytes()
     seconds, check = time.monotonic() - begun, hashlib.sha256(content).hexdigest()
-    name = job.name
-    row = DesignRow(
-        name,
-        f"{stem_of(name)}.sfm",
-        job.request,
-        made.kind,
-        float(made.value),
-        made.loss_unit,
-        float(made.slack_m),
-        made.finished,
-        seconds,
-        check,
+    sizes = (float(made.value), made.loss_unit, float(made.slack_m))
+    file = f"{stem_of(job.name)}.sfm"
+    return DesignDone(
+        DesignRow(job.name, file, job.request, made.kind, *sizes, made.finished, seconds, check), content
     )
-    return DesignDone(row, content)
 
 
 def fingerprint_of(texts: list[Any], arrays: list[np.ndarray | None]) -> str:
@@ -241,9 +219,9 @@ def _in_processes(waiting: deque[Job], processes: int, in_flight: int, stop: Sto
         suspects: list[Job] = []
         with worker_pool(min(processes, len(waiting))) as pool:
             try:
-                for found in _handed_out(waiting, pool, in_flight, stop):
+                for result in _handed_out(waiting, pool, in_flight, stop):
                     worked = True
-                    yield found
+                    yield result
             except _LostError as lost:
                 suspects = lost.jobs
         ended: list[Job] = []
@@ -322,10 +300,10 @@ def stem_of(name: str) -> str:
 def name_of(stem: str) -> str:
     """Return the name of a stem; a stem that `stem_of` does not make is the name itself."""
     try:
-        found = unquote_to_bytes(stem).decode()
+        name = unquote_to_bytes(stem).decode()
     except UnicodeDecodeError:
         return stem
-    return found if found and stem_of(found) == stem else stem
+    return name if name and stem_of(name) == stem else stem
 
 
 def is_hash(stem: str) -> bool:

@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any, Literal
 
-import numpy as np
-
 from ...core import AnyLoss, CoordinatePrivacy, Guarantees, Prior, as_guarantees, as_loss, units
 from ...core.arguments import checked
 from ...core.immutable import CompactRepr
@@ -77,18 +75,18 @@ def design_many(
         raise InputError("there is no prior.", "pass at least one, by name.")
     check_names(priors)
     workers = DesignWorkers(processes, executor, in_flight, stop)
-    asked, jobs = as_guarantees(guarantees), []
+    every, jobs = as_guarantees(guarantees), []
     for name, prior in priors.items():
         if not isinstance(prior, Prior):
             raise InputError(
                 f"the prior of {name!r} is of type {type(prior).__name__}.", "pass a Prior for each name."
             )
-        for what, given in (("loss", loss), ("medians", medians)):
-            if isinstance(given, Mapping) and name not in given:
+        for what, by_name in (("loss", loss), ("medians", medians)):
+            if isinstance(by_name, Mapping) and name not in by_name:
                 raise InputError(f"the {what} of {name!r} is missing.", f"give {argument(what)} for every name.")
-        own = as_loss(loss[name] if isinstance(loss, Mapping) else loss, len(prior), len(prior))
-        moved = None if medians is None else medians[name]
-        jobs.append(DesignJob(name, prior, own, asked, moved, dict(options), workers.threads))
+        cost = as_loss(loss[name] if isinstance(loss, Mapping) else loss, len(prior), len(prior))
+        visits = None if medians is None else medians[name]
+        jobs.append(DesignJob(name, prior, cost, every, visits, dict(options), workers.threads))
     return filled(folder, jobs, workers, progress)
 
 
@@ -149,8 +147,16 @@ def design_each_user(
         SolverError: If the workers ended; completed designs stay.
     """
     area = Region.parse(region) if isinstance(region, str) else region
-    wishes = PersonWishes(CoordinatePrivacy(epsilon), spacing, lattice, area, near, loss, smoothing)
-    wishes.check()
+    promise = CoordinatePrivacy(epsilon)
+    problem = {
+        "spacing": spacing,
+        "kind": lattice,
+        "region": area,
+        "near": near,
+        "loss": loss,
+        "smoothing": smoothing,
+    }
+    _check_problem(spacing, lattice, near, loss, smoothing)
     options, workers = {"gap": gap, "time_limit": time_limit}, DesignWorkers(processes, executor, in_flight, stop)
     jobs, few = [], 0
     for name, theirs in visits_by_user(visits):
@@ -158,7 +164,7 @@ def design_each_user(
         if inside < max(least_visits, 1):
             few += 1
             continue
-        jobs.append(PersonJob(name, theirs, wishes, options, workers.threads))
+        jobs.append(PersonJob(name, theirs, promise, problem, options, workers.threads))
     if not jobs:
         raise DataError(
             f"of {counted(few, 'user')} none has {counted(max(least_visits, 1), 'visit')}"
@@ -169,79 +175,50 @@ def design_each_user(
     return filled(folder, jobs, workers, progress, few)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class PersonWishes(CompactRepr):
-    """The options of `design_each_user` that are the same for all people."""
-
-    promise: CoordinatePrivacy
-    spacing: float | str | None
-    kind: Literal["square", "triangular"]
-    region: Region | None
-    near: float | str | None
-    loss: str
-    smoothing: float
-
-    def check(self) -> None:
-        """Refuse options that make no sense for anyone (`InputError`)."""
-        if self.loss not in DISTANCES:
-            raise InputError(
-                f"{argument('loss', self.loss)} is not a distance from the true point.",
-                f"use {' or '.join(DISTANCES)}.",
-            )
-        if self.kind not in KINDS:
-            raise InputError(f"{argument('lattice', self.kind)} is unknown.", f"use {' or '.join(KINDS)}.")
-        if not (math.isfinite(self.smoothing) and self.smoothing >= 0):
-            raise InputError(
-                f"a smoothing of {self.smoothing:g} is negative or not finite.",
-                "use 0, or a small number.",
-            )
-        for name, length in (("spacing", self.spacing), ("near", self.near)):
-            metres = 1.0 if length is None else units.length_m(length, f"the length of {argument(name)}")
-            if not (math.isfinite(metres) and metres > 0):
-                raise InputError(f"{argument(name, str(length))} is not positive.", "use a length: '500 m'.")
+def _check_problem(
+    spacing: float | str | None, kind: str, near: float | str | None, loss: str, smoothing: float
+) -> None:
+    """Refuse options of `place_problem` that make no sense for anyone (`InputError`)."""
+    if loss not in DISTANCES:
+        raise InputError(
+            f"{argument('loss', loss)} is not a distance from the true point.", f"use {' or '.join(DISTANCES)}."
+        )
+    if kind not in KINDS:
+        raise InputError(f"{argument('lattice', kind)} is unknown.", f"use {' or '.join(KINDS)}.")
+    if not (math.isfinite(smoothing) and smoothing >= 0):
+        raise InputError(f"a smoothing of {smoothing:g} is negative or not finite.", "use 0, or a small number.")
+    for name, length in (("spacing", spacing), ("near", near)):
+        metres = 1.0 if length is None else units.length_m(length, f"the length of {argument(name)}")
+        if not (math.isfinite(metres) and metres > 0):
+            raise InputError(f"{argument(name, str(length))} is not positive.", "use a length: '500 m'.")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PersonJob(CompactRepr):
-    """A design for one person with these visits, before its lattice is made."""
+    """A design for one person with these visits; ``problem`` are options of `place_problem` for all people."""
 
     name: str
     visits: Visits
-    wishes: PersonWishes
+    promise: CoordinatePrivacy
+    problem: Mapping[str, Any]
     options: Mapping[str, Any]
     threads: int
 
     @property
     def request(self) -> str:
         """A fingerprint of all that the design depends on; the number of threads does not count."""
-        promise = self.wishes.promise
-        wishes = {each: value for each, value in asdict(self.wishes).items() if each != "promise"}
-        texts = [
-            promise.epsilon,
-            promise.unit,
-            promise.slack_m,
-            sorted(wishes.items()),
-            sorted(self.options.items()),
-        ]
+        promise = (self.promise.epsilon, self.promise.unit, self.promise.slack_m)
+        region = self.problem["region"]
+        problem = {**self.problem, "region": None if region is None else asdict(region)}
+        texts = [*promise, sorted(problem.items()), sorted(self.options.items())]
         return fingerprint_of(texts, [self.visits.lat, self.visits.lon])
 
     def prepared(self) -> DesignJob:
         """Return the job with its lattice, prior and loss; `InputError` if the visits allow no lattice."""
-        wishes = self.wishes
-        problem = place_problem(
-            self.visits,
-            wishes.promise,
-            spacing=wishes.spacing,
-            kind=wishes.kind,
-            region=wishes.region,
-            near=wishes.near,
-            loss=wishes.loss,
-            smoothing=wishes.smoothing,
-            time_limit=self.options["time_limit"],
-        )
-        medians = problem.visits if wishes.loss == "euclidean" else None
-        promises = (wishes.promise,)
-        return DesignJob(self.name, problem.prior, problem.loss, promises, medians, self.options, self.threads)
+        limit = self.options["time_limit"]
+        made = place_problem(self.visits, self.promise, time_limit=limit, **self.problem)
+        medians = made.visits if self.problem["loss"] == "euclidean" else None
+        return DesignJob(self.name, made.prior, made.loss, (self.promise,), medians, self.options, self.threads)
 
 
 def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
@@ -261,5 +238,4 @@ def visits_by_user(visits: Visits) -> Iterator[tuple[str, Visits]]:
         twice = next(name for name in names.values() if list(names.values()).count(name) > 1)
         raise DataError(f"two users are written {twice!r}.", "give each user one name of one type.")
     for user, theirs in rows.items():
-        found = np.array(theirs)
-        yield names[user], Visits(visits.lat[found], visits.lon[found], polar=True)
+        yield names[user], Visits(visits.lat[theirs], visits.lon[theirs], polar=True)
