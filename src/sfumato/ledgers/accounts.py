@@ -60,19 +60,26 @@ class Limit:
 
 def read_limits(values: float | str | Iterable[float | str], unit: str | None) -> tuple[tuple[Limit, ...], str]:
     """Return limits such as ``5/km per day``, in the order of `WINDOWS`, and their unit, by default the text's."""
-    single = (str, bytes, bytearray, memoryview)
-    texts: list[Any] = (
-        list(values) if isinstance(values, Iterable) and not isinstance(values, single) else [values]
-    )
+    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes, bytearray, memoryview))
+    texts: list[Any] = list(values) if several else [values]  # type: ignore[arg-type]
     for text in texts:
         if not isinstance(text, str | float | int | Decimal | np.number):
             raise InputError(
                 f"a limit is of type {type(text).__name__}, but a text or a number is needed.",
                 "write it as '5/km per day'.",
             )
-    parts = [_split(text) for text in texts]
+    matches = [_LIMIT.match(text) if isinstance(text, str) else None for text in texts]
+    parts = [
+        (match[1], (match[2] or EVER).lower()) if match else (text, EVER)
+        for text, match in zip(texts, matches, strict=True)
+    ]
     for text, _ in parts:
-        _check_time(text)
+        period = _AMOUNT.match(text) if isinstance(text, str) else None
+        if period and (_RENEWED.match(period[2]) or (period[1] or "").lower().removesuffix("s") in _NO_UNITS):
+            raise InputError(
+                f"the limit {text!r} is for an unknown period: a limit is per day, per week or for all time.",
+                "write '20/km per day' or '20/km per week'; '20/km' alone is for all time.",
+            )
     if unit is None:
         named = [match[1] for text, _ in parts if isinstance(text, str) and (match := _UNIT.search(text))]
         unit = named[0] if named else ""
@@ -91,25 +98,6 @@ def read_limits(values: float | str | Iterable[float | str], unit: str | None) -
             "give one limit per day, one per week or one without a time, or several of these.",
         )
     return tuple(sorted(limits, key=lambda limit: WINDOWS.index(limit.window))), unit
-
-
-def _split(text: float | str) -> tuple[float | str, str]:
-    """Return the amount of a limit, and its window."""
-    match = _LIMIT.match(text) if isinstance(text, str) else None
-    return (match[1], (match[2] or EVER).lower()) if match else (text, EVER)
-
-
-def _check_time(text: float | str) -> None:
-    """Refuse a limit that names a period which is not counted, such as ``20/km per fortnight``."""
-    match = _AMOUNT.match(text) if isinstance(text, str) else None
-    if match is None:
-        return
-    named, rest = (match[1] or "").lower(), match[2]
-    if _RENEWED.match(rest) or named.removesuffix("s") in _NO_UNITS:
-        raise InputError(
-            f"the limit {text!r} is for an unknown period: a limit is per day, per week or for all time.",
-            "write '20/km per day' or '20/km per week'; '20/km' alone is for all time.",
-        )
 
 
 def stored_limits(limits: tuple[Limit, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -34,7 +34,7 @@ from .charges import Charge, charge_sentence, proved_charge
 from .fingerprints import fingerprint
 from .ledger import Ledger
 from .record import Report
-from .visits import listed, place_of
+from .visits import Draw, listed, place_of
 
 Spent = Literal["refuse", "repeat"]
 _SPENT = ("refuse", "repeat")
@@ -296,24 +296,22 @@ class Blur:
         self,
         users: Collection[str],
         places: Collection[str | None],
-        draw: Callable[[list[int]], list[Report]],
+        draw: Draw,
         *,
         run: str = "",
         batch: int = 0,
     ) -> NDArray[Any]:
         """Return the report of each visit, remembered or drawn by the caller, all charged or none.
 
-        ``draw`` returns a fresh report for each of the visits with these numbers. A place that is None, an empty
-        text or NaN is drawn afresh. For runs and batches see `Ledger.charge_many`.
-
-        Returns:
-            Positions of observables, array (n,); of noise latitudes and longitudes in degrees, array (n, 2).
+        Reports are positions of observables, array (n,), or of noise degrees, array (n, 2). ``draw`` returns a
+        fresh report for each of the visits with these numbers. A place that is None, an empty text or NaN is drawn
+        afresh. For runs and batches see `Ledger.charge_many`.
 
         Raises:
             BudgetError: If a user has too little left; then no one is charged, and nothing is repeated.
             FileError: If the ledger holds a report that the mechanism does not make.
         """
-        reports = self._settle(users, places, draw, run, batch)
+        reports = self._settle(users, places, draw, run=run, batch=batch)
         if self._channel is None:
             return self.degrees(reports)
         return np.array([self._position(report) for report in reports], dtype=np.intp)
@@ -346,26 +344,10 @@ class Blur:
         return self.ledger.remembers(users, places, self._name)
 
     def _settle(
-        self,
-        users: Collection[str],
-        places: Collection[str | None],
-        draw: Callable[[list[int]], list[Report]],
-        run: str = "",
-        batch: int = 0,
-        *,
-        move: bool = False,
+        self, users: Collection[str], places: Collection[str | None], draw: Draw, **turn: Any
     ) -> list[Report]:
-        return self.ledger.reports(
-            users,
-            places,
-            self.charge,
-            draw,
-            self._name,
-            run=run,
-            batch=batch,
-            repeatable=self.spent == "repeat",
-            move=move,
-        )
+        charged = (self.charge, draw, self._name)
+        return self.ledger.reports(users, places, *charged, repeatable=self.spent == "repeat", **turn)
 
     def _last(self, user: str, refused: BudgetError, *, move: bool) -> Report:
         """Return the report that is repeated for a user who has too little left, or raise the refusal."""
@@ -388,11 +370,7 @@ class Blur:
         return [self._points.far(north, east, report, outside) for north, east, report in visits]
 
     def degrees(self, reports: Sequence[Report]) -> Floats:
-        """Return reports as latitudes and longitudes, array (n, 2), degrees.
-
-        Raises:
-            FileError: If one is not the mechanism's.
-        """
+        """Return reports as degrees, array (n, 2); `FileError` if one is not the mechanism's."""
         degrees = self._points.degrees(reports)
         if degrees is None:
             raise self._changed()
@@ -460,7 +438,7 @@ class PointReports:
                 return [int(self._sampler.draw(np.array([secret]))[0])]
         return [int(report) for report in self._sampler.draw(self._secrets(lat, lon, outside))]
 
-    def _secrets(self, lat: Floats, lon: Floats, outside: Outside) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    def _secrets(self, lat: Floats, lon: Floats, outside: Outside) -> NDArray[np.intp]:
         secrets = self._places
         if secrets is None:
             raise InputError(
@@ -470,20 +448,16 @@ class PointReports:
         north, east = secrets.nearest(lat, lon) if outside == "nearest" else (lat, lon)
         drawn = secrets.drawn(north, east, self._words.draw)
         if (drawn < 0).any():
+            move = f"pass {argument('outside', 'nearest')} to move them to the nearest place"
             raise InputError(
                 f"{int((drawn < 0).sum()):,} of {drawn.size:,} points are not served by {secrets!r}.",
-                ""
-                if outside == "nearest"
-                else f"pass {argument('outside', 'nearest')} to move them to the nearest place",
+                "" if outside == "nearest" else move,
                 "leave them out, or design for a wider region.",
             )
         return drawn
 
     def far(self, lat: float, lon: float, report: Report, outside: Outside) -> bool:
-        """Return whether less than 1 in 100 fresh reports of a point are as far from it as a given report.
-
-        Noise is simulated. A point outside has no reports, unless it is moved.
-        """
+        """Return whether less than 1 in 100 fresh reports of a point, simulated for noise, are as far from it."""
         at = self.degrees([report])
         if at is None or not (abs(lat) <= 90 and abs(lon) <= 180):
             return False

@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -121,9 +122,6 @@ _KEPT: Final = (
     .order_by(CHARGES.c.number.desc())
     .limit(1)
 )
-_ADD_CHARGE: Final = insert(CHARGES)
-_ADD_PLACE: Final = insert(PLACES)
-_ADD_BATCH: Final = insert(BATCHES)
 
 
 def _upsert_account(dialect: Any) -> Any:
@@ -150,7 +148,7 @@ class Books:
             raise FileError(f"{name!r} holds another ledger than before.", "open it again.")
         self._number, self._hash = head.number, head.hash
         self.time: int = max(now, head.time)
-        self._accounts: dict[str, Account] = {}
+        self.accounts: dict[str, Account] = {}
         self._entries: list[dict[str, Any]] = []
         self._places: list[dict[str, Any]] = []
         self._batches: list[dict[str, Any]] = []
@@ -171,8 +169,8 @@ class Books:
         self,
         charges: Sequence[ExactCharge],
         *,
-        kept: Mapping[str, Mapping[str, Report]] | None = None,
-        last: Mapping[str, Report] | None = None,
+        kept: Mapping[str, Mapping[str, Report]] = MappingProxyType({}),
+        last: Mapping[str, Report] = MappingProxyType({}),
         run: str = "",
         batch: int = 0,
         contents: str = "",
@@ -185,32 +183,28 @@ class Books:
         self.check(charges)
         first = self._number + 1
         for user, total, reports, mechanism in charges:
-            places = {key: stored_report(report) for key, report in (kept or {}).get(user, {}).items()}
-            report = stored_report(last[user]) if last and user in last else ""
+            places = {key: stored_report(report) for key, report in kept.get(user, {}).items()}
+            report = stored_report(last[user]) if user in last else ""
             digest = kept_hash(self._terms, places.items(), contents if run else "")
             number = self._number + 1
             entry = ChargeRow(number, self.time, user, total, reports, mechanism, run, batch, digest, report)
             self._number, self._hash = entry.number, entry.after(self._hash, self._terms)
             self._entries.append({**entry._asdict(), "amount": stored(total), "hash": self._hash})
             self._places += [{"key": key, "report": text, "charge": entry.number} for key, text in places.items()]
-            self._accounts[user] = self._accounts[user].charged(total, reports, self.time)
+            self.accounts[user] = self.accounts[user].charged(total, reports, self.time)
         if run and charges:
             ends = {"first": first, "last": self._number}
             self._batches.append({"run": run, "batch": batch, "contents": contents, **ends})
 
     def check(self, charges: Sequence[ExactCharge]) -> None:
         """Raise a `BudgetError` for the first user who has too little left."""
-        new = {charge.user for charge in charges} - self._accounts.keys()
-        self._accounts |= accounts_of(self._connection, new)
+        new = {charge.user for charge in charges} - self.accounts.keys()
+        self.accounts |= accounts_of(self._connection, new)
         sums: dict[str, Decimal] = {}
         for user, total, _, _ in charges:
             sums[user] = added(sums.get(user, ZERO), total)
         for user, total in sums.items():
-            self._accounts[user].check(user, total, self._terms.limits, self._terms.unit, self.time)
-
-    def account(self, user: str) -> Account:
-        """Return the account of a user who was charged just now."""
-        return self._accounts[user]
+            self.accounts[user].check(user, total, self._terms.limits, self._terms.unit, self.time)
 
     def places(self, keys: Iterable[str]) -> dict[str, Report]:
         """Return the reports of places that have one, by their keys."""
@@ -222,13 +216,16 @@ class Books:
             return
         execute = self._connection.execute
         written = {entry["name"] for entry in self._entries}
-        rows = [_account_row(name, self._accounts[name]) for name in written]
+        sums = [{"name": name, **self.accounts[name]._asdict()} for name in written]
+        rows = [
+            {key: stored(each) if key.endswith("spent") else each for key, each in row.items()} for row in sums
+        ]
         execute(_KEEP_ACCOUNT[self._connection.dialect.name], rows)
-        execute(_ADD_CHARGE, self._entries)
+        execute(insert(CHARGES), self._entries)
         if self._places:
-            execute(_ADD_PLACE, sorted(self._places, key=lambda row: str(row["key"])))
+            execute(insert(PLACES), sorted(self._places, key=lambda row: str(row["key"])))
         if self._batches:
-            execute(_ADD_BATCH, self._batches)
+            execute(insert(BATCHES), self._batches)
         execute(_NEW_HEAD, {"new_number": self._number, "new_time": self.time, "new_hash": self._hash})
 
 
@@ -280,11 +277,6 @@ def account_of(row: Any) -> Account:
         raise FileError(
             f"the account of {row.name!r} is damaged ({error}).", "restore the ledger from a copy, and check it."
         ) from None
-
-
-def _account_row(name: str, account: Account) -> dict[str, Any]:
-    sums = account._asdict().items()
-    return {"name": name} | {key: stored(each) if key.endswith("spent") else each for key, each in sums}
 
 
 def known_places(connection: Connection, keys: Iterable[str]) -> dict[str, Report]:

@@ -201,24 +201,20 @@ class Scheme:
                 "pass how often each observable was reported.",
             )
         memos = _powers(self.instantaneous.matrix, rows)
-        logs = self._mix(memos)
-        return logs if array.ndim == 2 else logs[0]
-
-    def _mix(self, memos: Floats) -> Floats:
-        """Return ln sum over m of P(m|s) exp(memos), array (k, secrets)."""
+        logs = np.empty((len(memos), self.permanent.shape[0]))  # ln sum over m of P(m|s) exp(memos)
         if self.keeps_secret:
-            return np.asarray(memos[:, np.argmax(self.permanent.matrix, axis=1)])
-        with np.errstate(divide="ignore"):
-            weights = np.log(self.permanent.matrix)
-        logs = np.empty((len(memos), len(weights)))
-        width = max(1, _BLOCK // weights.size)
-        for start in range(0, len(memos), width):
-            terms = memos[start : start + width, None, :] + weights
-            top = terms.max(axis=2, keepdims=True)
-            top = np.where(np.isfinite(top), top, 0.0)
+            logs = memos[:, np.argmax(self.permanent.matrix, axis=1)]
+        else:
             with np.errstate(divide="ignore"):
-                logs[start : start + width] = np.log(np.exp(terms - top).sum(axis=2)) + top[:, :, 0]
-        return logs
+                weights = np.log(self.permanent.matrix)
+            width = max(1, _BLOCK // weights.size)
+            for start in range(0, len(memos), width):
+                terms = memos[start : start + width, None, :] + weights
+                top = terms.max(axis=2, keepdims=True)
+                top = np.where(np.isfinite(top), top, 0.0)
+                with np.errstate(divide="ignore"):
+                    logs[start : start + width] = np.log(np.exp(terms - top).sum(axis=2)) + top[:, :, 0]
+        return logs if array.ndim == 2 else np.asarray(logs[0])
 
     @checked
     def posterior(self, prior: Prior, counts: ArrayLike) -> Prior:

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from ..attacks import fitting
@@ -74,14 +75,9 @@ def errors_after(
     Where these are too many, reports are simulated and the exact posterior of each is attacked. The interval of
     the mean holds for any number of trials.
 
-    Args:
-        scheme: The scheme of the reports.
-        prior: The distribution of the secret, which the attacker knows.
-        distance: d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`.
-        reports: The numbers of reports, each at least 1.
-        trials: The number of simulations.
-        seed: Needed only where there are too many terms.
-        failure: The probability that a simulated interval misses the error.
+    The attacker knows the prior. ``distance`` is d(guess, s), array (guesses, secrets), a `Loss` or a `Metric`;
+    ``reports`` are the numbers t, each at least 1. ``trials`` simulations and a ``seed`` are needed only where
+    there are too many terms; ``failure`` is the probability that a simulated interval misses the error.
 
     Raises:
         InputError: If sizes do not fit, or a simulation is needed and has no seed.
@@ -150,9 +146,8 @@ def averaging_errors(
     errors = []
     for t in times:
         rng = np.random.default_rng([seed, t])
-        weights = prior.probabilities[prior.support]
-        true = prior.support[rng.choice(len(weights), size=trials, p=weights / weights.sum())]
-        means = _simulate_counts(scheme, true, t, rng) @ reported / t
+        true, counts = _simulate_counts(scheme, prior, t, trials, rng)
+        means = counts @ reported / t
         errors.append(_mean_within(np.linalg.norm(means - places[true], axis=1), 0.0, top, failure))
     return _curve(scheme, "averaging", times, errors, (False,) * len(times), failure, secrets.unit)
 
@@ -191,14 +186,17 @@ def _check_times(reports: Sequence[int], trials: int, failure: float, seed: int 
     return times
 
 
-def _simulate_counts(scheme: Scheme, secrets: np.ndarray, t: int, rng: np.random.Generator) -> Floats:
-    """Return how often each observable is reported in t reports of each secret, array (trials, observables)."""
+def _simulate_counts(
+    scheme: Scheme, prior: Prior, t: int, trials: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return simulated secrets (trials,), and how often each reports what in t reports (trials, observables)."""
+    weights = prior.probabilities[prior.support]
+    secrets = prior.support[rng.choice(len(weights), size=trials, p=weights / weights.sum())]
     cumulative = np.cumsum(scheme.permanent.matrix, axis=1)
     cumulative /= cumulative[:, -1:]
     memos = (rng.random(len(secrets))[:, None] > cumulative[secrets]).sum(axis=1)
     rows = scheme.instantaneous.matrix / scheme.instantaneous.matrix.sum(axis=1, keepdims=True)
-    counts: Floats = rng.multinomial(t, rows[memos]).astype(np.float64)
-    return counts
+    return secrets, rng.multinomial(t, rows[memos]).astype(np.float64)
 
 
 def _is_listable(scheme: Scheme, t: int) -> bool:
@@ -231,8 +229,7 @@ def _simulate(
     """Return the error of the attacked posterior in each trial, and the range of possible errors."""
     support = prior.support
     weights = prior.probabilities[support]
-    secrets = support[rng.choice(len(support), size=trials, p=weights / weights.sum())]
-    counts = _simulate_counts(scheme, secrets, t, rng)
+    _, counts = _simulate_counts(scheme, prior, t, trials, rng)
     values = np.empty(trials)
     for start in range(0, trials, _BLOCK):
         logs = scheme.log_likelihood(counts[start : start + _BLOCK])[:, support] + np.log(weights)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from ..core.arguments import checked
@@ -141,10 +141,9 @@ class Ledger:
 
     @checked
     def charge(self, user: str, epsilon: float | str, reports: int = 1) -> Balance:
-        """Charge a user for reports of an epsilon each, per unit of the metric, or refuse.
+        """Charge a user for reports of an epsilon each, per unit of the metric, and return the balance, or refuse.
 
-        Returns:
-            The balance after the charge, which is on disk by then.
+        The charge is on disk by then.
 
         Raises:
             BudgetError: If too little is left; then nothing is charged.
@@ -153,8 +152,7 @@ class Ledger:
         (charged,) = charges = read_charges([Charge(user, epsilon, int(reports))], self.unit)
         with self._books() as books:
             books.charge(charges)
-            account = books.account(charged.user)
-        return account.balance(self._terms.limits, books.time)
+        return books.accounts[charged.user].balance(self._terms.limits, books.time)
 
     @checked
     def charge_many(self, charges: Iterable[Charge], *, run: str = "", batch: int = 0) -> bool:
@@ -205,18 +203,13 @@ class Ledger:
         visit without a place is charged and drawn each time. Either everything is charged, drawn and stored, or
         nothing.
 
-        Args:
-            users: The user of each visit.
-            places: The place of each visit, by any name of the user's own; None, an empty text or NaN for none.
-            epsilon: The epsilon of one report, per unit of the metric.
-            draw: From the numbers of visits to reports: positions of observables, or pairs of latitude and
-                longitude.
-            mechanism: The mechanism's fingerprint; under another one a place gets a new report.
-            run: A run's key; see `charge_many`.
-            batch: The number of the batch.
-            repeatable: Whether the last of these reports of each user is stored, for `last_report`.
-            move: Whether the places have moved: each is drawn and charged once more, and this report is repeated
-                from then on. The record keeps both, with their times.
+        ``users`` and ``places`` name those of each visit; None, an empty text or NaN stand for no place.
+        ``epsilon`` is that of one report, per unit of the metric. ``draw`` leads from the numbers of visits to
+        reports: positions of observables, or pairs of latitude and longitude. Under another fingerprint
+        ``mechanism`` a place gets a new report. For ``run`` and ``batch`` see `charge_many`. ``repeatable`` stores
+        the last of these reports of each user, for `last_report`. With ``move`` the places have moved: each is
+        drawn and charged once more, and this report is repeated from then on. The record keeps both, with their
+        times.
 
         Raises:
             BudgetError: If a user has too little left; then no one is charged.
@@ -249,11 +242,7 @@ class Ledger:
 
     @checked
     def last_report(self, user: str, mechanism: bytes) -> Report | None:
-        """Return the last stored report of a user by the mechanism with a fingerprint, or None.
-
-        Raises:
-            FileError: If the report is damaged.
-        """
+        """Return a user's last stored report by a mechanism (fingerprint), or None; `FileError` if damaged."""
         from .books import kept_report
 
         name = accepted(user, "the user")
@@ -292,9 +281,8 @@ class Ledger:
     def check(self, *, head: str | None = None) -> LedgerCheck:
         """Verify the whole record, the sums of all users and the reports of all places.
 
-        Args:
-            head: An earlier `head`, which the record must contain. Without one, the check cannot notice that an
-                old copy took the ledger's place, nor, without a key, that the whole record was rewritten.
+        The record must contain ``head``, an earlier `head`. Without one, the check cannot notice that an old copy
+        took the ledger's place, nor, without a key, that the whole record was rewritten.
 
         Raises:
             InputError: If the head is not valid.
@@ -327,13 +315,11 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _reopened, (self._address, self._terms.key)
+        return partial(Ledger, key=self._terms.key or None), (self._address,)
 
     def __repr__(self) -> str:
         from .books import count_users
@@ -352,10 +338,6 @@ def check_installed(address: str | os.PathLike[str]) -> None:
     if find_spec("sqlalchemy") is None:
         extra = "postgres" if os.fspath(address).startswith("postgres") else "ledger"
         raise MissingExtraError("a ledger", extra)
-
-
-def _reopened(address: str, key: bytes) -> Ledger:
-    return Ledger(address, key=key or None)
 
 
 def _turn(run: str, batch: int) -> tuple[str, int]:
@@ -387,7 +369,7 @@ def migrate(source: str | os.PathLike[str], address: str | os.PathLike[str]) -> 
 
     def fill(books: Books) -> None:
         sums = [ExactCharge(user, spent, reports, "") for user, (spent, reports) in accounts.items() if reports]
-        books.charge(sums, kept={sums[0].user: places} if sums else None)
+        books.charge(sums, kept={sums[0].user: places} if sums else {})
 
     make_ledger(address, (Limit(limit, EVER),), unit, salt=salt, fill=fill)
     return Ledger(address)

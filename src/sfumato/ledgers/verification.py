@@ -21,15 +21,12 @@ _SOON_S: Final = 60
 _CONTENTS: Final = select(BATCHES.c.run, BATCHES.c.batch, BATCHES.c.contents)
 
 
-class _Problems:
+class _Problems(list[str]):
     """The first twenty problems."""
 
-    def __init__(self, faults: list[str]) -> None:
-        self.sentences = faults[:_MOST]
-
     def add(self, problem: str) -> None:
-        if len(self.sentences) < _MOST:
-            self.sentences.append(problem)
+        if len(self) < _MOST:
+            self.append(problem)
 
 
 def verify(connection: Connection, terms: Terms, now: int, known: Head | None, faults: list[str]) -> LedgerCheck:
@@ -37,7 +34,7 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
 
     The record must contain the head ``known``, if there is one; ``faults`` are problems of the database itself.
     """
-    problems = _Problems(faults)
+    problems = _Problems(faults[:_MOST])
     contents = {(row.run, row.batch): row.contents for row in connection.execute(_CONTENTS)}
     walk = _Walk(terms, known, contents, problems)
     for row, places in _with_places(connection, problems):
@@ -72,9 +69,7 @@ def verify(connection: Connection, terms: Terms, now: int, known: Head | None, f
             f"The clock is {head.time - now:,} seconds behind the latest charge: no new day or week begins until "
             "it has caught up."
         )
-    return LedgerCheck(
-        walk.head.number, users, walk.places, str(walk.head), tuple(problems.sentences), tuple(notes)
-    )
+    return LedgerCheck(walk.head.number, users, walk.places, str(walk.head), tuple(problems), tuple(notes))
 
 
 def check_ends(connection: Connection, terms: Terms) -> None:
@@ -111,9 +106,7 @@ def _changed(row: Any, terms: Terms) -> bool:
 
 def _entry(row: Any) -> ChargeRow:
     """Return a row of the record, or raise a ValueError if its amount is damaged."""
-    number, time, name, amount, *rest, _ = (
-        row  # in the order of the table's columns, the last of which is the hash
-    )
+    number, time, name, amount, *rest, _ = row  # in the order of the table's columns; the last is the hash
     return ChargeRow(number, time, name, restored(amount), *rest)
 
 
