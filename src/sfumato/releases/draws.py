@@ -192,14 +192,10 @@ def stop_run(
         with suppress(OSError):
             place.remove()
         return name_charges(error, charges, places=places) if may else error
-    if isinstance(error, DamagedRunError):
-        return _with(error, f"{error.text} {charges}" if may else error.text, *error.hints)
-    on = f"go on from there with {argument('resume', True)}"
-    if not may:
-        return _with(error, error.text, *error.hints, f"{on}.")
-    return _with(
-        error, f"{error.text} {charges}", *error.hints, f"{on}, which charges no user twice for the same rows."
-    )
+    hint = f"go on from there with {argument('resume', True)}"
+    hint += ", which charges no user twice for the same rows." if may else "."
+    hint = "" if isinstance(error, DamagedRunError) else hint
+    return _with(error, f"{error.text} {charges}" if may else error.text, *error.hints, hint)
 
 
 def name_charges(error: SfumatoError, charges: str = _CHARGED, *, places: bool) -> SfumatoError:

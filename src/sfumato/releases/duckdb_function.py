@@ -76,7 +76,9 @@ def create_duckdb_function(
         source = [("lat", pa.float64()), ("lon", pa.float64())]
         options = ReleaseOptions(lat="lat", lon="lon", outside=outside, within=within)
     else:
-        source, options = [("value", _type_of_secrets(drawable))], ReleaseOptions(column="value", outside=outside)
+        secrets = drawable.secrets  # None for whole numbers
+        source = [("value", pa.int64() if secrets is None else label_column(secrets).type)]
+        options = ReleaseOptions(column="value", outside=outside)
     schema = pa.schema(source)
     kernel = Kernel(drawable, schema, options, name=_CALLED)
     # A function gives one value for each row, and leaves none out.
@@ -121,9 +123,3 @@ def create_duckdb_function(
             python(f"for a new one of this name, call connection.remove_function({name!r}) first."),
         ) from None
     return said
-
-
-def _type_of_secrets(drawable: Any) -> Any:
-    """Return the Arrow type of labels, or of whole numbers."""
-    secrets = drawable.secrets
-    return pa.int64() if secrets is None else label_column(secrets).type

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,9 +183,11 @@ def draw_table(
 
     with BatchWriter(table, schema, suffix) as writer, ThreadPoolExecutor(workers) as pool:
         try:
-            for part, batch in _jobs(plan, size, set(place.parts)):
-                job = None if batch is None else pool.submit(draw_part, part, batch)
-                waiting.append((part, job))
+            start, parts = 0, set(place.parts)
+            for batch in plan.stream.batches(plan.draw.columns, size):
+                part = DrawnPart(start, start + batch.num_rows)
+                start = part.stop
+                waiting.append((part, None if part in parts else pool.submit(draw_part, part, batch)))
                 if len(waiting) > workers + _AHEAD:
                     next_done()
             while waiting:
@@ -197,15 +199,6 @@ def draw_table(
         if not tally.rows:
             raise DataError(f"{plan.stream.name} holds no rows.", "check that it is the right file.")
     return tally
-
-
-def _jobs(plan: ReleasePlan, size: int, parts: set[DrawnPart]) -> Iterator[tuple[DrawnPart, Any]]:
-    """Yield every part in order, with the rows to draw it from, or None where it is kept already."""
-    start = 0
-    for batch in plan.stream.batches(plan.draw.columns, size):
-        part = DrawnPart(start, start + batch.num_rows)
-        yield part, None if part in parts else batch
-        start = part.stop
 
 
 def cores() -> int:

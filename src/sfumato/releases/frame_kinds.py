@@ -212,11 +212,7 @@ def _values(column: Any, own: Any) -> Any:
 
 def _arrow(frame: Any, *, index: bool) -> Any:
     """Return an Arrow table of a frame, with its index as columns or without; it may have rows and no column."""
-    return (
-        pa.Table.from_pandas(frame, preserve_index=True)
-        if index
-        else pa.Table.from_pandas(frame.reset_index(drop=True))
-    )
+    return pa.Table.from_pandas(frame if index else frame.reset_index(drop=True), preserve_index=index or None)
 
 
 def _arrow_takes(frame: Any, *, index: bool = False) -> bool:
@@ -388,9 +384,7 @@ class DuckRelation(FrameKind):
                 f"the relation's connection takes no tables from Python: {str(error).splitlines()[0]}.",
                 "pass relation.to_arrow_table(), and register what comes back.",
             ) from None
-        relation: ArrowStream = self._relation.project(
-            "*"
-        )  # in older versions the result of one is read only once
+        relation: ArrowStream = self._relation.project("*")  # older versions read the result of one only once
         return relation
 
     def back(self, table: Any, rows: Rows, kept: Mapping[str, str], mark: str) -> Any:  # noqa: ARG002
@@ -398,9 +392,8 @@ class DuckRelation(FrameKind):
         return self._brought(table)
 
     def _brought(self, sfumato_private_rows: Any) -> Any:
-        view = (
-            f"sfumato_{secrets.token_hex(8)}"  # of the true rows: a relation runs a query only next to such a view
-        )
+        # A view of the true rows: a relation runs a query only next to one.
+        view = f"sfumato_{secrets.token_hex(8)}"
         try:
             return self._relation.query(view, "SELECT * FROM sfumato_private_rows")
         finally:

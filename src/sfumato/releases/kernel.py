@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from ..sampling import SystemWords
 from ..tables import as_texts, holds_names, no_column
 from .kept_columns.positions import refuse_locating_columns
 from .kept_columns.private_schema import KeptColumns, copy_rows, name_for_place, private_schema
-from .options import ReleaseOptions, first_place, input_kind_of, name_mechanisms, other_places
+from .options import ReleaseOptions, first_place, input_kind_of, name_mechanisms
 from .reporters import BLOCK, ColumnwiseReporter, MatrixReporter, NoiseReporter, Reporter, Secrets, reporter
 
 Chosen = NDArray[np.intp] | None
@@ -128,7 +128,10 @@ class Kernel:
             raise InputError(f"a distance of {options.within} is negative.", "use a length such as '1 km'.")
         of_places = input_kind_of(self._reporters, options) == "places"
         first = first_place(schema, options, name, comma=comma) if of_places else None
-        self._places = () if first is None else (first, *other_places(first, options.also))
+        self._places: tuple[PlaceColumns, ...] = ()
+        if first is not None:
+            others = (replace(first.roles, lat=lat, lon=lon, geometry=None) for lat, lon in options.also)
+            self._places = (first, *(replace(first, roles=each, named=argument("also")) for each in others))
         self.places, self.of_places = max(1, len(self._places)), of_places
         self.notes = () if first is None else first.notes
         if self.places > 1:
@@ -160,7 +163,7 @@ class Kernel:
                 )
         position = () if roles is None else (roles.lat, roles.lon, roles.geometry)
         secret = (*options.named, *position, *chain(*options.also))
-        time = None if roles is None else roles.time
+        self._time = time = None if roles is None else roles.time
         self.kept_columns = KeptColumns.of(schema.names, options.keep, secret, {"user": self.user, "time": time})
         if roles is not None and roles.datum in self.kept_columns.kept.values():
             raise InputError(
@@ -191,24 +194,35 @@ class Kernel:
         return self.assemble(located, self.draw(located, source))
 
     def locate_or_refuse(self, batch: Any, words: Words, *, start: int = 0) -> Located:
-        """Return the secrets of a batch; points on lattices are rounded at random with ``words``.
-
-        Raises:
-            DataError: If a row is outside, and this is refused.
-            InputError: If a kept column locates the rows.
-        """
+        """Return the secrets of a batch, points on lattices rounded at random with ``words``; see `release`."""
         chosen = self._chosen(batch, start)
         secrets_of_places: list[tuple[Secrets, tuple[Floats, Floats] | None]]
         if self._places:
-            secrets_of_places = [self._at(each, batch, chosen, words, start) for each in self._places]
+            nearest, secrets_of_places = self.options.outside == "nearest", []
+            for place_columns in self._places:
+                there = place_columns.degrees(batch, start=start)
+                secrets = secrets_at(self._reporters, *there, chosen, words, nearest=nearest)
+                secrets_of_places.append((secrets, there))
         else:
-            labels = [batch.column(name) for name in self.options.named]
-            secrets_of_places = [(secrets_of(self._reporters, labels, chosen), None)]
+            columns = [batch.column(name) for name in self.options.named]
+            parts = [each.of(*columns) for each in self._reporters]
+            secrets = parts[0]
+            if chosen is not None:
+                values, inside = (
+                    np.stack([getattr(part, what) for part in parts]) for what in ("values", "inside")
+                )
+                secrets = Secrets(values[chosen, np.arange(len(chosen))], inside[chosen, np.arange(len(chosen))])
+            secrets_of_places = [(secrets, None)]
         moved_m = np.zeros(batch.num_rows)
         lacking = np.zeros(batch.num_rows, dtype=np.bool_)
         for place, (secrets, at) in enumerate(secrets_of_places):
             if at is not None:
-                self._refuse_locating_columns(batch, secrets.inside, *at)
+                # Times are not tested. A user stays near their own places, so there only positions are looked for.
+                kept = {name: batch.column(name) for name in self.kept_columns.kept.values() if name != self._time}
+                loss_m = float(np.mean([each.loss_m for each in self._reporters]))
+                lat = np.where(secrets.inside, at[0], np.nan)
+                notes = refuse_locating_columns(kept, lat, at[1], loss_m, users=self.user)
+                self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
                 lacking |= ~(secrets.inside | np.isfinite(at[0] + at[1]))
             by = f"by {self._of_place(place)} " if self.places > 1 else ""
             if secrets.moved_m is not None:
@@ -230,28 +244,10 @@ class Kernel:
             int(np.count_nonzero(lacking)),
         )
 
-    def _at(
-        self, place: PlaceColumns, batch: Any, chosen: Chosen, words: Words, start: int
-    ) -> tuple[Secrets, tuple[Floats, Floats]]:
-        """Return the secrets of one place of each row, and its degrees."""
-        at = place.degrees(batch, start=start)
-        return secrets_at(self._reporters, *at, chosen, words, nearest=self.options.outside == "nearest"), at
-
     def _of_place(self, place: int) -> str:
         """Return the columns of a place of each row, for messages."""
         roles = self._places[place].roles
         return repr(roles.geometry) if roles.geometry is not None else f"{roles.lat!r}, {roles.lon!r}"
-
-    def _refuse_locating_columns(self, batch: Any, inside: NDArray[np.bool_], lat: Floats, lon: Floats) -> None:
-        """Refuse kept columns that locate rows. Times are not tested.
-
-        A user stays near their own places, so in that column only numbers that are positions are tested.
-        """
-        time = self._places[0].roles.time
-        kept = {name: batch.column(name) for name in self.kept_columns.kept.values() if name != time}
-        loss_m = float(np.mean([each.loss_m for each in self._reporters]))
-        notes = refuse_locating_columns(kept, np.where(inside, lat, np.nan), lon, loss_m, users=self.user)
-        self.notes = tuple(dict.fromkeys((*self.notes, *notes)))
 
     def _refuse_far(self, moved_m: Floats, inside: NDArray[np.bool_], start: int, by: str) -> None:
         """Refuse rows that were moved too far; ``by`` names the columns of their place, if rows have several."""
@@ -313,13 +309,12 @@ class Kernel:
                 drop,
             )
         moves = self.options.outside != "nearest" and all(each.moves for each in self._reporters)
+        nearest = f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
         return DataError(
             f"{of} {_are(count)} not {where} {number}{without}.",
             _swapped(self._reporters, lat[~inside], lon[~inside], None if chosen is None else chosen[~inside])
             or "check that mechanism and data belong together, and that latitude and longitude are not swapped",
-            f"pass {argument('outside', 'nearest')} to move those on the Earth to the nearest place"
-            if moves
-            else "",
+            nearest if moves else "",
             drop,
             "design the mechanism for a wider region.",
         )
@@ -419,24 +414,13 @@ class Kernel:
         chosen: NDArray[np.intp] = numbers[encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)]
         if (chosen < 0).any():
             first, shown = int(np.argmax(chosen < 0)), list(self.drawables)[:8]
+            named = row_value(f"the mechanism {batch.column(self.options.by)[first].as_py()!r},", "a mechanism")
             raise DataError(
-                f"row {start + first + 1} names "
-                f"{row_value(f'the mechanism {batch.column(self.options.by)[first].as_py()!r},', 'a mechanism')} "
-                "which is not among those given.",
+                f"row {start + first + 1} names {named} which is not among those given.",
                 "leave out the rows that no mechanism is for, or give one",
                 f"the mechanisms are {', '.join(shown)}{' ...' if len(shown) < len(self.drawables) else ''}.",
             )
         return chosen
-
-
-def secrets_of(reporters: Sequence[Reporter], columns: Sequence[Any], chosen: Chosen) -> Secrets:
-    """Return the secrets in columns of labels or numbers."""
-    parts = [each.of(*columns) for each in reporters]
-    if chosen is None:
-        return parts[0]
-    values, inside = (np.stack([getattr(part, what) for part in parts]) for what in ("values", "inside"))
-    rows = np.arange(len(chosen))
-    return Secrets(values[chosen, rows], inside[chosen, rows])
 
 
 def secrets_at(

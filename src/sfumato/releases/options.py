@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -180,14 +180,6 @@ def _first_again(pair: tuple[str, str], usual: Sequence[str], rest: Any, name: s
         f"{argument('also')} names {' and '.join(map(repr, pair))}, but {' and '.join(map(repr, usual))} "
         f"{'is' if len(usual) == 1 else 'are'} already the place of each row that is released.",
         *hints,
-    )
-
-
-def other_places(first: PlaceColumns, also: Sequence[tuple[str, str]]) -> tuple[PlaceColumns, ...]:
-    """Return the columns of the other places of each row, pairs ``also``, read as the first place is."""
-    return tuple(
-        replace(first, roles=replace(first.roles, lat=lat, lon=lon, geometry=None), named=argument("also"))
-        for lat, lon in also
     )
 
 

@@ -116,11 +116,7 @@ def _small(column: Any) -> Any:
 
 def _merged(tables: list[Any]) -> Any:
     merged = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
-    return (
-        merged.rename_columns(["user", "n"])
-        if merged.column_names[0] == "user"
-        else merged.select([1, 0]).rename_columns(["user", "n"])
-    )
+    return merged.select(["user", "n_sum"]).rename_columns(["user", "n"])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

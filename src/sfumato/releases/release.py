@@ -286,7 +286,12 @@ class PreparedRelease(CompactRepr):
             FileError: If the target cannot be written.
         """
         begun, kernel = clock.monotonic(), self._plan.kernel
-        self._check_run()
+        if self._ran and (self._metered or not self._again):
+            raise InputError(
+                "this prepared release has run. Another run draws every row again, and the guarantees of both add "
+                "up.",
+                f"prepare it again with {argument('again', True)} if this is what you want.",
+            )
         place = self._open()
         before = place.before
         releases = history(self._known, self.target, run=place.run).releases if before and self._known else 0
@@ -312,15 +317,6 @@ class PreparedRelease(CompactRepr):
                 adds = "places in the ledger repeat their reports, and all other reports add up"
             notes.append(f"this source had been released {counted(releases, 'time')} before: {adds}")
         return self._plan.outcome(tally, places, cost, clock.monotonic() - begun, notes, earlier=releases)
-
-    def _check_run(self) -> None:
-        """Refuse a second run of this object, which `prepare` has not checked."""
-        if not self._ran or (self._again and not self._metered):
-            return
-        raise InputError(
-            "this prepared release has run. Another run draws every row again, and the guarantees of both add up.",
-            f"prepare it again with {argument('again', True)} if this is what you want.",
-        )
 
     def _open(self) -> WorkFolder:
         """Return the work folder, if the source was not released elsewhere since it was prepared."""
@@ -404,17 +400,18 @@ def prepare(
     size = batch_rows if batch_rows is not None else BATCH_ROWS if place_column is None else _PLACE_ROWS
     if size < 1:
         raise InputError(f"batches of {size} rows were asked for.", "use at least one row, such as 100,000.")
-    path = Path(os.path.realpath(target))
-    if isinstance(source, str | os.PathLike) and is_pipe(source):
-        raise InputError(
-            "the source is a pipe, which can be read only once, and a release reads its source twice.",
-            "write it to a file first, and name that.",
-        )
-    if isinstance(source, str | os.PathLike) and os.path.realpath(source) == str(path):
-        raise InputError("the release would replace its own source.", "choose another target.")
-    folder = os.path.realpath(source) if isinstance(source, str | os.PathLike) and os.path.isdir(source) else None
-    if folder is not None and path.is_relative_to(folder):
-        raise InputError("the target lies in the folder that is read.", "choose another folder for it.")
+    path, read_from = Path(os.path.realpath(target)), None
+    if isinstance(source, str | os.PathLike):
+        read_from = Path(os.path.realpath(source))
+        if is_pipe(source):
+            raise InputError(
+                "the source is a pipe, which can be read only once, and a release reads its source twice.",
+                "write it to a file first, and name that.",
+            )
+        if read_from == path:
+            raise InputError("the release would replace its own source.", "choose another target.")
+        if read_from.is_dir() and path.is_relative_to(read_from):
+            raise InputError("the target lies in the folder that is read.", "choose another folder for it.")
     check_writable(target)
     if suffix == ".csv":
         check_writable(mark_beside(path))
@@ -445,7 +442,6 @@ def prepare(
         "size of parts": str(size),
         "ledger": _ledger_of(mechanism),
     }
-    read_from = Path(os.path.realpath(source)) if isinstance(source, str | os.PathLike) else None
     prepared = PreparedRelease(
         path, plan.promises, plan.people, plan, read_from, known, facts, size, resume, again
     )

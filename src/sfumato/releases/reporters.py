@@ -86,22 +86,52 @@ class Reporter(ABC):
         raise InputError(f"{self!r} is for points, not for labels.", f"leave out {argument('column')}.")
 
 
-class MatrixReporter(Reporter):
+class FamilyReporter(Reporter):
+    """A family with a recipe of its own: a frequency oracle, or noise on whole numbers."""
+
+    def __init__(self, drawable: Randomizer, recipe: Recipe) -> None:
+        self.drawable, self._recipe, self._space = drawable, recipe, drawable.secrets
+        self.takes = len(self._space.parts) if isinstance(self._space, JointSpace) else 1
+        self.input_kind: InputKind = "numbers" if self._space is None else "labels"
+        self.rowwise = recipe.rowwise
+
+    @property
+    def where(self) -> str:
+        """The secrets in words."""
+        return "whole numbers below 2**62" if self._space is None else f"among the {len(self._space):,} categories"
+
+    def of(self, *columns: Any) -> Secrets:
+        """Return the secrets of labels, or whole numbers; see `Reporter.of`."""
+        if self._space is not None:
+            positions = positions_in(self._space, *columns)
+            return Secrets(positions, positions >= 0)
+        return Secrets(*whole_numbers(columns[0]))
+
+    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
+        """Return reports as the sampler draws them, array (n, ...); of a matrix positions of observables."""
+        return self._recipe.draw(secrets, words)
+
+    def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:  # noqa: ARG002
+        """Return the column ``report``, or for each number of a report one: ``report_1``, ..."""
+        return split_columns({"report": lambda values: pa.array(values)}, reports, lists=lists)
+
+    def __repr__(self) -> str:
+        return repr(self.drawable)
+
+
+class MatrixReporter(FamilyReporter):
     """A mechanism in integers, or a tupling of one."""
 
     def __init__(self, drawable: Randomizer, recipe: Recipe, row: Row) -> None:
-        self.drawable = row.mechanism if recipe is row else drawable
-        self.single = row.mechanism
-        self._recipe = recipe
-        self.rowwise = self._recipe.rowwise
+        super().__init__(row.mechanism if recipe is row else drawable, recipe)
+        self.single, self._space = row.mechanism, row.mechanism.secrets
         secrets = self.single.secrets
-        self.input_kind: InputKind = "places" if isinstance(secrets, Places) else "labels"
+        self.input_kind = "places" if isinstance(secrets, Places) else "labels"
         self.moves = (
             secrets.convex_part is not None if isinstance(secrets, Lattice) else isinstance(secrets, Places)
         )
         observables = self.single.observables
         self._labels = Labels.of(observables)
-        self.takes = len(secrets.parts) if isinstance(secrets, JointSpace) else 1
         self._latlon = latlon_of(observables)
 
     @property
@@ -150,12 +180,7 @@ class MatrixReporter(Reporter):
                 f"leave out {argument('column')}, and name the columns of coordinates: {argument('lat', 'lat')}, "
                 f"{argument('lon', 'lon')}.",
             )
-        positions = positions_in(self.single.secrets, *columns)
-        return Secrets(positions, positions >= 0)
-
-    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
-        """Return positions of observables, array (n,), of a tupling (n, k + 1)."""
-        return self._recipe.draw(secrets, words)
+        return super().of(*columns)
 
     def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:
         """Return the columns ``latitude``, ``longitude`` and ``label``; see `Reporter.columns`."""
@@ -166,9 +191,6 @@ class MatrixReporter(Reporter):
         for name, each in self._labels.items():
             columns[name] = partial(each.column, dictionaries=dictionaries)
         return split_columns(columns, reports, lists=lists)
-
-    def __repr__(self) -> str:
-        return repr(self.drawable)
 
 
 class NoiseReporter(Reporter):
@@ -210,41 +232,6 @@ class NoiseReporter(Reporter):
 
     def __repr__(self) -> str:
         return repr(self.noise)
-
-
-class FamilyReporter(Reporter):
-    """A family with a recipe of its own: a frequency oracle, or noise on whole numbers."""
-
-    def __init__(self, drawable: Randomizer, recipe: Recipe) -> None:
-        self._drawable = drawable
-        self._recipe = recipe
-        self._space = drawable.secrets
-        self.takes = len(self._space.parts) if isinstance(self._space, JointSpace) else 1
-        self.input_kind: InputKind = "numbers" if self._space is None else "labels"
-        self.rowwise = recipe.rowwise
-
-    @property
-    def where(self) -> str:
-        """The secrets in words."""
-        return "whole numbers below 2**62" if self._space is None else f"among the {len(self._space):,} categories"
-
-    def of(self, *columns: Any) -> Secrets:
-        """Return the secrets of labels, or whole numbers; see `Reporter.of`."""
-        if self._space is not None:
-            positions = positions_in(self._space, *columns)
-            return Secrets(positions, positions >= 0)
-        return Secrets(*whole_numbers(columns[0]))
-
-    def draw(self, secrets: NDArray[Any], words: Words) -> NDArray[Any]:
-        """Return reports as the family's sampler draws them, array (n, ...)."""
-        return self._recipe.draw(secrets, words)
-
-    def columns(self, reports: NDArray[Any], *, lists: bool, dictionaries: bool) -> dict[str, Any]:  # noqa: ARG002
-        """Return the column ``report``, or for each number of a report one: ``report_1``, ..."""
-        return split_columns({"report": lambda values: pa.array(values)}, reports, lists=lists)
-
-    def __repr__(self) -> str:
-        return repr(self._drawable)
 
 
 class ColumnwiseReporter(Reporter):

@@ -31,7 +31,14 @@ __all__ = ["LocalRandomizer", "PlaceRandomizer"]
 _NAMES = ("latitude", "longitude")
 
 
-class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Randomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+
+class LocalRandomizer(_Randomizer):
     """Replaces every row by one of a few values, under local differential privacy.
 
     The secret is a whole row. `fit` chooses the values, estimates how often each is the nearest one of a row, and
@@ -118,11 +125,6 @@ class LocalRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         reports = sampler(self.mechanism_).draw(_nearest(rows, self.values_))
         return np.asarray(self.values_[reports])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        return tags
-
 
 def _values(rows: Floats, most: int) -> Floats:
     """Return the distinct rows where they are few, and the centres of clusters otherwise, array (k, columns)."""
@@ -153,7 +155,7 @@ def _loss(rows: Floats, nearest: NDArray[np.intp], values: Floats) -> Floats:
     return np.where(counts[:, None] > 0, total / np.maximum(counts, 1)[:, None], between)
 
 
-class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PlaceRandomizer(_Randomizer):
     """Replaces every row of a latitude and a longitude, in degrees, by those of a private report.
 
     `fit` designs the mechanism that loses least on its rows, on a lattice that covers them, or takes planar noise
@@ -290,8 +292,3 @@ class PlaceRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             return False
         schema = pa.schema([(name, pa.float64()) for name in names])
         return bool(PlaceColumns.of(schema, "X", {}).roles.lon == names[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = True
-        return tags

@@ -17,9 +17,8 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from .._system import hidden_name, pa
 from ..core.immutable import CompactRepr
@@ -76,16 +75,15 @@ def lock_folder(folder: Path, target: Path) -> int:
 
 def _hold(lock: int) -> None:
     """Take a lock, or raise `BlockingIOError`; the instant for which `is_locked` may hold it is waited for."""
-    for wait_s in _PAUSES_S:
-        with suppress(BlockingIOError):
-            return _try(lock)
-        time.sleep(wait_s)
-    return _try(lock)
-
-
-def _try(lock: int) -> None:
-    if fcntl is not None:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    for wait_s in (*_PAUSES_S, None):
+        try:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if wait_s is None:
+                raise
+            time.sleep(wait_s)
 
 
 def is_locked(folder: Path) -> bool:
@@ -139,12 +137,7 @@ def facts_of(folder: Path) -> dict[str, str]:
         return {}
 
 
-def folder_identity(folder: Path) -> dict[str, str]:
-    """Return what distinguishes a work folder from its copies, which would draw the same rows with one charge."""
-    return {"folder": str(folder.stat().st_ino)}
-
-
-def resume_run(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[str, int]:
+def _resumed(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[str, int]:
     """Return the name of the run that goes on, and how often its source had been released before it."""
     try:
         before = json.loads((folder / RUN).read_bytes())
@@ -164,24 +157,7 @@ def resume_run(folder: Path, facts: Mapping[str, str], target: Path) -> tuple[st
     return run, times
 
 
-def check_charged(folder: Path, facts: Mapping[str, str], target: Path) -> None:
-    """Refuse to start again where users were charged for a run that can be continued."""
-    before = facts_of(folder)
-    if (
-        facts["ledger"]
-        and facts["source"]
-        and before
-        and all(before.get(what) == now for what, now in facts.items())
-    ):
-        raise InputError(
-            f"an interrupted release to {str(target)!r} is there, for which users may have been charged.",
-            f"continue it with {argument('resume', True)}, which charges no user twice for the same rows",
-            f"pass {argument('again', True)} to charge for all rows once more.",
-        )
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class DrawnPart:
+class DrawnPart(NamedTuple):
     """Rows of the source that have been drawn: from ``start`` up to ``stop``, not included."""
 
     start: int
@@ -222,11 +198,17 @@ class WorkFolder(CompactRepr):
             if isinstance(error, FileError):
                 raise
             raise unwritable(target, error) from None
-        try:
+        try:  # a copy of the folder, which would draw the same rows with one charge, has another number
+            facts = {**facts, "folder": str(folder.stat().st_ino)}
             if resume:
-                return cls(folder, lock, *resume_run(folder, {**facts, **folder_identity(folder)}, target), 0)
-            if not again:
-                check_charged(folder, {**facts, **folder_identity(folder)}, target)
+                return cls(folder, lock, *_resumed(folder, facts, target), 0)
+            old_facts = {} if again or not (facts["ledger"] and facts["source"]) else facts_of(folder)
+            if old_facts and all(old_facts.get(what) == now for what, now in facts.items()):
+                raise InputError(
+                    f"an interrupted release to {str(target)!r} is there, for which users may have been charged.",
+                    f"continue it with {argument('resume', True)}, which charges no user twice for the same rows",
+                    f"pass {argument('again', True)} to charge for all rows once more.",
+                )
         except BaseException:
             os.close(lock)
             raise
@@ -239,8 +221,7 @@ class WorkFolder(CompactRepr):
                 path.unlink(missing_ok=True)
             run = secrets.token_hex(16)
             place = cls(folder, lock, run, before, removed)
-            content = {"run": run, "before": before, **facts, **folder_identity(folder)}
-            place._write(RUN, json.dumps(content).encode())
+            place._write(RUN, json.dumps({"run": run, "before": before, **facts}).encode())
             return place
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)

@@ -93,7 +93,7 @@ def _are_meant(numbers: NDArray[Any]) -> bool:
     return bool(narrow and (len(numbers) == 1 or high > low))
 
 
-def _are_shapes(column: Any) -> bool:
+def are_shapes(column: Any) -> bool:
     """Return whether all texts or bytes of a plain column are geometries, of which some have points."""
     if is_binary(column.type):
         pairs = [first_pair(value) for value in column.to_pylist() if value]
@@ -101,11 +101,6 @@ def _are_shapes(column: Any) -> bool:
     texts = [text for text in texts_of(column) if text] if is_text(column.type) else []
     shapes = [_SHAPE.match(text) for text in texts]
     return all(shapes) and any(re.search(r"[(\[]\s*[-+\d.]", text) for text in texts)
-
-
-def has_shapes(parts: Sequence[tuple[str, Any]]) -> bool:
-    """Return whether a part of a column holds nothing but geometries."""
-    return any(_are_shapes(part) for _, part in parts)
 
 
 class Numbers(NamedTuple):

@@ -194,7 +194,9 @@ def other_places_on_maps(columns: Sequence[tuple[str, Floats]], lat: Floats, lon
     """Return the columns with eastings and northings of other places near the rows, if there are any."""
     wide_m = 111_200 * max(float(np.std(lat)), float(np.std(lon)) * np.cos(np.radians(np.median(lat))))
     known = [(place, name, each[np.isfinite(each)]) for place, (name, each) in enumerate(columns)]
-    far = [each for each in known if each[2].size >= _LEAST_ROWS and _are_far(each[2], wide_m)]
+    near = wide_m / _ALIKE, wide_m * _ALIKE * _STRETCH  # maps stretch
+    far = [each for each in known if each[2].size >= _LEAST_ROWS and _are_metres(each[2])]
+    far = [each for each in far if near[0] <= float(np.std(each[2])) <= near[1]]
     if len(far) < 2:
         return ()
     for east, north in _on_maps(lat, lon, *(each for _, _, each in far)):
@@ -315,11 +317,6 @@ def _plane(code: str) -> Any:
     import pyproj
 
     return pyproj.Proj(code)
-
-
-def _are_far(values: Floats, wide_m: float) -> bool:
-    """Return whether numbers may be metres on a map, which stretches, and are about as wide as the rows."""
-    return _are_metres(values) and wide_m / _ALIKE <= float(np.std(values)) <= wide_m * _ALIKE * _STRETCH
 
 
 def _are_metres(values: Floats) -> bool:

@@ -8,7 +8,7 @@ from the mean of the other rows with this value, or with a code that begins alik
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..._system import pa, pc
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...rounding import amount
-from .numbers import Numbers, has_shapes, numbers_in, without_sentinel
+from .numbers import are_shapes, numbers_in, without_sentinel
 from .other_places import error_on_maps_m, is_named_coordinate, other_places, refusal_of_places
 from .place_codes import rows_are_located
 from .private_schema import copy_rows
@@ -85,7 +85,10 @@ def refuse_locating_columns(
     for name, column in kept.items():
         numbers = numbers_of[name]
         most_m = _LEAST_M if name == users else limit_m
-        located_m = 0.0 if has_shapes(columns[name]) else _by_numbers(numbers, lat[few], lon[few], most_m)
+        errors: list[float | None] = [0.0]
+        if not any(are_shapes(part) for _, part in columns[name]):
+            errors = [_error_m(values, lat[few], lon[few], most_m) for _, values, _ in numbers]
+        located_m = min((error for error in errors if error is not None), default=None)
         whole = columns[name] if pa.types.is_nested(column.type) else columns[name][:1]
         if located_m is None and rows_are_located(whole, lat[few], lon[few], most_m):
             located_m = 0.0
@@ -116,12 +119,6 @@ def _with_filled(few: NDArray[np.intp], rows: NDArray[np.intp], columns: Iterabl
             those = rows[filled[rows]]
             chosen.append(those[np.linspace(0, len(those) - 1, min(len(those), _FILLED)).astype(np.intp)])
     return np.unique(np.concatenate(chosen))
-
-
-def _by_numbers(numbers: Sequence[Numbers], lat: Floats, lon: Floats, limit_m: float) -> float | None:
-    """Return how well the numbers in a column locate rows, metres; None where not to the limit."""
-    errors = [_error_m(values, lat, lon, limit_m) for _, values, _ in numbers]
-    return min((error for error in errors if error is not None), default=None)
 
 
 def _error_m(values: Floats, lat: Floats, lon: Floats, limit_m: float) -> float | None:
@@ -201,7 +198,7 @@ def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> fl
     many, size = len(values) >= _MANY, max(np.abs(x).max(), np.abs(y).max(), 1.0)
     x, y = x / size, y / size
     surface = np.column_stack([np.ones_like(x), x, y, *([x * x, x * y, y * y] if many else [])])
-    if many and _may_be_exact(surface, values) and _is_exact(surface, values):
+    if many and _is_exact(surface, values):
         return 0.0
     off = np.abs(values - surface @ np.linalg.lstsq(surface, values, rcond=None)[0])
     usual = off <= np.quantile(off, 1 - _ODD) if many else np.ones(len(values), dtype=np.bool_)
@@ -221,15 +218,12 @@ def _surface_error_m(values: Floats, x: Floats, y: Floats, limit_m: float) -> fl
     return error_m if sharp or left <= _UNEXPLAINED * spread else None
 
 
-def _may_be_exact(surface: Floats, values: Floats) -> bool:
-    """Return whether the ranks of numbers follow the position at all, which takes little time to see."""
-    ranks = np.argsort(np.argsort(values)).astype(np.float64)
-    left = ranks - surface @ np.linalg.lstsq(surface, ranks, rcond=None)[0]
-    return bool(left.var() <= (1 - _FOLLOWED) * ranks.var())
-
-
 def _is_exact(surface: Floats, values: Floats) -> bool:
     """Return whether most numbers lie on a plane or quadric over the position (least trimmed squares)."""
+    ranks = np.argsort(np.argsort(values)).astype(np.float64)
+    left = ranks - surface @ np.linalg.lstsq(surface, ranks, rcond=None)[0]
+    if left.var() > (1 - _FOLLOWED) * ranks.var():
+        return False  # the ranks do not follow the position at all, which takes little time to see
     rng, half, terms = np.random.default_rng(0), len(values) // 2, surface.shape[1]
     for _ in range(_STARTS):
         rows = np.asarray(rng.choice(len(values), terms, replace=False))
@@ -388,8 +382,7 @@ def _residuals(groups: NDArray[np.intp], at: Floats) -> Floats:
     """Return the vectors from the mean of the others of each row's group to the row, array (2, n)."""
     sizes = np.bincount(groups)
     sums = np.array([np.bincount(groups, weights=each, minlength=len(sizes)) for each in at])
-    found: Floats = at - (sums[:, groups] - at) / (sizes[groups] - 1)
-    return found
+    return np.asarray(at - (sums[:, groups] - at) / (sizes[groups] - 1))
 
 
 def metres(lat: Floats, lon: Floats) -> tuple[Floats, Floats]:

@@ -179,7 +179,9 @@ def private_schema(
     """Return the Arrow schema of private rows; with noise and mechanisms on places, reports have no label."""
     shapes = []
     for each in reporters:
-        columns = each.columns(_no_reports(each), lists=lists, dictionaries=len(reporters) == 1)
+        nothing = np.zeros((0, 2)) if isinstance(each, NoiseReporter) else np.zeros(0, dtype=np.intp)
+        reports = each.draw(nothing, SystemWords())
+        columns = each.columns(reports, lists=lists, dictionaries=len(reporters) == 1)
         shapes.append([(name, column.type) for name, column in columns.items()])
     shared = [column for column in shapes[0] if all(column in shape for shape in shapes)]
     if [name for name, _ in shared] != ["latitude", "longitude"] and any(shape != shared for shape in shapes):
@@ -219,9 +221,3 @@ def name_for_place(name: str, pair: tuple[str, str]) -> str:
     names = {"latitude": lat, "longitude": lon, "label": f"{lat}_label"}
     kind, sign, number = name.partition("_")
     return names[kind] + sign + number
-
-
-def _no_reports(each: Reporter) -> NDArray[Any]:
-    """Return an empty array of reports, which shows their columns."""
-    secrets = np.zeros((0, 2)) if isinstance(each, NoiseReporter) else np.zeros(0, dtype=np.intp)
-    return each.draw(secrets, SystemWords())

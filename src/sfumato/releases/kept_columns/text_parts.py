@@ -121,15 +121,6 @@ def _base64(text: str) -> bytes:
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
-def _base32(text: str) -> bytes:
-    text = text.rstrip("=")
-    return base64.b32decode(text + "=" * (-len(text) % 8))
-
-
-def _whole_number(text: str) -> bytes:
-    return int(text).to_bytes(-(-int(text).bit_length() // 8), "big")
-
-
 # Hexadecimal digits may be read as base64, too: the first is taken where a whole column is decoded.
 _ENCODINGS: Final[dict[str, tuple[re.Pattern[str], Callable[[str], bytes]]]] = {
     "hexadecimal": (
@@ -137,8 +128,11 @@ _ENCODINGS: Final[dict[str, tuple[re.Pattern[str], Callable[[str], bytes]]]] = {
         lambda text: bytes.fromhex(_GAPS.sub("", text.removeprefix("\\x").removeprefix("0x"))),
     ),
     "base64": (re.compile(r"(?:data:[^,]*,)?[0-9A-Za-z+/_-]+={0,2}"), _base64),
-    "base32": (re.compile(r"[A-Z2-7]{8,}={0,6}"), _base32),
-    "whole number": (re.compile(r"\d{18,400}"), _whole_number),
+    "base32": (re.compile(r"[A-Z2-7]{8,}={0,6}"), lambda text: base64.b32decode(text + "=" * (-len(text) % 8))),
+    "whole number": (
+        re.compile(r"\d{18,400}"),
+        lambda text: int(text).to_bytes(-(-int(text).bit_length() // 8), "big"),
+    ),
     "list": (
         re.compile(r"[\[(]?\d{1,3}(?:,\s*\d{1,3}){7,}[\])]?"),
         lambda text: bytes(int(each) for each in re.findall(r"\d+", text)),
@@ -236,7 +230,7 @@ def _of_texts(name: str, column: Any, depth: int) -> Iterator[tuple[str, Any]]:
             continue
         for encoding in FIRST:
             decoded = [decode(encoding, text) for text in written]
-            if not _are_many(decoded, texts):
+            if sum(map(bool, decoded)) < max(1, min(_FEW, _HALF * sum(map(bool, texts)))):
                 continue
             readable = is_readable(decoded)
             if number < 2 or readable:  # parts of any text decode to bytes that mean nothing
@@ -301,12 +295,6 @@ def _array(values: Sequence[Any]) -> Any:
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         texts = [None if value is None else str(value).encode(errors="replace").decode() for value in values]
         return pa.array(texts, pa.string())
-
-
-def _are_many(values: Sequence[Any], texts: Sequence[str]) -> bool:
-    """Return whether half of the texts, or ten of them, have a value."""
-    count, written = sum(map(bool, values)), sum(map(bool, texts))
-    return count >= max(1, min(_FEW, _HALF * written))
 
 
 def _parsed(text: str) -> Any:

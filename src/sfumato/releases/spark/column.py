@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 from ..._system import pa
@@ -107,12 +108,6 @@ class PrivateColumn:
 
         self._secret.check()
         task = column_task(self._mechanism, self._options, self._names, self._secret.broadcast)
-        return arrow_udf(_annotated(task), self._kind, ArrowUDFType.SCALAR_ITER)
-
-
-def _annotated(task: Any) -> Any:
-    """Return a function with the annotations by which Spark knows its input and output."""
-    from collections.abc import Iterator
-
-    task.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
-    return task
+        # Spark knows a function's input and output by its annotations.
+        task.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
+        return arrow_udf(task, self._kind, ArrowUDFType.SCALAR_ITER)
