@@ -8,7 +8,8 @@ from scipy.stats import binom, binomtest
 
 import sfumato as sf
 from sfumato.attacks import optimal
-from sfumato.ledgers import Scheme, averaging_errors, curve, errors_after
+from sfumato.ledgers import Scheme, averaging_errors, errors_after
+from sfumato.ledgers import composition
 
 from .cases import PRIOR, SPACE, noise, response, two_steps
 from .test_scheme import SCHEMES, likelihood
@@ -65,7 +66,7 @@ def test_a_memo_costs_once_and_noise_on_it_lies_between():
 def test_simulated_errors_have_intervals_that_hold(scheme, monkeypatch):
     times = [2, 5]
     exact = errors_after(scheme, PRIOR, D, times).error
-    monkeypatch.setattr(curve, "_LISTED", 0)
+    monkeypatch.setattr(composition, "_LISTED", 0)
     covered = 0
     for seed in range(40):
         found = errors_after(scheme, PRIOR, D, times, trials=500, seed=seed)

@@ -87,7 +87,7 @@ def test_the_promises_of_columns_add_up(tmp_path):
 def test_promises_of_different_kinds_are_not_added():
     table = answers(4)
     noisy: dict[str, Any] = {"diagnosis": EACH["diagnosis"], "age": DiscreteLaplace(1, 10)}
-    prepared = sf.releases.frames.prepare_frame(noisy, table, column=["diagnosis", "age"])
+    prepared = sf.releases.prepare_frame(noisy, table, column=["diagnosis", "age"])
     said = " ".join(prepared.promises)
     assert "no single number says it" in said
     assert "epsilon 1 for true numbers that differ by at most 10" in said
@@ -95,7 +95,7 @@ def test_promises_of_different_kinds_are_not_added():
     found = prepared.run().frame
     assert found["age"].type == pa.int64()
     bare = {**EACH, "age": sf.Mechanism(EACH["age"].matrix, AGES)}
-    said = " ".join(sf.releases.frames.prepare_frame(bare, table, column=["diagnosis", "age"]).promises)
+    said = " ".join(sf.releases.prepare_frame(bare, table, column=["diagnosis", "age"]).promises)
     assert "The mechanism of 'age' states no guarantee" in said
 
 
@@ -134,11 +134,11 @@ def test_each_column_of_a_source_is_released_once(tmp_path):
 
 
 def test_noise_that_has_rho_only():
-    done = sf.releases.frames.prepare_frame(DiscreteGaussian(8), answers(3), column="age", user="who")
+    done = sf.releases.prepare_frame(DiscreteGaussian(8), answers(3), column="age", user="who")
     said = " ".join(done.promises)
     assert "rho 0.0625 for true numbers that differ by at most 1" in said
     assert "2 times rho, 0.125 for true numbers" in said
-    clamped = sf.releases.frames.prepare_frame(DiscreteGaussian(8).clamped(18, 99), answers(3), column="age")
+    clamped = sf.releases.prepare_frame(DiscreteGaussian(8).clamped(18, 99), answers(3), column="age")
     assert "no guarantee" in " ".join(clamped.promises)
 
 

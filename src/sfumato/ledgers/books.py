@@ -28,8 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..errors import FileError, InputError, python
-from .accounts import Account, Limit, stored_limits
-from .amounts import ZERO, added, restored, stored
+from .accounts import ZERO, Account, Limit, added, restored, stored, stored_limits
 from .database import database_at
 from .record import (
     KEY_BYTES,

@@ -13,7 +13,7 @@ from ..errors import InputError, python
 from ..escaping import plain
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
-from .amounts import above, amount, shown, stored, times
+from .accounts import above, amount, shown, stored, times
 from .record import ExactCharge, Terms
 from .visits import accepted
 

@@ -18,8 +18,7 @@ from ..core.arguments import checked
 from ..core.arrays import integer
 from ..errors import FileError, InputError, MissingExtraError
 from ..rounding import counted
-from .accounts import EVER, Balance, Limit, read_limits
-from .amounts import ZERO, added, amount, decimal
+from .accounts import EVER, ZERO, Balance, Limit, added, amount, decimal, read_limits
 from .charges import Charge, contents_of, read_charges, rule_sentence
 from .record import ExactCharge, Head, LedgerCheck, Report, checked_report
 from .visits import Draw, NamedVisits, PlaceKeys, accepted

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ..core.immutable import CompactRepr
 from ..rounding import counted
-from .accounts import Limit, restored_limits, stored_limits
-from .amounts import stored
+from .accounts import Limit, restored_limits, stored, stored_limits
 
 VERSION: Final = 4  # the first was a JSON file, the second had other accounts, the third one report of a place
 SUM: Final = "sum"

@@ -9,8 +9,7 @@ from sqlalchemy import Connection, select
 
 from ..errors import FileError, InputError, argument
 from ..escaping import plain
-from .accounts import Account
-from .amounts import restored, shown
+from .accounts import Account, restored, shown
 from .books import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, account_of, typed
 from .record import ChargeRow, Head, LedgerCheck, Terms, kept_hash, restored_report
 

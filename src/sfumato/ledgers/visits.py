@@ -17,7 +17,7 @@ from ..core.immutable import CompactRepr
 from ..errors import FileError, InputError, argument, row_value
 from ..escaping import unseen
 from ..tables import without_fraction
-from .amounts import stored, times
+from .accounts import stored, times
 from .record import ExactCharge, Report, Terms, checked_report
 
 if TYPE_CHECKING:

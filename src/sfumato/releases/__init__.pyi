@@ -1,10 +1,10 @@
 from . import transformers as transformers
 from .duckdb_function import create_duckdb_function as create_duckdb_function
+from .engine import PreparedFrame as PreparedFrame
+from .engine import ReleasedFrame as ReleasedFrame
 from .engine import RowsDone as RowsDone
+from .engine import prepare_frame as prepare_frame
 from .frame_kinds import kind_of as kind_of
-from .frames import PreparedFrame as PreparedFrame
-from .frames import ReleasedFrame as ReleasedFrame
-from .frames import prepare_frame as prepare_frame
 from .kernel import Kernel as Kernel
 from .kernel import PrivateBatch as PrivateBatch
 from .options import ReleaseOptions as ReleaseOptions

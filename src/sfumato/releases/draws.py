@@ -28,6 +28,7 @@ class FreshDraw:
     blur: Blur | None = None
     in_turn: bool = False
     memoizes: bool = False
+    place_column: str | None = None
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -35,8 +36,9 @@ class FreshDraw:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the source that batches must have."""
-        return self.kernel.needs
+        """Columns of the source that batches must have: the kernel's, and in turn those of users and places."""
+        further = (self.kernel.user, self.place_column) if self.in_turn else ()
+        return (*self.kernel.needs, *(name for name in further if name is not None))
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:  # noqa: ARG002
         """Return the private rows of a batch, of which ``start`` rows of the source come before.
@@ -70,11 +72,6 @@ class ChargedDraw(FreshDraw):
             raise InputError("a ledger is for one mechanism.", "release each mechanism's rows by itself.")
         self.blur = blur
         self._words = SystemWords()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Columns of the kernel, and the column of users."""
-        return (*self.kernel.needs, *([] if self.kernel.user is None else [self.kernel.user]))
 
     def afford(self, batches: Iterable[tuple[Located, int]]) -> None:
         """See `FreshDraw.afford`."""

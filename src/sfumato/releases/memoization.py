@@ -106,6 +106,7 @@ class MemoizedDraw(FreshDraw):
 
     in_turn = True
     memoizes = True
+    place_column: str
 
     def __init__(self, kernel: Kernel, place_column: str, blur: Blur | None) -> None:
         super().__init__(kernel)
@@ -115,12 +116,6 @@ class MemoizedDraw(FreshDraw):
             )
         self.place_column, self.blur = place_column, blur
         self._single, self._words = kernel.single, SystemWords()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The kernel's columns, and those of users and places."""
-        users = [] if self.kernel.user is None else [self.kernel.user]
-        return (*self.kernel.needs, *users, self.place_column)
 
     def draw(self, batch: Any, start: int, run: str, memo: PlaceMemo) -> PrivateBatch:
         """Return the private rows of a batch, after charging for the places that are new; see `FreshDraw.draw`."""

@@ -20,9 +20,8 @@ from ..ledgers import Blur
 from ..rounding import counted
 from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe
 from .draws import Tally, check_affordable, stop_run
-from .engine import Progress, ReleasePlan, draw_table, make_draw, plan_release
+from .engine import Progress, ReleasePlan, draw_table, make_draw, plan_release, prepare_frame
 from .frame_kinds import kind_of
-from .frames import prepare_frame
 from .memo_store import PlaceMemo
 from .options import ALLOWED, WITHIN, Mechanisms, Outside, check_options
 from .person_limits import People as PersonCounts

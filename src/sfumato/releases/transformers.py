@@ -15,7 +15,7 @@ from ..errors import InputError, MissingExtraError, argument
 from ..geo import PlaceColumns, Visits
 from ..optimal import Design, design, place_problem
 from ..sampling import sampler
-from .frames import PreparedFrame, prepare_frame
+from .engine import PreparedFrame, prepare_frame
 from .options import Outside
 from .reporters import reporter
 

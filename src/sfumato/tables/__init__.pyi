@@ -12,10 +12,6 @@ from .batch_writer import check_streamed as check_streamed
 from .batch_writer import check_suffix as check_suffix
 from .batch_writer import write_rows as write_rows
 from .batch_writer import write_table as write_table
-from .clocks import Clocks as Clocks
-from .clocks import are_dotted_clocks as are_dotted_clocks
-from .columns import check_kind as check_kind
-from .columns import read_columns as read_columns
 from .delimited import Layout as Layout
 from .delimited import TextTable as TextTable
 from .delimited import misfit as misfit
@@ -23,8 +19,10 @@ from .delimited import parsed as parsed
 from .delimited import read_rows as read_rows
 from .iso_times import ambiguous_dates as ambiguous_dates
 from .iso_times import can_be_day as can_be_day
+from .moments import Clocks as Clocks
 from .moments import TimeColumn as TimeColumn
 from .moments import Times as Times
+from .moments import are_dotted_clocks as are_dotted_clocks
 from .moments import day_numbers as day_numbers
 from .moments import times as times
 from .source import OpenTable as OpenTable
@@ -41,8 +39,10 @@ from .source import readable as readable
 from .streams import BATCH_ROWS as BATCH_ROWS
 from .streams import ArrowFile as ArrowFile
 from .streams import TableStream as TableStream
+from .streams import check_kind as check_kind
 from .streams import folder_stream as folder_stream
 from .streams import frame_stream as frame_stream
+from .streams import read_columns as read_columns
 from .streams import stream_of as stream_of
 from .streams import text_stream as text_stream
 from .values import Objects as Objects
