@@ -8,8 +8,7 @@ from scipy.stats import binom, binomtest
 
 import sfumato as sf
 from sfumato.attacks import optimal
-from sfumato.ledgers import Scheme, averaging_errors, errors_after
-from sfumato.ledgers import composition
+from sfumato.ledgers import Scheme, averaging_errors, composition, errors_after
 
 from .cases import PRIOR, SPACE, noise, response, two_steps
 from .test_scheme import SCHEMES, likelihood

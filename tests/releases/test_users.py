@@ -13,7 +13,7 @@ from sfumato.ledgers import BudgetError
 from sfumato.mechanisms import DiscreteLaplace
 from sfumato.mechanisms.planar import CoordinateNoise
 from sfumato.releases import prepare, prepare_frame
-from sfumato.releases.person_limits import People
+from sfumato.releases.promises import People
 
 NOISE = CoordinateNoise.for_visits(sf.Visits([48.84, 48.88], [2.3, 2.4]), "1/km")
 COMPOSED, DECOMPOSED = "Zo\u00e9", "Zoe\u0301"

@@ -30,11 +30,10 @@ from ..geo import Places
 from ..proofs import VertexPrivacy
 from ..sampling import Sampler, SystemWords, simulator
 from .accounts import BudgetError
-from .charges import Charge, charge_sentence, proved_charge
+from .charges import Charge, Draw, charge_sentence, listed, place_of, proved_charge
 from .fingerprints import fingerprint
 from .ledger import Ledger
 from .record import Report
-from .visits import Draw, listed, place_of
 
 Spent = Literal["refuse", "repeat"]
 _SPENT = ("refuse", "repeat")

@@ -1,26 +1,41 @@
-"""Charges: their exact amounts, the proof of the guarantee charged for, and the rule of composition."""
+"""Charges: exact amounts, the proof of the guarantee charged for, and visits of users to places."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import nextafter
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+import numpy as np
 
 from ..core import Capability, CoordinatePrivacy, MetricPrivacy, Randomizer
-from ..errors import InputError, python
-from ..escaping import plain
+from ..core.arrays import integer
+from ..core.immutable import CompactRepr
+from ..errors import FileError, InputError, argument, python, row_value
+from ..escaping import plain, unseen
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
+from ..tables import without_fraction
 from .accounts import above, amount, shown, stored, times
-from .record import ExactCharge, Terms
-from .visits import accepted
+from .record import ExactCharge, Report, Terms, checked_report
+
+if TYPE_CHECKING:
+    from .books import Books
+
 
 ReportPrivacy = MetricPrivacy | CoordinatePrivacy
 """The guarantees of one report that a ledger can charge."""
 
 _MOST: Final = 2**53
+Draw = Callable[[list[int]], Sequence[Report]]
+"""From the numbers of visits to a fresh report of each."""
+
+LONGEST: Final = 256
 
 
 class Charge(NamedTuple):
@@ -128,3 +143,166 @@ def charge_sentence(promise: ReportPrivacy, charge: Decimal) -> str:
         f"{sentence}, and its slack of {slack} counts each time: k reports of one point are together "
         f"at most e^(k x {epsilon} x (distance + {slack})) times as likely from there as from another point"
     )
+
+
+"""From the numbers of visits to a fresh report of each."""
+
+
+class PlaceKeys:
+    """Hashes under which reports of places are stored: salted, and keyed if the ledger has a key."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, salt: str, key: bytes) -> None:
+        plain = bytes.fromhex(salt)
+        self._key = hashlib.blake2b(plain, key=key, digest_size=32).digest() if key else plain
+
+    def of(self, user: str, place: str, mechanism: bytes) -> str:
+        """Return the hash of a user's place, which differs between mechanisms."""
+        parts = (mechanism, user.encode(), place.encode())
+        message = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+        return hashlib.blake2b(message, key=self._key, digest_size=32).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NamedVisits(CompactRepr):
+    """Visits under accepted names of users and hashes of places; None where a visit has no place."""
+
+    users: list[str]
+    keys: list[str | None]
+    mechanism: bytes
+
+    @classmethod
+    def of(cls, users: Collection[str], places: Collection[str | None], keys: PlaceKeys, mechanism: bytes) -> Self:
+        """Return visits as a caller names them; refuse lists of different lengths."""
+        people, named = listed(users, "users"), listed(places, "places")
+        if len(people) != len(named):
+            raise InputError(
+                f"{len(people)} users and {len(named)} places were given.", "pass one of each for every visit."
+            )
+        names = [accepted(user, "the user") for user in people]
+        pairs = zip(names, map(place_of, named), strict=True)
+        return cls(names, [keys.of(user, place, mechanism) if place else None for user, place in pairs], mechanism)
+
+    @property
+    def named(self) -> list[str]:
+        """The hashes of the places, of visits that have one."""
+        return [key for key in self.keys if key]
+
+    def hash(self, terms: Terms, epsilon: Decimal) -> str:
+        """Return a hash of the visits and the charge for each, by which a batch is recognised."""
+        digest = hashlib.blake2b(self.mechanism, digest_size=32)
+        for name, key in zip(self.users, self.keys, strict=True):
+            digest.update(f"{name}\x1f{key or ''}\x1e".encode())
+        return terms.hash("visits", stored(epsilon), digest.hexdigest())
+
+    def settle(
+        self,
+        books: Books,
+        epsilon: Decimal,
+        draw: Draw,
+        turn: tuple[str, int, str],
+        *,
+        repeatable: bool,
+        move: bool,
+    ) -> list[Report]:
+        """Return one report for each visit, and enter charges and new reports in the open books.
+
+        ``epsilon`` is charged per report that ``draw`` makes; ``turn`` is the run, the number of the batch and the
+        hash of its contents. ``repeatable`` stores the last report of each user. ``move`` draws and charges places
+        once more.
+        """
+        run, batch, contents = turn
+        paid = books.already(run, batch, contents)
+        known = {} if move and not paid else books.places(self.named)
+        anchors = {key: number for number, key in reversed(list(enumerate(self.keys))) if key and key not in known}
+        fresh = sorted([*anchors.values(), *(number for number, key in enumerate(self.keys) if not key)])
+        counts = Counter(self.users[number] for number in fresh)
+        charges = [
+            ExactCharge(user, times(epsilon, count), count, self.mechanism.hex()) for user, count in counts.items()
+        ]
+        if paid and anchors:
+            raise FileError(
+                f"in {books.name!r} a place of a batch that was charged has no report.",
+                "the ledger was changed: restore it from a copy, and check it.",
+            )
+        if not paid:
+            books.check(charges)
+        drawn = dict(zip(fresh, _drawn_reports(draw(fresh), len(fresh)), strict=True)) if fresh else {}
+        if charges and not paid:
+            new: dict[str, dict[str, Report]] = {}
+            for key, number in anchors.items():
+                new.setdefault(self.users[number], {})[key] = known[key] = drawn[number]
+            last = {self.users[number]: drawn[number] for number in fresh} if repeatable else {}
+            books.charge(charges, kept=new, last=last, run=run, batch=batch, contents=contents)
+        return [known[key] if key else drawn[number] for number, key in enumerate(self.keys)]
+
+
+def _drawn_reports(values: Any, visits: int) -> list[Report]:
+    """Return reports as a caller's function drew them; refuse what cannot be stored."""
+    if not isinstance(values, Iterable):
+        raise InputError(f"what draw= returned is of type {type(values).__name__}.", "return a list of reports.")
+    reports = []
+    for each in values:
+        position = each if type(each) is int else integer(each)
+        try:
+            reports.append(checked_report(list(each) if isinstance(each, tuple) else position))
+        except ValueError as error:
+            raise InputError(
+                f"draw= was to return reports, but {error}.",
+                "return positions of observables, or pairs of degrees.",
+            ) from None
+    if len(reports) != visits:
+        raise InputError(
+            f"draw= returned {len(reports)} reports for {visits} visits.", "return one for each, in their order."
+        )
+    return reports
+
+
+def accepted(name: object, what: str) -> str:
+    """Return a name in Unicode's normal form C; refuse what is empty, over 256 characters or partly invisible.
+
+    ``Ada`` and ``ada`` are two names. ``1.0`` is the name ``1``, as in tables.
+    """
+    if not isinstance(name, str):
+        kind = type(name).__name__
+        raise InputError(f"the name of {what} is of type {kind}, but a text is needed.", "convert it with str().")
+    name = str.__str__(name)  # of numpy's texts, or of an enumeration, the text alone
+    if name.isascii() and name.isprintable() and 0 < len(name) <= LONGEST and name.strip() == name:
+        return without_fraction(name) if name.endswith("0") else name
+    if not name.strip():
+        raise InputError(f"the name of {what} is empty.", "pass a text that is not empty.")
+    composed = unicodedata.normalize("NFC", name)
+    size = max(len(name), len(composed))
+    if size > LONGEST:
+        raise InputError(
+            f"the name of {what} has {size:,} characters{row_value(f' ({name[:20]!r}...)', '')}.",
+            f"use at most {LONGEST}; a hash of it would do.",
+        )
+    shown = f"the name of {what}{row_value(f' {name!r}', '')}"
+    if name.strip() != name:
+        raise InputError(f"{shown} begins or ends with a blank.", "strip it first.")
+    if reason := unseen(name):
+        raise InputError(f"{shown} has {reason}.", "remove it: two names that look alike would be two.")
+    return composed
+
+
+def place_of(place: object) -> str:
+    """Return the accepted name of a visit's place; empty for None, an empty text, NaN, NA and NaT."""
+    if isinstance(place, str):
+        return accepted(place, "the place") if place else ""
+    missing = place is None or type(place).__name__ in ("NAType", "NaTType")
+    if missing or (isinstance(place, float | np.floating) and bool(np.isnan(place))):
+        return ""
+    return accepted(place, "the place")
+
+
+def listed(values: Any, name: str) -> list[Any]:
+    """Return the values of a list, an array or a column; refuse a single text, which is also a sequence."""
+    several = hasattr(values, "__len__") and hasattr(values, "__iter__") and getattr(values, "ndim", 1) == 1
+    if not several or isinstance(values, str | bytes | bytearray | Mapping | Set):
+        raise InputError(
+            f"{argument(name)} is of type {type(values).__name__}, but a list is needed.",
+            "pass a list of one value for each visit.",
+        )
+    return list(values)

@@ -19,9 +19,8 @@ from ..core.arrays import integer
 from ..errors import FileError, InputError, MissingExtraError
 from ..rounding import counted
 from .accounts import EVER, ZERO, Balance, Limit, added, amount, decimal, read_limits
-from .charges import Charge, contents_of, read_charges, rule_sentence
+from .charges import Charge, Draw, NamedVisits, PlaceKeys, accepted, contents_of, read_charges, rule_sentence
 from .record import ExactCharge, Head, LedgerCheck, Report, checked_report
-from .visits import Draw, NamedVisits, PlaceKeys, accepted
 
 if TYPE_CHECKING:
     from .books import Books

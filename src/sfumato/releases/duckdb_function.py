@@ -14,8 +14,7 @@ from ..tables import label_column
 from .kept_columns.private_schema import plain_type
 from .kernel import Kernel
 from .options import WITHIN, AnyMechanism, Outside, ReleaseOptions, drawable_of
-from .person_limits import People
-from .promises import report_bounds, sentences
+from .promises import People, report_bounds, sentences
 from .reporters import reporter
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")

@@ -23,14 +23,12 @@ from ..errors import DataError, PlaceWarning
 from ..geo import check_skip
 from ..proofs import ReportBound
 from ..tables import ArrowBatch, ArrowStream, BatchWriter, LazyTable, TableStream, frame_stream
-from .draws import FreshDraw, Tally, check_affordable, name_charges
+from .draws import FreshDraw, Tally, check_affordable, choose_draw, count_places, name_charges
 from .frame_kinds import FrameKind, kind_of
 from .kernel import Kernel, PrivateBatch
 from .memo_store import PlaceMemo
-from .memoization import choose_draw, count_places
 from .options import ALLOWED, Mechanisms, Outside, ReleaseOptions, check_options, drawable_of
-from .person_limits import People, PersonLimits, count_people
-from .promises import bounds_of_report, report_bounds, sentences
+from .promises import People, PersonLimits, bounds_of_report, count_people, report_bounds, sentences
 from .provenance import KEY, Mark
 from .receipt import Release
 from .sources import check_table, unreadable

@@ -1,18 +1,23 @@
-"""Sentences on the guarantees of a release: of one report, and of all reports of one person."""
+"""Guarantees of a release: of one report, and of the counted and limited reports of one person, in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
-from ..core import Randomizer
-from ..errors import InputError
+import numpy as np
+
+from .._system import pa, pc
+from ..core import Randomizer, units
+from ..core.immutable import CompactRepr
+from ..errors import DataError, InputError, UnitError, argument
 from ..escaping import plain
 from ..proofs import ReportBound, Stated, prove
 from ..rounding import amount_at_most, at_most, counted, float_above
-from .person_limits import People
+from ..tables import TableStream, counts_of_names
+from .kernel import Kernel
 
 _SHOWN: Final = 3  # mechanisms, or kinds of promises, in sentences
 Promises = Mapping[str, tuple[ReportBound, ...]]
@@ -21,6 +26,10 @@ Kinds = dict[Kind, ReportBound]
 _UNLIKE: Final = "the mechanisms have different guarantees, so no single number covers all of them"
 _WITHOUT: Final = "not all mechanisms have a guarantee, so nothing bounds the total of the reports"
 _ANYBODY: Final = "for any two true values"
+_NUMBERS: Final = 1 << 23  # users below this are counted in an array
+_MERGED: Final = 1 << 22  # counts of users that are held before equal users are put together
+REPORTS: Final = "max_reports_per_person"
+EPSILON: Final = "max_epsilon_per_person"
 
 
 def report_bounds(mechanism: Randomizer) -> tuple[ReportBound, ...]:
@@ -198,3 +207,225 @@ def _largest(measure: str, *, several: bool) -> str:
 def _listed(parts: Sequence[str]) -> str:
     more = len(parts) - _SHOWN
     return "; ".join([*parts[:_SHOWN], *([f"and likewise for {more:,} more"] if more > 0 else [])])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class People(CompactRepr):
+    """Number of reports of each person in a source.
+
+    ``rows`` bounds the rows with a report, and ``most`` the reports of one user (None without a column of users);
+    both are counted where ``exact``. ``nameless`` rows name no user. ``counts`` are pairs of a number of reports
+    and its number of users. With ``assumed`` all rows count as one person's, because no column names the users. A
+    row has ``row_reports`` reports, one for each of its places.
+    """
+
+    rows: int
+    most: int | None = None
+    users: int | None = None
+    exact: bool = True
+    nameless: int = 0
+    counts: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    assumed: bool = False
+    row_reports: int = 1
+
+    def times(self, reports: int) -> People:
+        """Return the same people where each row has several reports."""
+        most = None if self.most is None else self.most * reports
+        counts = tuple((each * reports, users) for each, users in self.counts)
+        return replace(self, most=most, counts=counts, row_reports=reports)
+
+
+def count_people(stream: TableStream, kernel: Kernel) -> People:
+    """Return the number of rows of a source, and the largest number of reports of one user.
+
+    Names are compared as in the ledger. Rows that name no user count with every user's. Without a column of users
+    all rows of places are one person's. Memory grows with the number of users only.
+    """
+    user = kernel.user
+    if user is None or kernel.people == "one":
+        rows = stream.rows
+        if rows is None:
+            rows = sum(batch.num_rows for batch in stream.batches(stream.schema.names[:1]))
+        return people_without_users(rows, kernel)
+    tables: list[Any] = []
+    small = np.zeros(0, dtype=np.int64)  # counts of users that are small numbers, by number
+    rows = size = nameless = 0
+    for batch in stream.batches([user]):
+        rows += batch.num_rows
+        numbers = _small(batch.column(0))
+        if numbers is not None:
+            counts = np.bincount(numbers)
+            if len(counts) > len(small):
+                small = np.concatenate([small, np.zeros(len(counts) - len(small), dtype=np.int64)])
+            small[: len(counts)] += counts
+            continue
+        names, reports = counts_of_names(batch.column(0))
+        tables.append(pa.table({"user": names, "n": reports}))
+        size += len(names)
+        if size > _MERGED:
+            tables = [_merged(tables)]
+            size = tables[0].num_rows
+    if small.any():
+        seen = np.flatnonzero(small)
+        kind = stream.schema.field(user).type
+        tables.append(pa.table({"user": pa.array(seen).cast(kind), "n": pa.array(small[seen])}))
+    if not tables:
+        return People(0, 0, 0)
+    total = _merged(tables)
+    missing = pc.is_null(total["user"], nan_is_null=True)
+    nameless = pc.sum(total.filter(missing)["n"]).as_py() or 0
+    named = total.filter(pc.invert(missing))["n"]
+    most = pc.max(named).as_py() or 0
+    spread = sorted((each["values"], each["counts"]) for each in pc.value_counts(named).to_pylist())
+    people = People(rows, most + nameless, len(named) or None, nameless=nameless, counts=tuple(spread))
+    return people.times(kernel.places)
+
+
+def people_without_users(rows: int, kernel: Kernel) -> People:
+    """Return the people of rows without a column of users: one person for places, unknown for other secrets."""
+    stated = kernel.people == "one"
+    if not (stated or kernel.of_places):
+        return People(rows)
+    return People(rows, rows, 1, assumed=not stated, counts=((rows, 1),)).times(kernel.places)
+
+
+def _small(column: Any) -> Any:
+    """Return a column of users as an array, if they are numbers small enough to count by; else None."""
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    ends = pc.min_max(column)
+    if ends["min"].as_py() < 0 or ends["max"].as_py() >= _NUMBERS:
+        return None
+    return column.to_numpy().astype(np.int64, copy=False)
+
+
+def _merged(tables: list[Any]) -> Any:
+    merged = pa.concat_tables(tables).group_by("user").aggregate([("n", "sum")])
+    return merged.select(["user", "n_sum"]).rename_columns(["user", "n"])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PersonLimits(CompactRepr):
+    """Largest number of reports and total epsilon (``"50/km"``, or in the guarantee's unit) of one person."""
+
+    reports: int | None = None
+    epsilon: float | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.reports is not None and (isinstance(self.reports, bool) or self.reports < 1):
+            raise InputError(
+                f"{argument(REPORTS, self.reports)} is not a number of reports.", "use a whole number from 1 on."
+            )
+        if isinstance(self.epsilon, bool):
+            raise InputError(f"{argument(EPSILON, self.epsilon)} is not an epsilon.", "write it as '50/km'.")
+
+    def check(
+        self,
+        promises: Sequence[ReportBound],
+        people: People,
+        earlier: int = 0,
+        same_mechanism: bool = True,
+        releases: int = 0,
+    ) -> None:
+        """Refuse a release in which a person exceeds a limit, or a total cannot be computed.
+
+        ``releases`` earlier releases reported the source ``earlier`` times, each place of a row counted.
+        """
+        if self.reports is not None:
+            counts = _counts(people, REPORTS, earlier)
+            if over := _over(counts, self.reports):
+                raise _refusal(
+                    people, over, releases, argument(REPORTS, self.reports), f"number is {max(counts):,}"
+                )
+        if self.epsilon is None:
+            return
+        if earlier and not same_mechanism:
+            raise InputError(
+                f"{argument(EPSILON)} cannot be checked: the source was released before with another mechanism, "
+                "and the epsilon of that release is not on record.",
+                f"limit the number of reports with {argument(REPORTS, 100)}",
+                f"leave out {argument(EPSILON)}.",
+            )
+        for promise, limit in self._epsilons(promises):
+            counts = _counts(people, EPSILON, earlier)
+            each = Fraction(repr(promise.epsilon))  # as the limit is read: 0.1 is 1/10
+            if over := _over(counts, limit // each if each else max(counts, default=0)):
+                most = max(counts)
+                total = f"epsilon is {at_most(float_above(each * most), 6)}{units.per_unit(promise.unit)}"
+                limited = f"{argument(EPSILON, self.epsilon)}{_whom(promise)}"
+                raise _refusal(people, over, releases, limited, f"{total}, of {counted(most, 'report')}")
+
+    def _epsilons(self, promises: Sequence[ReportBound]) -> list[tuple[ReportBound, Fraction]]:
+        """Return the guarantees that the limit on epsilon is for, each with the limit in its unit."""
+        fitting: list[tuple[ReportBound, Fraction]] = []
+        misfit: UnitError | None = None
+        for each in (promise for promise in promises if promise.measure == "epsilon"):
+            try:
+                limit = units.parse_exactly(
+                    self.epsilon or 0, per=bool(each.unit), unit=each.unit, what=argument(EPSILON)
+                )
+            except UnitError as error:
+                misfit = misfit or error
+                continue
+            if limit <= 0:
+                raise InputError(
+                    f"{argument(EPSILON, self.epsilon)} is not above 0.", "write a larger one, such as '50/km'."
+                )
+            fitting.append((each, limit))
+        if fitting:
+            return fitting
+        if misfit is not None:
+            raise misfit
+        raise InputError(
+            f"{argument(EPSILON, self.epsilon)} cannot be checked: no epsilon is proved for every report.",
+            f"limit the number of reports with {argument(REPORTS, 100)}",
+            "release with a mechanism that guarantees an epsilon.",
+        )
+
+
+def _counts(people: People, limit: str, earlier: int) -> dict[int, int]:
+    """Return how many people have each number of reports, in this release and the earlier ones."""
+    if people.most is not None and not people.nameless:
+        row = people.row_reports
+        return {reports // row * (row + earlier): users for reports, users in people.counts}
+    lacking, hint = "no column names the users", f"name it with {argument('release.user', 'column')}"
+    if people.most is not None:
+        names = "names" if people.nameless == 1 else "name"
+        lacking, hint = f"{counted(people.nameless, 'row')} {names} no user", "leave such rows out of the source"
+    raise DataError(
+        f"{argument(limit)} cannot be checked, because {lacking}: the reports of one person cannot be counted. "
+        "Nothing was drawn.",
+        hint,
+        f"leave out {argument(limit)}.",
+    )
+
+
+def _over(counts: dict[int, int], most: int) -> int:
+    return sum(users for reports, users in counts.items() if reports > most)
+
+
+def _whom(promise: ReportBound) -> str:
+    """Return for whom a guarantee is, and what is added to its distances, to follow a limit."""
+    slack = f"with {amount_at_most(promise.slack_m, 'm')} added to every distance" if promise.slack_m else ""
+    more = ", ".join(each for each in (promise.whom, slack) if each)
+    return f" ({more.strip('()')})" if more else ""
+
+
+def _refusal(people: People, over: int, earlier: int, limit: str, largest: str) -> DataError:
+    """Return the error of a release that exceeds a limit: how many people do, and by how much, not who."""
+    total = sum(users for _, users in people.counts)
+    about = "" if people.exact else "up to "
+    counting = "" if people.exact else ", where every row that may have a report counts"
+    releases = f" over {earlier + 1:,} releases of this source" if earlier else ""
+    place_once = (
+        f"if they return to the same places, report each place once, with {argument('place_column', 'column')}"
+    )
+    return DataError(
+        f"{about}{over:,} of {counted(total, 'person', 'people')} would exceed {limit}: the largest {largest}"
+        f"{releases}{counting}. Nothing was drawn.",
+        f"name the column of users with {argument('release.user', 'column')}"
+        if people.assumed
+        else "release fewer rows of each person",
+        "" if people.row_reports > 1 else place_once,  # the reports of a row cannot be of one place
+        "allow more, if the larger total is what you want.",
+    )

@@ -21,7 +21,7 @@ from ..escaping import plain
 from ..proofs import ReportBound
 from ..rounding import amount_at_most, counted, float_above
 from .kept_columns.private_schema import listed
-from .person_limits import People, PersonLimits
+from .promises import People, PersonLimits
 
 _SHOWN = 12  # names of columns in a sentence
 _CHUNK: Final = 1 << 20  # bytes that are hashed at a time
@@ -75,8 +75,7 @@ class Release(CompactRepr):
             were = "was" if self.dropped == 1 else "were"
             parts.append(
                 f"{counted(self.dropped, 'row')} outside {were} dropped, and the length of the table shows how "
-                "many "
-                "were inside"
+                "many were inside"
             )
         if self.moved:
             were = "was" if self.moved == 1 else "were"
@@ -117,12 +116,9 @@ class FileMark(CompactRepr):
                 return cls(root.name, 1, root.stat().st_size, _sha256(root))
             chosen = sorted(files or files_in(root))
             lines = [f"{_sha256(each)}  {os.path.relpath(each, root)}\n" for each in chosen]
-            digest = hashlib.sha256(
-                "".join(sorted(lines, key=lambda line: line[66:])).encode("utf-8", "surrogateescape")
-            )
-            return cls(
-                root.resolve().name, len(chosen), sum(each.stat().st_size for each in chosen), digest.hexdigest()
-            )
+            listing = "".join(sorted(lines, key=lambda line: line[66:])).encode("utf-8", "surrogateescape")
+            size, digest = sum(each.stat().st_size for each in chosen), hashlib.sha256(listing).hexdigest()
+            return cls(root.resolve().name, len(chosen), size, digest)
         except OSError as error:
             raise FileError(
                 f"{os.fspath(path)!r} cannot be read for its fingerprint ({error.strerror or error}).",
@@ -163,12 +159,9 @@ class Receipt(CompactRepr):
 
     Attributes:
         finished: Time of completion, ISO 8601 with time zone.
-        seconds: Duration.
         source: Fingerprint of the source; None for a table in memory.
-        mechanisms: Marks of the mechanisms, as on the table.
         rows_dropped: Rows that were left out, because they are at no place or label of the mechanism.
         rows_without_position: Dropped rows that have no position.
-        rows_moved: Rows outside that were moved to the nearest place.
         moved_at_most_m: Largest distance by which a row was moved, metres, rounded up.
         rows_resumed: Rows drawn before an interruption.
         earlier_releases: Earlier releases of the source to this folder.
@@ -177,10 +170,7 @@ class Receipt(CompactRepr):
         reports_per_person: Pairs of a number of reports and its number of people.
         exact: Whether these are exact; otherwise they are upper bounds for each person.
         places_reported_once: Places of people that were reported once and repeated.
-        bounds: Proved bounds on reports; empty without any.
-        ledger: Whether a ledger was charged.
         columns_carried_over: Columns that were copied unchanged, which no bound covers.
-        notes: Sentences on assumptions and findings.
     """
 
     version: str

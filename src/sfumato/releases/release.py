@@ -24,12 +24,11 @@ from .engine import Progress, ReleasePlan, draw_table, make_draw, plan_release, 
 from .frame_kinds import kind_of
 from .memo_store import PlaceMemo
 from .options import ALLOWED, WITHIN, Mechanisms, Outside, check_options
-from .person_limits import People as PersonCounts
-from .person_limits import PersonLimits
+from .promises import People as PersonCounts
+from .promises import PersonLimits
 from .provenance import KEY, mark_beside
 from .receipt import FileMark, Receipt, Release, check_receipt, state_of
-from .records import check_released, history, keep_record
-from .sources import AnySource, Identity, identity, open_source, unreadable
+from .sources import AnySource, Identity, check_released, history, identity, keep_record, open_source, unreadable
 from .work_folder import WorkFolder, facts_of, unwritable, work_folder
 
 Frame = TypeVar("Frame", bound=ArrowStream | ArrowBatch | LazyTable)

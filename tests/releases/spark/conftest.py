@@ -19,7 +19,7 @@ def known_secrets(monkeypatch):
     """Give each run a secret that is known, and another than the one before: reports are the same each time."""
     numbers = itertools.count(1)
     known = SimpleNamespace(urandom=lambda size: next(numbers).to_bytes(size, "big"))
-    monkeypatch.setattr("sfumato.releases.spark.session.os", known)
+    monkeypatch.setattr("sfumato.releases.spark.tasks.os", known)
 
 
 @pytest.fixture(scope="session")

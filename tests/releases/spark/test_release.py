@@ -226,7 +226,7 @@ def test_what_spark_does_not_serve_is_refused(spark, tmp_path):
 
 
 def test_rows_have_one_report_however_they_are_partitioned(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.releases.spark.session.os.urandom", lambda size: SECRET[:size])
+    monkeypatch.setattr("sfumato.releases.spark.tasks.os.urandom", lambda size: SECRET[:size])
     frame = spark.createDataFrame(answers(400))
     found = []
     for parts in (1, 7):
@@ -265,7 +265,7 @@ def test_a_task_that_is_stopped_and_tried_again_draws_no_second_report(spark, tm
 
 
 def test_the_secret_is_nowhere(spark, tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("sfumato.releases.spark.session.os.urandom", lambda size: SECRET[:size])
+    monkeypatch.setattr("sfumato.releases.spark.tasks.os.urandom", lambda size: SECRET[:size])
     caplog.set_level(logging.DEBUG, logger="py4j")
     source = written(tmp_path / "in", answers(300))
     release_on_spark(BLUR, source, tmp_path / "out", spark=spark, column="answer", keep=["id"], tell=None)

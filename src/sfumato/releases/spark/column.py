@@ -9,11 +9,9 @@ from ..._system import pa
 from ...errors import InputError, argument
 from ..kernel import Kernel
 from ..options import WITHIN, ReleaseOptions, columns_of
-from ..person_limits import People
-from ..promises import report_bounds, sentences
+from ..promises import People, report_bounds, sentences
 from ..reporters import reporter
-from .session import RunSecret, refuse_unserved, session
-from .tasks import check_columns, column_task, spark_schema
+from .tasks import RunSecret, check_columns, column_task, refuse_unserved, session, spark_schema
 
 _PLACES: Final = ("lat", "lon")
 _LABEL: Final = "answer"

@@ -18,13 +18,21 @@ from ...rounding import at_most, counted
 from ...tables import counts_of_names, no_column
 from ..kernel import Kernel
 from ..options import ALLOWED, Outside, check_options
-from ..person_limits import People, PersonLimits, people_without_users
-from ..promises import bounds_of_report, report_bounds, sentences
+from ..promises import People, PersonLimits, bounds_of_report, people_without_users, report_bounds, sentences
 from ..provenance import INSIDE, Mark
 from ..receipt import Release
 from ..sources import check_table
-from .session import SERVED, RunSecret, kernel_error, refuse_unserved, session
-from .tasks import COUNTS, counting_task, drawing_task, spark_schema
+from .tasks import (
+    COUNTS,
+    SERVED,
+    RunSecret,
+    counting_task,
+    drawing_task,
+    kernel_error,
+    refuse_unserved,
+    session,
+    spark_schema,
+)
 
 _GLOB: Final = re.compile(r"[][{}*?\\]")
 _ROWS: Final = "rows"
