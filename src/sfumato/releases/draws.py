@@ -23,12 +23,11 @@ from ..sampling import SystemWords
 from ..tables import TableStream, rows_of_names, spelled
 from .kept_columns.private_schema import copy_rows
 from .kernel import Kernel, Located, PrivateBatch
-from .memo_store import Anchor, DamagedRunError, PlaceMemo
 from .options import Mechanisms
 from .promises import People
 from .reporters import MatrixReporter, NoiseReporter, Reporter, arc_m
 from .sources import unreadable
-from .work_folder import DrawnPart, WorkFolder
+from .work_folder import Anchor, DamagedRunError, DrawnPart, PlaceMemo, WorkFolder
 
 _CHARGED: Final = "Users were charged for these unseen reports: the charges stand."
 _PERHAPS: Final = "Users may have been charged for these unseen reports: such charges stand."

@@ -26,13 +26,11 @@ from ..tables import ArrowBatch, ArrowStream, BatchWriter, LazyTable, TableStrea
 from .draws import FreshDraw, Tally, check_affordable, choose_draw, count_places, name_charges
 from .frame_kinds import FrameKind, kind_of
 from .kernel import Kernel, PrivateBatch
-from .memo_store import PlaceMemo
 from .options import ALLOWED, Mechanisms, Outside, ReleaseOptions, check_options, drawable_of
 from .promises import People, PersonLimits, bounds_of_report, count_people, report_bounds, sentences
-from .provenance import KEY, Mark
-from .receipt import Release
+from .provenance import KEY, Mark, Release
 from .sources import check_table, unreadable
-from .work_folder import DrawnPart, WorkFolder
+from .work_folder import DrawnPart, PlaceMemo, WorkFolder
 
 _AHEAD: Final = 1  # batches that are drawn beyond one for each core
 _ROWS: Final = 1 << 18  # of a batch

@@ -22,14 +22,12 @@ from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_strea
 from .draws import Tally, check_affordable, stop_run
 from .engine import Progress, ReleasePlan, draw_table, make_draw, plan_release, prepare_frame
 from .frame_kinds import kind_of
-from .memo_store import PlaceMemo
 from .options import ALLOWED, WITHIN, Mechanisms, Outside, check_options
 from .promises import People as PersonCounts
 from .promises import PersonLimits
-from .provenance import KEY, mark_beside
-from .receipt import FileMark, Receipt, Release, check_receipt, state_of
+from .provenance import KEY, FileMark, Receipt, Release, check_receipt, mark_beside, state_of
 from .sources import AnySource, Identity, check_released, history, identity, keep_record, open_source, unreadable
-from .work_folder import WorkFolder, facts_of, unwritable, work_folder
+from .work_folder import PlaceMemo, WorkFolder, facts_of, unwritable, work_folder
 
 Frame = TypeVar("Frame", bound=ArrowStream | ArrowBatch | LazyTable)
 _OF_FILES: Final = ("mechanism", "source", "target", "resume", "again", "receipt", "progress")

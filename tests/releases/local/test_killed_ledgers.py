@@ -23,7 +23,7 @@ from sfumato.errors import FileError, InputError
 from sfumato.geo import Lattice
 from sfumato.ledgers import Blur, Ledger
 from sfumato.releases import prepare
-from sfumato.releases.memo_store import PlaceMemo
+from sfumato.releases.work_folder import PlaceMemo
 from tests.releases.forks import SEARCH, Fork, Say, Steps
 
 ROWS, USERS, BATCH = 480, 12, 20

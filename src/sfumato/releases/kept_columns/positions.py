@@ -18,8 +18,15 @@ from ..._system import pa, pc
 from ...core.arrays import Floats
 from ...errors import InputError, argument
 from ...rounding import amount
-from .numbers import are_shapes, numbers_in, without_sentinel
-from .other_places import error_on_maps_m, is_named_coordinate, other_places, refusal_of_places
+from .other_places import (
+    are_shapes,
+    error_on_maps_m,
+    is_named_coordinate,
+    numbers_in,
+    other_places,
+    refusal_of_places,
+    without_sentinel,
+)
 from .place_codes import rows_are_located
 from .private_schema import copy_rows
 from .text_parts import are_rising, is_binary, is_text, parts_in, parts_of, texts_of

@@ -8,7 +8,7 @@ import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ..._system import pa
 from ...core.arguments import checked
@@ -17,15 +17,17 @@ from ...errors import DataError, FileError, InputError, argument
 from ...rounding import at_most, counted
 from ...tables import counts_of_names, no_column
 from ..kernel import Kernel
-from ..options import ALLOWED, Outside, check_options
+from ..options import ALLOWED, WITHIN, Outside, ReleaseOptions, check_options, columns_of
 from ..promises import People, PersonLimits, bounds_of_report, people_without_users, report_bounds, sentences
-from ..provenance import INSIDE, Mark
-from ..receipt import Release
+from ..provenance import INSIDE, Mark, Release
+from ..reporters import reporter
 from ..sources import check_table
 from .tasks import (
     COUNTS,
     SERVED,
     RunSecret,
+    check_columns,
+    column_task,
     counting_task,
     drawing_task,
     kernel_error,
@@ -41,6 +43,8 @@ _OWNER_ONLY: Final = 0o700
 _FILE: Final = "_sfumato_file"
 _ROW: Final = "_sfumato_row"
 _METADATA: Final = {_FILE: "_metadata.file_path", _ROW: "_metadata.row_index"}
+_PLACES: Final = ("lat", "lon")
+_LABEL: Final = "answer"
 
 
 class SparkTarget:
@@ -458,3 +462,97 @@ def _counts(needed: Any, task: tuple[Any, ...], allow: float) -> tuple[int, int,
             f"allow more with {argument('allow', 0.05)}.",
         )
     return dropped, moved, float(total["max(farthest_m)"] or 0.0)
+
+
+class PrivateColumn:
+    """Makes a column of reports from columns of true values, for pipelines of Spark data frames.
+
+    Two people may stand at one place, so values cannot identify a row. The function takes a key, a column that is
+    different in every row. A row with the same key and true value has the same report however often Spark draws
+    it: in another action, plan, call or in SQL. The key names the row, never the person: two rows with one key and
+    one value have one report, which shows that the values are equal. Spark passes one batch at a time, so such
+    rows are refused only within a batch.
+
+    One `PrivateColumn` is one release with one secret: a key must name the same row in all its uses. Another
+    `PrivateColumn` is another release, and their guarantees add up. Spark keeps the secret until `forget`.
+
+    Args:
+        mechanism: A mechanism, tupling, noise for coordinates or family.
+        outside: Whether rows outside are refused (``error``) or moved to the nearest place.
+        within: Largest distance by which a row is moved; a row farther away is an error.
+        spark: The session; by default the active one.
+
+    Attributes:
+        promises: Sentences on the guarantee of one report, and the total of several of one person.
+
+    Raises:
+        InputError: If the guarantee does not hold, or the mechanism cannot be released from.
+        MissingExtraError: If pyspark is not installed.
+
+    Example:
+        ``blur = PrivateColumn(mech)``, and then ``visits.select("id", blur("id", "lat", "lon").alias("out"))``,
+        or ``blur.register("blur")`` and ``spark.sql("SELECT id, blur(id, lat, lon) AS private FROM visits")``.
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        *,
+        outside: Literal["error", "nearest"] = "error",
+        within: float | str = WITHIN,
+        spark: Any = None,
+    ) -> None:
+        if outside not in ("error", "nearest"):
+            raise InputError(f"{argument('outside', outside)} is unknown.", "use one of error, nearest.")
+        refuse_unserved(mechanism, {})
+        self._spark = session(spark)
+        self._mechanism = mechanism
+        self.promises = sentences({"": report_bounds(mechanism)}, People(0))
+        if reporter(mechanism).input_kind == "places":
+            self._names: tuple[str, ...] = _PLACES
+            self._options = ReleaseOptions(lat="lat", lon="lon", outside=outside, within=within)
+        else:
+            self._options = ReleaseOptions(
+                column=columns_of(mechanism, None) or _LABEL, outside=outside, within=within
+            )
+            self._names = self._options.named
+        kind = pa.float64() if self._names == _PLACES else pa.string()
+        kernel = Kernel(
+            mechanism, pa.schema([(name, kind) for name in self._names]), self._options, name="the columns"
+        )
+        table = spark_schema(kernel.schema).empty_table()
+        self._kind = self._spark.createDataFrame(table).schema
+        self._secret = RunSecret(self._spark)
+
+    def __call__(self, key: Any, *secret: Any) -> Any:
+        """Return a column of reports, a struct with the columns that `sfumato.release` writes.
+
+        ``key`` is the column that is different in every row, or its name; ``secret`` are the columns of latitude
+        and longitude, or those of labels or numbers.
+
+        Raises:
+            InputError: If the number of columns is wrong, or the secret has been destroyed.
+        """
+        check_columns(len(secret), self._names)
+        return self._function()(key, *secret)
+
+    def register(self, name: str) -> None:
+        """Register this as the Spark SQL function ``name`` of the session; it takes the same columns.
+
+        Raises:
+            InputError: If the secret has been destroyed.
+        """
+        self._spark.udf.register(name, self._function())
+
+    def forget(self) -> None:
+        """Destroy the secret. Write what was drawn first: nothing can be drawn again."""
+        self._secret.forget()
+
+    def _function(self) -> Any:
+        from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
+
+        self._secret.check()
+        task = column_task(self._mechanism, self._options, self._names, self._secret.broadcast)
+        # Spark knows a function's input and output by its annotations.
+        task.__annotations__ = {"batches": Iterator[tuple[pa.Array, ...]], "return": Iterator[pa.Array]}
+        return arrow_udf(task, self._kind, ArrowUDFType.SCALAR_ITER)
