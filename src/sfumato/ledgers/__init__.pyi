@@ -1,7 +1,9 @@
 from .accounts import Balance as Balance
 from .accounts import BudgetError as BudgetError
+from .accounts import LedgerCheck as LedgerCheck
 from .accounts import WindowBalance as WindowBalance
 from .accounts import amount_text as amount_text
+from .accounts import new_ledger_key as new_ledger_key
 from .blur import Blur as Blur
 from .chain import MarkovChain as MarkovChain
 from .charges import Charge as Charge
@@ -14,5 +16,3 @@ from .composition import errors_after as errors_after
 from .fingerprints import fingerprint as fingerprint
 from .ledger import Ledger as Ledger
 from .ledger import migrate as migrate
-from .record import LedgerCheck as LedgerCheck
-from .record import new_ledger_key as new_ledger_key

@@ -29,11 +29,10 @@ from ..escaping import plain
 from ..geo import Places
 from ..proofs import VertexPrivacy
 from ..sampling import Sampler, SystemWords, simulator
-from .accounts import BudgetError
+from .accounts import BudgetError, Report
 from .charges import Charge, Draw, charge_sentence, listed, place_of, proved_charge
 from .fingerprints import fingerprint
 from .ledger import Ledger
-from .record import Report
 
 Spent = Literal["refuse", "repeat"]
 _SPENT = ("refuse", "repeat")

@@ -28,20 +28,26 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..errors import FileError, InputError, python
-from .accounts import ZERO, Account, Limit, added, restored, stored, stored_limits
-from .database import database_at
-from .record import (
+from .accounts import (
     KEY_BYTES,
     SUM,
     VERSION,
+    ZERO,
+    Account,
     ChargeRow,
     ExactCharge,
+    Limit,
     Report,
     Terms,
+    added,
     kept_hash,
+    restored,
     restored_report,
+    stored,
+    stored_limits,
     stored_report,
 )
+from .database import database_at
 
 METADATA: Final = MetaData()
 

@@ -21,8 +21,7 @@ from ..escaping import plain, unseen
 from ..proofs import Stated, prove
 from ..rounding import amount_at_most, at_most
 from ..tables import without_fraction
-from .accounts import above, amount, shown, stored, times
-from .record import ExactCharge, Report, Terms, checked_report
+from .accounts import ExactCharge, Report, Terms, above, amount, checked_report, shown, stored, times
 
 if TYPE_CHECKING:
     from .books import Books

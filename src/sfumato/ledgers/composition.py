@@ -281,13 +281,11 @@ class ErrorCurve:
 
     Attributes:
         attack: ``"optimal"`` or ``"averaging"``.
-        reports: The numbers of reports, t.
         error: Array (len(reports),), in ``unit``.
         lower: The lower end of the interval of a simulated error; else the error.
         exact: For each t, whether the error is a sum over all reports (up to the rounding of
             doubles) or a mean over simulated ones.
         failure: The probability that a simulated interval misses.
-        unit: The unit of the distance.
     """
 
     scheme: Scheme

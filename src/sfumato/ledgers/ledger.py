@@ -18,9 +18,22 @@ from ..core.arguments import checked
 from ..core.arrays import integer
 from ..errors import FileError, InputError, MissingExtraError
 from ..rounding import counted
-from .accounts import EVER, ZERO, Balance, Limit, added, amount, decimal, read_limits
+from .accounts import (
+    EVER,
+    ZERO,
+    Balance,
+    ExactCharge,
+    Head,
+    LedgerCheck,
+    Limit,
+    Report,
+    added,
+    amount,
+    checked_report,
+    decimal,
+    read_limits,
+)
 from .charges import Charge, Draw, NamedVisits, PlaceKeys, accepted, contents_of, read_charges, rule_sentence
-from .record import ExactCharge, Head, LedgerCheck, Report, checked_report
 
 if TYPE_CHECKING:
     from .books import Books
@@ -97,13 +110,10 @@ class Ledger:
     ) -> Self:
         """Make a new ledger, and open it.
 
-        Args:
-            address: The address; nothing may exist there.
-            limit: The most that each user may spend: ``"2/km"`` for all time, ``"5/km per day"``, ``"20/km per
-                week"``, a number, or several of these.
-            unit: The unit of the metric; by default that of the limit's text, or none.
-            key: 32 bytes from `new_ledger_key`, to be stored elsewhere; without them a record cannot be forged,
-                nor a place tested.
+        Nothing may exist at the address. The ``limit`` is the most that each user may spend: ``"2/km"`` for all
+        time, ``"5/km per day"``, ``"20/km per week"``, a number, or several of these. The unit is by default that
+        of the limit's text, or none. The ``key`` has 32 bytes from `new_ledger_key`, to be stored elsewhere;
+        without them a record cannot be forged, nor a place tested.
 
         Raises:
             InputError: If a limit is not positive, or the key does not have 32 bytes.

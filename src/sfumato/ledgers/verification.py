@@ -9,9 +9,8 @@ from sqlalchemy import Connection, select
 
 from ..errors import FileError, InputError, argument
 from ..escaping import plain
-from .accounts import Account, restored, shown
+from .accounts import Account, ChargeRow, Head, LedgerCheck, Terms, kept_hash, restored, restored_report, shown
 from .books import ACCOUNTS, BATCHES, CHARGES, LEDGER, PLACES, account_of, typed
-from .record import ChargeRow, Head, LedgerCheck, Terms, kept_hash, restored_report
 
 _MOST: Final = 20  # problems that are listed
 _STREAM: Final = {"yield_per": 10_000}

@@ -41,13 +41,9 @@ def create_duckdb_function(
     drawn twice. Close the connection before the program ends: a DuckDB thread that outlives Python can abort the
     process.
 
-    Args:
-        connection: A connection of DuckDB.
-        name: Name of the function.
-        mechanism: A mechanism, tupling, noise or family. A `Blur` is refused: a query cannot charge users.
-        outside: What to do with rows that are outside or have no value: refuse (``error``), move them to the
-            nearest place (``nearest``), or return NULL (``drop``), which shows who is outside.
-        within: Largest distance by which a row is moved.
+    A `Blur` is refused: a query cannot charge users. Rows that are outside or have no value are refused
+    (``error``), moved to the nearest place (``nearest``), at most by ``within``, or NULL (``drop``), which shows
+    who is outside.
 
     Raises:
         InputError: If the mechanism's guarantee does not hold, or the options do not fit it.

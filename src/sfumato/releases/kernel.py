@@ -77,15 +77,9 @@ class Kernel:
     """Draws a private batch for each batch of true rows, from the integers of one mechanism or several.
 
     Rows keep their number and order, except for dropped ones. The output shares no memory, dictionary, statistics
-    or metadata with the input.
-
-    Args:
-        mechanisms: The mechanism, or several by name: by the names in the column ``options.by``, or else by the
-            names of the columns ``options.column``.
-        schema: The Arrow schema of the true rows.
-        options: The options of the release.
-        name: Name of the table in messages.
-        comma: Whether numbers in texts may be written ``48,85``.
+    or metadata with the input. Several ``mechanisms`` have names: those in the column ``options.by``, or else
+    those of the columns ``options.column``. ``schema`` is the Arrow schema of the true rows, and ``name`` the
+    table's in messages. With ``comma`` numbers in texts may be written ``48,85``.
 
     Attributes:
         drawables: The mechanisms, by name; a single one has the name ``""``.

@@ -131,7 +131,13 @@ class MatrixReporter(FamilyReporter):
             secrets.convex_part is not None if isinstance(secrets, Lattice) else isinstance(secrets, Places)
         )
         observables = self.single.observables
-        self._labels = Labels.of(observables)
+        self._labels: dict[str, tuple[Any, NDArray[np.intp] | None]] = {}  # by column, as `_labels` takes them
+        if isinstance(observables, JointSpace):
+            check_seen(observables.names, "column")
+            for name, part in zip(observables.names, observables.parts, strict=True):
+                self._labels[name] = label_column(part), observables.of_part(name)
+        else:
+            self._labels["label"] = label_column(observables), None
         self._latlon = latlon_of(observables)
 
     @property
@@ -188,8 +194,8 @@ class MatrixReporter(FamilyReporter):
         if self._latlon is not None:
             for name, degrees in zip(_PLACES, self._latlon.T, strict=True):
                 columns[name] = partial(_at_positions, degrees)
-        for name, each in self._labels.items():
-            columns[name] = partial(each.column, dictionaries=dictionaries)
+        for name, labels in self._labels.items():
+            columns[name] = partial(_labels, *labels, dictionaries=dictionaries)
         return split_columns(columns, reports, lists=lists)
 
 
@@ -386,29 +392,16 @@ def _numbers(column: Any) -> Any:
     return text
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Labels(CompactRepr):
-    """Distinct labels of observables, and which of them each observable has, array (m,); None for its own each."""
+def _labels(values: Any, parts: NDArray[np.intp] | None, positions: NDArray[Any], *, dictionaries: bool) -> Any:
+    """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts.
 
-    values: Any
-    places: NDArray[np.intp] | None = None
-
-    @classmethod
-    def of(cls, space: Space) -> dict[str, Labels]:
-        """Return the labels of a space, by the name of their column; of a joint space one column each."""
-        if isinstance(space, JointSpace):
-            check_seen(space.names, "column")
-            named = zip(space.names, space.parts, strict=True)
-            return {name: cls(label_column(part), space.of_part(name)) for name, part in named}
-        return {"label": cls(label_column(space))}
-
-    def column(self, positions: NDArray[Any], *, dictionaries: bool) -> Any:
-        """Return the labels of observables (n,) as an Arrow array, of ``dictionaries`` where they are texts."""
-        places = positions if self.places is None else self.places[positions]
-        indices = pa.array(places.astype(np.int32))
-        if dictionaries and pa.types.is_string(self.values.type):
-            return pa.DictionaryArray.from_arrays(indices, self.values)
-        return self.values.take(indices)
+    ``values`` are the distinct labels, and ``parts`` (m,) says which each observable has; None for its own each.
+    """
+    places = positions if parts is None else parts[positions]
+    indices = pa.array(places.astype(np.int32))
+    if dictionaries and pa.types.is_string(values.type):
+        return pa.DictionaryArray.from_arrays(indices, values)
+    return values.take(indices)
 
 
 def split_columns(columns: Mapping[str, Column], reports: NDArray[Any], *, lists: bool) -> dict[str, Any]:

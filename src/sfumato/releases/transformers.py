@@ -61,7 +61,6 @@ class LocalRandomizer(_Randomizer):
         values_: The values, array (k, columns).
         mechanism_: The mechanism that replaces one value by another.
         design_: Its design, with the certificate; None for a single value.
-        n_features_in_: Number of columns.
 
     Source:
         Kairouz, Oh & Viswanath, "Extremal mechanisms for local differential privacy" (2016).
@@ -185,7 +184,6 @@ class PlaceRandomizer(_Randomizer):
         mechanism_: The mechanism.
         design_: Its design, with its loss; None where the mechanism was given.
         promises_: Sentences on the guarantee of one report.
-        n_features_in_: Two.
     """
 
     def __init__(

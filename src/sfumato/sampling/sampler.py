@@ -47,15 +47,11 @@ class Sampler(Immutable):
     def draw(self, indices: ArrayLike) -> Integers:
         """Return one report per secret, fresh and independent.
 
-        Args:
-            indices: Positions of secrets, integers of any shape; for noise the answers themselves, of magnitude
-                below 2**62.
-
-        Returns:
-            An array of the same shape, followed by the shape of one report. A report of a mechanism is the
-            position of an observable; of noise, the noisy answer; of a tupling, k + 1 positions; of a unary
-            encoding, one bit per category; of local hashing, (a, b, bucket); of subset selection, positions in
-            rising order.
+        ``indices`` are positions of secrets, integers of any shape; for noise the answers themselves, of magnitude
+        below 2**62. The result has the same shape, followed by the shape of one report. A report of a mechanism is
+        the position of an observable; of noise, the noisy answer; of a tupling, k + 1 positions; of a unary
+        encoding, one bit per category; of local hashing, (a, b, bucket); of subset selection, positions in rising
+        order.
 
         Raises:
             InputError: If the indices are not integers, or not positions of secrets.
