@@ -1,4 +1,4 @@
-"""Accounts of users: exact amounts, limits per day, week or for all time, and the record of charges behind them."""
+"""Accounts of users: exact amounts, limits per day, week or for all time, and the record of charges."""
 
 from __future__ import annotations
 
@@ -55,14 +55,9 @@ Report = int | tuple[float, float]
 """The position of an observable, or the latitude and longitude of noise for coordinates."""
 
 
-def days_since(time_s: int) -> int:
-    """Return the number of the day of a time, in UTC."""
-    return time_s // _DAY_S
-
-
 def weeks_since(time_s: int) -> int:
     """Return the number of the week of a time; weeks begin on Mondays, in UTC."""
-    return (days_since(time_s) + _MONDAY) // 7
+    return (time_s // _DAY_S + _MONDAY) // 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +193,7 @@ class Account(NamedTuple):
         if window == EVER:
             return self.spent
         if window == DAY:
-            return self.day_spent if self.day == days_since(time_s) else ZERO
+            return self.day_spent if self.day == time_s // _DAY_S else ZERO
         return self.week_spent if self.week == weeks_since(time_s) else ZERO
 
     def charged(self, total: Decimal, reports: int, time_s: int) -> Account:
@@ -206,7 +201,7 @@ class Account(NamedTuple):
         return Account(
             added(self.spent, total),
             self.reports + reports,
-            days_since(time_s),
+            time_s // _DAY_S,
             added(self.spent_within(DAY, time_s), total),
             weeks_since(time_s),
             added(self.spent_within(WEEK, time_s), total),

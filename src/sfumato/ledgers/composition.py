@@ -206,7 +206,9 @@ class Scheme:
                 f"counts of shape {array.shape} are not of {self.instantaneous.shape[1]} observables.",
                 "pass how often each observable was reported.",
             )
-        memos = _powers(self.instantaneous.matrix, rows)
+        zero = self.instantaneous.matrix == 0
+        memos: Floats = rows @ np.log(np.where(zero, 1.0, self.instantaneous.matrix)).T  # with 0 ln 0 = 0
+        memos[(rows > 0).astype(np.float64) @ zero.T.astype(np.float64) > 0] = -np.inf
         logs = np.empty((len(memos), self.permanent.shape[0]))  # ln sum over m of P(m|s) exp(memos)
         if self.keeps_secret:
             logs = memos[:, np.argmax(self.permanent.matrix, axis=1)]
@@ -264,15 +266,6 @@ class Scheme:
         rows = self.instantaneous.weights[memo]  # the very integers: a product of floats would round
         report = Mechanism.from_weights(rows, self.instantaneous.bits, self.permanent.secrets)
         return compose([report] * reports, metric).epsilon_upper
-
-
-def _powers(matrix: Floats, counts: Floats) -> Floats:
-    """Return sum over o of counts ln matrix, array (k, memos), with 0 ln 0 = 0."""
-    zero = matrix == 0
-    logs = np.log(np.where(zero, 1.0, matrix))
-    powers: Floats = counts @ logs.T
-    powers[(counts > 0).astype(np.float64) @ zero.T.astype(np.float64) > 0] = -np.inf
-    return powers
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -347,7 +340,10 @@ def errors_after(
     exact = []
     for t in times:
         informative = 1 if scheme.repeats else t
-        if _is_listable(scheme, informative):
+        m = int(np.count_nonzero(scheme.instantaneous.matrix.any(axis=0)))
+        terms, (secrets, memos) = math.comb(informative + m - 1, informative), scheme.permanent.shape
+        work = terms * secrets * (1 if scheme.keeps_secret else memos)
+        if terms <= _LISTED and work <= _ENTRIES:
             errors.append(Bracket.exact(_sum_over_reports(scheme, prior, loss.array, informative)))
             exact.append(True)
             continue
@@ -446,14 +442,6 @@ def _simulate_counts(
     memos = (rng.random(len(secrets))[:, None] > cumulative[secrets]).sum(axis=1)
     rows = scheme.instantaneous.matrix / scheme.instantaneous.matrix.sum(axis=1, keepdims=True)
     return secrets, rng.multinomial(t, rows[memos]).astype(np.float64)
-
-
-def _is_listable(scheme: Scheme, t: int) -> bool:
-    """Return whether the combinations of t reports are few enough to be summed."""
-    m = int(np.count_nonzero(scheme.instantaneous.matrix.any(axis=0)))
-    terms = math.comb(t + m - 1, t)
-    work = terms * scheme.permanent.shape[0] * (1 if scheme.keeps_secret else scheme.permanent.shape[1])
-    return terms <= _LISTED and work <= _ENTRIES
 
 
 def _sum_over_reports(scheme: Scheme, prior: Prior, distance: Floats, t: int) -> float:

@@ -192,25 +192,23 @@ class Sqlite(Database):
                 f"{self.name!r} could not be made ({error.strerror}).",
                 "choose a folder that exists and where you may write.",
             ) from error
-        try:
-            self._write_ahead()
-            with self.writing() as connection:
-                fill(connection)
+        try:  # with the write-ahead log readers do not wait for a writer
+            connection = sqlite3.connect(self._path, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.Error as error:
+                raise FileError(
+                    f"{self.name!r} could not be written ({error}).", "choose another place."
+                ) from error
+            finally:
+                connection.close()
+            with self.writing() as writer:
+                fill(writer)
         except BaseException:
             self.close()
             for ending in ("", "-wal", "-shm"):
                 Path(self._path + ending).unlink(missing_ok=True)
             raise
-
-    def _write_ahead(self) -> None:
-        """Turn on the write-ahead log, with which readers do not wait for a writer."""
-        connection = sqlite3.connect(self._path, isolation_level=None)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.Error as error:
-            raise FileError(f"{self.name!r} could not be written ({error}).", "choose another place.") from error
-        finally:
-            connection.close()
 
     def _check(self) -> None:
         """Refuse a file that does not exist, has two names, or was replaced."""

@@ -184,7 +184,17 @@ def opened(folder: Path) -> Iterator[dict[str, DesignRow]]:
             )
         for left in folder.glob(".*.sfm.*.part"):  # half-written by a run that was killed
             left.unlink(missing_ok=True)
-        yield _begun(folder)
+        if not (folder / INDEX).exists():
+            if any(folder.glob("*.sfm")):
+                raise InputError(
+                    f"{str(folder)!r} holds mechanism files, but no index of designs: they would be replaced.",
+                    "choose an empty folder.",
+                )
+            try:
+                os.close(os.open(folder / INDEX, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+            except OSError as error:
+                raise _unwritable(folder, error) from None
+        yield rows_of(folder)
     finally:
         os.close(lock)
 
@@ -222,21 +232,6 @@ def add(folder: Path, made: DesignDone) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise _unwritable(folder / INDEX, error) from None
-
-
-def _begun(folder: Path) -> dict[str, DesignRow]:
-    """Return the designs of a folder; create its index if there is none."""
-    if not (folder / INDEX).exists():
-        if any(folder.glob("*.sfm")):
-            raise InputError(
-                f"{str(folder)!r} holds mechanism files, but no index of designs: they would be replaced.",
-                "choose an empty folder.",
-            )
-        try:
-            os.close(os.open(folder / INDEX, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
-        except OSError as error:
-            raise _unwritable(folder, error) from None
-    return rows_of(folder)
 
 
 def _unwritable(path: Path, error: OSError | ValueError) -> FileError:
