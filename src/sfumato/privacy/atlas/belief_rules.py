@@ -15,7 +15,7 @@ from ...intervals import Interval, above, below, exact
 from ..beliefs.attackers import Events, Priors
 from ..beliefs.pufferfish import intervention_pairs
 from ..relation import Relation
-from .claims import Changes, Claim, Goal, Map, Refusal, covers, to_one_default
+from .claims import Changes, Claim, Goal, Map, Refusal, covers, needing, to_one_default
 
 EVERY: Final = (0.0, 1.0)
 
@@ -252,22 +252,18 @@ def noiseless_to_ratio(claim: Claim, _goal: Goal) -> Changes:
     return {"rise": claim["epsilon"], "fall": claim["epsilon"], "priors": any_mass(priors_of(claim.context))}
 
 
-def noiseless_to_dp(claim: Claim, _goal: Goal) -> Changes:
-    """Return no changes where the secret itself is the attribute and a prior holds every secret possible."""
+def _full_prior(claim: Claim) -> bool:
     priors = priors_of(claim.context)
-    if not every_secret(claim) or not (holds_all(priors) or not priors.listed):
-        return Refusal(
-            "a prior that holds every secret possible is needed, and the secret itself as the attribute"
-        )
-    return {}
+    return every_secret(claim) and (holds_all(priors) or not priors.listed)
 
 
-def double(claim: Claim, _goal: Goal) -> Changes:
-    """Return twice the epsilon, rounded up, for given priors or all."""
-    priors = priors_of(claim.context)
-    if priors.interval is not None and priors.interval != EVERY:
-        return Refusal("given priors, or all, are needed")
-    return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
+full_prior: Final = needing(
+    "a prior that holds every secret possible is needed, and the secret itself as the attribute", _full_prior
+)
+secret_itself: Final = needing("the secret itself as the attribute is needed", every_secret)
+stated_priors: Final = needing(
+    "given priors, or all, are needed", lambda claim: priors_of(claim.context).interval in (None, EVERY)
+)
 
 
 def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
@@ -278,18 +274,6 @@ def information_to_dp(claim: Claim, _goal: Goal) -> Changes:
     if not holds_all(priors):
         return Refusal("a prior that holds every secret possible is needed")
     return {"epsilon": above(lambda: 2 * exact(claim["epsilon"]))}
-
-
-def information_to_membership(claim: Claim, goal: Goal) -> Changes:
-    """Return the goal's facts."""
-    if priors_of(claim.context).interval not in (None, EVERY):
-        return Refusal("given priors, or all, are needed")
-    return {"events": goal.context("events")}
-
-
-def aposteriori_to_information(claim: Claim, _goal: Goal) -> Changes:
-    """Return no changes where the secret itself is the attribute."""
-    return {} if every_secret(claim) else Refusal("the secret itself as the attribute is needed")
 
 
 def information_to_distortion(claim: Claim, goal: Goal) -> Changes:

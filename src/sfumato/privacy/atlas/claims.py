@@ -403,6 +403,9 @@ Changes = Mapping[str, object] | Refusal
 
 Map = Callable[[Claim, Goal], Changes]
 
+Check = Callable[[Claim], str]
+"""From a claim to the reason why an implication refuses it, or ""."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Edge(CompactRepr):
@@ -432,7 +435,7 @@ class Edge(CompactRepr):
     basis: Basis
     tightness: Tightness = Tightness.TIGHT
     needs: str = ""
-    checks: tuple[Callable[[Claim], str], ...] = ()
+    checks: tuple[Check, ...] = ()
 
     def follow(self, claim: Claim, goal: Goal) -> Claim | Refusal:
         """Return the implied claim, or why there is none, also where a number exceeds all floats."""
@@ -487,20 +490,18 @@ def pure(claim: Claim) -> str:
     return f"delta = 0 is needed, but delta is {claim['delta']:g}" if claim.numbers.get("delta", 0.0) > 0 else ""
 
 
-def symmetric(claim: Claim) -> str:
-    """Return why a claim about pairs in one order is refused, or ""."""
+def needing(reason: str, holds: Callable[[Claim], bool]) -> Check:
+    """Return the check that refuses claims without a condition."""
+    return lambda claim: "" if holds(claim) else reason
+
+
+def _both_orders(claim: Claim) -> bool:
     relation = claim.context.get("relation")
-    one_way = isinstance(relation, Relation) and not relation.symmetric
-    return "a relation of pairs in both orders is needed" if one_way else ""
+    return not isinstance(relation, Relation) or relation.symmetric
 
 
-def everywhere(claim: Claim) -> str:
-    """Return why a claim about some pairs of secrets is refused, or ""."""
-    whole = covers("relation", claim.context["relation"], None)
-    return "" if whole else "a claim about all pairs of secrets is needed"
-
-
-def lifted(claim: Claim) -> str:
-    """Return why a claim about a family instead of a lifted relation is refused, or ""."""
-    whole = claim.context.get("family") is None
-    return "" if whole else "a claim about all distributions that couplings join is needed, not about one family"
+symmetric: Final = needing("a relation of pairs in both orders is needed", _both_orders)
+everywhere: Final = needing(
+    "a claim about all pairs of secrets is needed",
+    lambda claim: covers("relation", claim.context["relation"], None),
+)

@@ -2,342 +2,305 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from ...intervals import above, exact
-from . import belief_rules, pair_rules
-from .claims import Basis, Edge, Tightness, everywhere, lifted, number, pure, rename, same, symmetric, take
+from ..curves.curve import GaussianTradeOff
+from . import belief_rules as beliefs
+from . import pair_rules as pairs
+from .claims import (
+    Basis,
+    Check,
+    Edge,
+    Map,
+    Tightness,
+    divergence_name,
+    everywhere,
+    needing,
+    number,
+    pure,
+    rename,
+    same,
+    symmetric,
+    take,
+)
 
 DEFINITION, PROVED, PUBLISHED = Basis.DEFINITION, Basis.PROVED, Basis.PUBLISHED
+OPEN: Final = Tightness.OPEN
+
+SYMMETRIC: Final = ("the relation is symmetric", (symmetric,))
+PURE_SYMMETRIC: Final = ("delta = 0 and the relation is symmetric", (symmetric, pure))
+PURE_EVERYWHERE: Final = ("delta = 0 and all pairs of secrets are related", (everywhere, pure))
+LIFTED: Final = (
+    "the claim is about all distributions that couplings join",
+    (
+        needing(
+            "a claim about all distributions that couplings join is needed, not about one family",
+            lambda claim: claim.context.get("family") is None,
+        ),
+    ),
+)
+about_kl: Final = needing(
+    "the KL divergence is needed", lambda claim: divergence_name(claim.context["divergence"]) == "KL divergence"
+)
+at_top: Final = needing("the order inf is needed", lambda claim: math.isinf(claim["order"]))
+at_zero: Final = needing("epsilon = 0 is needed", lambda claim: claim["epsilon"] == 0)
+
+# fmt: off
+_KEYS: Final = {
+    "dp": "differential-privacy", "pdp": "probabilistic-differential-privacy", "metric": "metric-privacy",
+    "kl": "kl-privacy", "divergence": "divergence-privacy", "variation": "divergence-privacy",
+    "renyi": "renyi-privacy", "zcdp": "concentrated-privacy", "range": "bounded-range", "curve": "trade-off",
+    "ratio": "event-ratio", "positive": "positive-membership", "negative": "negative-membership",
+    "aposteriori": "aposteriori-noiseless", "distp": "distribution-privacy",
+    "xdistp": "metric-distribution-privacy", "pdistp": "probabilistic-distribution-privacy",
+    "divdistp": "divergence-distribution-privacy", "xdiv": "divergence-metric-privacy",
+    "xdivdistp": "divergence-metric-distribution-privacy",
+}
+"""The notions that names of implications abbreviate."""
+# fmt: on
+
+
+def _edge(
+    name: str,
+    map_: Map,
+    rule: str,
+    witness: str,
+    source: str,
+    basis: Basis,
+    needs: str | tuple[str, tuple[Check, ...]] = "",
+    tightness: Tightness = Tightness.TIGHT,
+) -> Edge:
+    """Return the implication between the notions of its name, with its condition in words and the checks of it."""
+    start, _, end = name.partition("-to-")
+    first, last = _KEYS.get(start.split("-")[0], start), _KEYS.get(end, end)
+    words, checks = (needs, ()) if isinstance(needs, str) else needs
+    return Edge(name, first, last or first, map_, rule, witness, source, basis, tightness, words, checks)
+
 
 # fmt: off
 ATLAS: Final[tuple[Edge, ...]] = (
     # Pairs of secrets, and metrics.
-    Edge("dp-groups", "differential-privacy", "differential-privacy", pair_rules.groups,
-         rule="epsilon becomes k epsilon, delta becomes delta (1 + e^epsilon + ... + e^((k-1) epsilon)), for pairs"
-              " that k steps join", witness="the tight mechanism of a line attains k epsilon",
-         source="Dwork and Roth, Theorem 2.2", basis=PUBLISHED,
-         needs="steps join all pairs that are to be protected"),
-    Edge("dp-weaker", "differential-privacy", "differential-privacy", pair_rules.weaker,
-         rule="a smaller epsilon' costs delta' = 1 - (1 - delta) (1 + e^epsilon') / (1 + e^epsilon); tanh(epsilon "
-              "/ 2) at 0", witness="randomised response that reveals the truth with probability delta",
-         source="Kairouz, Oh and Viswanath 2015", basis=PUBLISHED, needs="the relation is symmetric",
-         checks=(symmetric,)),
-    Edge("pdp-to-dp", "probabilistic-differential-privacy", "differential-privacy", same,
-         rule="epsilon and delta stay", witness="the truth with probability delta, and else randomised response",
-         source="Kawamoto and Murakami, section II", basis=PUBLISHED),
-    Edge("dp-to-pdp", "differential-privacy", "probabilistic-differential-privacy", pair_rules.to_probabilistic,
-         rule="for any epsilon' > epsilon, delta' = delta (1 + e^-epsilon') / (1 - e^(epsilon - epsilon')); "
-              "epsilon' is 2 epsilon unless given",
-         witness="approached by a pair of reports with ratios just above e^epsilon' (the published 2 delta / (1 - "
-                 "e^-epsilon) is larger)", source="after Kasiviswanathan and Smith, Lemma 3.3", basis=PROVED,
-         needs="the relation is symmetric", checks=(symmetric,)),
-    Edge("dp-to-metric", "differential-privacy", "metric-privacy", pair_rules.hops_to_metric,
-         rule="epsilon becomes epsilon times the most steps per unit of distance",
-         witness="the tight mechanism of a line, for the metric of hops",
-         source="Chatzikokolakis, Andrés, Bordenabe and Palamidessi 2013; Shokri, equation 9", basis=PUBLISHED,
-         needs="delta = 0, and steps join all secrets at a finite distance", checks=(pure,)),
-    Edge("metric-to-metric", "metric-privacy", "metric-privacy", pair_rules.other_metric,
-         rule="epsilon is multiplied by the largest length of a shortest way per unit of the other metric; for "
-              "claims about some pairs this is the dilation",
-         witness="the tight mechanism of a line, for a scaled metric and for a spanner",
-         source="Bordenabe, Chatzikokolakis and Palamidessi 2014; corrects Shokri, appendix C", basis=PUBLISHED,
-         needs="delta = 0, or the claim is about all pairs"),
-    Edge("metric-to-dp", "metric-privacy", "differential-privacy", pair_rules.metric_to_pairs,
-         rule="epsilon is multiplied by the largest distance of related secrets, the diameter for all",
-         witness="any mechanism whose epsilon is attained at the farthest related pair",
-         source="by the definitions", basis=DEFINITION, needs="the related secrets are at finite distances"),
+    _edge("dp-groups", pairs.groups, "epsilon becomes k epsilon, delta becomes delta (1 + e^epsilon + ... + "
+        "e^((k-1) epsilon)), for pairs that k steps join", "the tight mechanism of a line attains k epsilon",
+        "Dwork and Roth, Theorem 2.2", PUBLISHED, "steps join all pairs that are to be protected"),
+    _edge("dp-weaker", pairs.weaker, "a smaller epsilon' costs delta' = 1 - (1 - delta) (1 + e^epsilon') / (1 + "
+        "e^epsilon); tanh(epsilon / 2) at 0", "randomised response that reveals the truth with probability delta",
+        "Kairouz, Oh and Viswanath 2015", PUBLISHED, SYMMETRIC),
+    _edge("pdp-to-dp", same, "epsilon and delta stay", "the truth with probability delta, and else randomised "
+        "response", "Kawamoto and Murakami, section II", PUBLISHED),
+    _edge("dp-to-pdp", pairs.to_probabilistic, "for any epsilon' > epsilon, delta' = delta (1 + e^-epsilon') / (1 "
+        "- e^(epsilon - epsilon')); epsilon' is 2 epsilon unless given", "approached by a pair of reports with "
+        "ratios just above e^epsilon' (the published 2 delta / (1 - e^-epsilon) is larger)",
+        "after Kasiviswanathan and Smith, Lemma 3.3", PROVED, SYMMETRIC),
+    _edge("dp-to-metric", pairs.hops_to_metric, "epsilon becomes epsilon times the most steps per unit of "
+        "distance", "the tight mechanism of a line, for the metric of hops", "Chatzikokolakis, Andrés, Bordenabe "
+        "and Palamidessi 2013; Shokri, equation 9", PUBLISHED,
+        ("delta = 0, and steps join all secrets at a finite distance", (pure,))),
+    _edge("metric-to-metric", pairs.other_metric, "epsilon is multiplied by the largest length of a shortest way "
+        "per unit of the other metric; for claims about some pairs this is the dilation",
+        "the tight mechanism of a line, for a scaled metric and for a spanner", "Bordenabe, Chatzikokolakis and "
+        "Palamidessi 2014; corrects Shokri, appendix C", PUBLISHED, "delta = 0, or the claim is about all pairs"),
+    _edge("metric-to-dp", pairs.metric_to_pairs, "epsilon is multiplied by the largest distance of related "
+        "secrets, the diameter for all", "any mechanism whose epsilon is attained at the farthest related pair",
+        "by the definitions", DEFINITION, "the related secrets are at finite distances"),
     # Divergences.
-    Edge("dp-to-kl", "differential-privacy", "kl-privacy", number("epsilon", pair_rules.largest_kl),
-         rule="epsilon becomes epsilon tanh(epsilon / 2), which is less than epsilon and than epsilon^2 / 2",
-         witness="randomised response (the published min{epsilon, epsilon^2} is larger)",
-         source="sharpens Desfontaines, 2.2.1", basis=PROVED, needs="delta = 0 and the relation is symmetric",
-         checks=(symmetric, pure)),
-    Edge("dp-to-divergence", "differential-privacy", "divergence-privacy", pair_rules.to_divergence,
-         rule="the mean (f(e^epsilon) + e^epsilon f(e^-epsilon)) / (1 + e^epsilon) of the generator: tanh(epsilon "
-              "/ 2) for total variation, 4 sinh^2(epsilon / 2) for chi-square", witness="randomised response",
-         source="after Barthe and Olmedo 2013", basis=PROVED, needs="delta = 0 and the relation is symmetric",
-         checks=(symmetric, pure)),
-    Edge("kl-to-dp", "kl-privacy", "differential-privacy", pair_rules.to_variation,
-         rule="epsilon = 0 and delta = min(sqrt(epsilon / 2), sqrt(1 - e^-epsilon))",
-         witness="the factor 1/2 is right for small epsilon (the published sqrt(2 epsilon) is twice as large)",
-         source="Pinsker; Bretagnolle and Huber; corrects Desfontaines, 2.2.1", basis=PUBLISHED,
-         tightness=Tightness.OPEN),
-    Edge("divergence-to-dp", "divergence-privacy", "differential-privacy", pair_rules.to_variation,
-         rule="epsilon = 0 and delta a bound of the total variation: for chi-square x it is sqrt(x) / 2 up to x = "
-              "1 and x / (1 + x) above, for the squared Hellinger distance x it is sqrt(x (2 - x))",
-         witness="two reports (for KL see kl-to-dp)", source="Pinsker; Le Cam; Tsybakov 2009, section 2.4",
-         basis=PUBLISHED),
-    Edge("dp-to-variation", "differential-privacy", "divergence-privacy", pair_rules.as_variation,
-         rule="at epsilon = 0 the delta is the total variation", witness="every mechanism",
-         source="by the definitions", basis=DEFINITION, needs="epsilon = 0"),
-    Edge("kl-to-divergence", "kl-privacy", "divergence-privacy", pair_rules.kl_as_divergence,
-         rule="KL privacy is divergence privacy for the KL divergence", witness="every mechanism",
-         source="Barthe and Olmedo 2013", basis=DEFINITION),
-    Edge("divergence-to-kl", "divergence-privacy", "kl-privacy", pair_rules.divergence_as_kl,
-         rule="divergence privacy for the KL divergence is KL privacy", witness="every mechanism",
-         source="Barthe and Olmedo 2013", basis=DEFINITION, needs="the divergence is KL"),
+    _edge("dp-to-kl", number("epsilon", pairs.largest_kl), "epsilon becomes epsilon tanh(epsilon / 2), which is "
+        "less than epsilon and than epsilon^2 / 2", "randomised response (the published min{epsilon, epsilon^2} "
+        "is larger)", "sharpens Desfontaines, 2.2.1", PROVED, PURE_SYMMETRIC),
+    _edge("dp-to-divergence", pairs.to_divergence, "the mean (f(e^epsilon) + e^epsilon f(e^-epsilon)) / (1 + "
+        "e^epsilon) of the generator: tanh(epsilon / 2) for total variation, 4 sinh^2(epsilon / 2) for chi-square",
+        "randomised response", "after Barthe and Olmedo 2013", PROVED, PURE_SYMMETRIC),
+    _edge("kl-to-dp", pairs.to_variation, "epsilon = 0 and delta = min(sqrt(epsilon / 2), sqrt(1 - e^-epsilon))",
+        "the factor 1/2 is right for small epsilon (the published sqrt(2 epsilon) is twice as large)",
+        "Pinsker; Bretagnolle and Huber; corrects Desfontaines, 2.2.1", PUBLISHED, tightness=OPEN),
+    _edge("divergence-to-dp", pairs.to_variation, "epsilon = 0 and delta a bound of the total variation: for "
+        "chi-square x it is sqrt(x) / 2 up to x = 1 and x / (1 + x) above, for the squared Hellinger distance x "
+        "it is sqrt(x (2 - x))", "two reports (for KL see kl-to-dp)", "Pinsker; Le Cam; Tsybakov 2009, section "
+        "2.4", PUBLISHED),
+    _edge("dp-to-variation", pairs.as_divergence("total variation", "delta"), "at epsilon = 0 the delta is the "
+        "total variation", "every mechanism", "by the definitions", DEFINITION, ("epsilon = 0", (at_zero,))),
+    _edge("kl-to-divergence", pairs.as_divergence("KL divergence", "epsilon"), "KL privacy is divergence privacy "
+        "for the KL divergence", "every mechanism", "Barthe and Olmedo 2013", DEFINITION),
+    _edge("divergence-to-kl", same, "divergence privacy for the KL divergence is KL privacy", "every mechanism",
+        "Barthe and Olmedo 2013", DEFINITION, ("the divergence is KL", (about_kl,))),
     # Rényi, zero-concentrated and range-bounded privacy.
-    Edge("dp-to-renyi", "differential-privacy", "renyi-privacy", pair_rules.to_renyi,
-         rule="ln((e^(a epsilon) + e^((1 - a) epsilon)) / (1 + e^epsilon)) / (a - 1) for the order a",
-         witness="randomised response", source="Mironov 2017 (randomised response)", basis=PUBLISHED,
-         needs="delta = 0 and the relation is symmetric", checks=(symmetric, pure)),
-    Edge("renyi-orders", "renyi-privacy", "renyi-privacy", pair_rules.smaller_order,
-         rule="epsilon stays for smaller orders",
-         witness="a report that either secret produces alone with the same probability",
-         source="van Erven and Harremoës 2014, Theorem 3", basis=PUBLISHED),
-    Edge("renyi-inf-to-dp", "renyi-privacy", "differential-privacy", pair_rules.top_order,
-         rule="the divergence of order inf is the epsilon", witness="every mechanism",
-         source="by the definitions", basis=DEFINITION, needs="the order is inf"),
-    Edge("renyi-to-kl", "renyi-privacy", "kl-privacy", same,
-         rule="epsilon stays, since the KL divergence is that of order 1", witness="every mechanism at order 1",
-         source="van Erven and Harremoës 2014, Theorems 3 and 5", basis=PUBLISHED),
-    Edge("renyi-to-dp", "renyi-privacy", "differential-privacy", pair_rules.renyi_to_dp,
-         rule="epsilon + ln(1 - 1/a) - (ln delta + ln a) / (a - 1) for the order a, at any delta above 0",
-         witness="within ln 2 / (a - 1) or so of numerical optima",
-         source="Canonne, Kamath and Steinke 2020, Proposition 12", basis=PUBLISHED, tightness=Tightness.OPEN),
-    Edge("dp-to-zcdp", "differential-privacy", "concentrated-privacy", number("rho", pair_rules.largest_kl),
-         rule="rho = epsilon tanh(epsilon / 2) <= epsilon^2 / 2",
-         witness="randomised response, as the order falls to 1",
-         source="sharpens Bun and Steinke 2016, Proposition 1.4", basis=PROVED,
-         needs="delta = 0 and the relation is symmetric", checks=(symmetric, pure)),
-    Edge("zcdp-to-renyi", "concentrated-privacy", "renyi-privacy", pair_rules.concentrated_to_renyi,
-         rule="epsilon = a rho for the order a", witness="normal noise", source="by the definitions",
-         basis=DEFINITION),
-    Edge("zcdp-to-kl", "concentrated-privacy", "kl-privacy", rename("rho", "epsilon"),
-         rule="epsilon = rho, as the order falls to 1", witness="normal noise", source="Bun and Steinke 2016",
-         basis=PUBLISHED),
-    Edge("zcdp-to-dp", "concentrated-privacy", "differential-privacy", pair_rules.concentrated_to_dp,
-         rule="the least over orders of what Rényi privacy gives, at most rho + 2 sqrt(rho ln(1 / delta))",
-         witness="for normal noise the curve of Gaussian privacy is smaller",
-         source="Bun and Steinke 2016, Proposition 1.3; Canonne, Kamath and Steinke 2020", basis=PUBLISHED,
-         tightness=Tightness.OPEN),
-    Edge("range-to-dp", "bounded-range", "differential-privacy", rename("eta", "epsilon"),
-         rule="epsilon = eta", witness="approached by two reports with ratios near e^eta and near 1",
-         source="Durfee and Rogers 2019", basis=PUBLISHED),
-    Edge("dp-to-range", "differential-privacy", "bounded-range",
-         number("eta", lambda claim: above(lambda: 2 * exact(claim["epsilon"]))),
-         rule="eta = 2 epsilon", witness="randomised response", source="Durfee and Rogers 2019", basis=PUBLISHED,
-         needs="delta = 0 and the relation is symmetric", checks=(symmetric, pure)),
-    Edge("range-to-zcdp", "bounded-range", "concentrated-privacy",
-         number("rho", lambda claim: above(lambda: exact(claim["eta"]) ** 2 / 8)),
-         rule="rho = eta^2 / 8", witness="the factor 1/8 is right for small eta", source="Cesar and Rogers 2021",
-         basis=PUBLISHED, tightness=Tightness.OPEN),
+    _edge("dp-to-renyi", pairs.to_renyi, "ln((e^(a epsilon) + e^((1 - a) epsilon)) / (1 + e^epsilon)) / (a - 1) "
+        "for the order a", "randomised response", "Mironov 2017 (randomised response)", PUBLISHED, PURE_SYMMETRIC),
+    _edge("renyi-orders", pairs.smaller_order, "epsilon stays for smaller orders",
+        "a report that either secret produces alone with the same probability", "van Erven and Harremoës 2014, "
+        "Theorem 3", PUBLISHED),
+    _edge("renyi-inf-to-dp", same, "the divergence of order inf is the epsilon", "every mechanism",
+        "by the definitions", DEFINITION, ("the order is inf", (at_top,))),
+    _edge("renyi-to-kl", same, "epsilon stays, since the KL divergence is that of order 1",
+        "every mechanism at order 1", "van Erven and Harremoës 2014, Theorems 3 and 5", PUBLISHED),
+    _edge("renyi-to-dp", pairs.renyi_to_dp, "epsilon + ln(1 - 1/a) - (ln delta + ln a) / (a - 1) for the order a, "
+        "at any delta above 0", "within ln 2 / (a - 1) or so of numerical optima",
+        "Canonne, Kamath and Steinke 2020, Proposition 12", PUBLISHED, tightness=OPEN),
+    _edge("dp-to-zcdp", number("rho", pairs.largest_kl), "rho = epsilon tanh(epsilon / 2) <= epsilon^2 / 2",
+        "randomised response, as the order falls to 1", "sharpens Bun and Steinke 2016, Proposition 1.4", PROVED,
+        PURE_SYMMETRIC),
+    _edge("zcdp-to-renyi", pairs.concentrated_to_renyi, "epsilon = a rho for the order a", "normal noise",
+        "by the definitions", DEFINITION),
+    _edge("zcdp-to-kl", rename("rho", "epsilon"), "epsilon = rho, as the order falls to 1", "normal noise",
+        "Bun and Steinke 2016", PUBLISHED),
+    _edge("zcdp-to-dp", pairs.concentrated_to_dp, "the least over orders of what Rényi privacy gives, at most rho "
+        "+ 2 sqrt(rho ln(1 / delta))", "for normal noise the curve of Gaussian privacy is smaller",
+        "Bun and Steinke 2016, Proposition 1.3; Canonne, Kamath and Steinke 2020", PUBLISHED,
+        tightness=OPEN),
+    _edge("range-to-dp", rename("eta", "epsilon"), "epsilon = eta", "approached by two reports with ratios near "
+        "e^eta and near 1", "Durfee and Rogers 2019", PUBLISHED),
+    _edge("dp-to-range", number("eta", lambda claim: above(lambda: 2 * exact(claim["epsilon"]))),
+        "eta = 2 epsilon", "randomised response", "Durfee and Rogers 2019", PUBLISHED, PURE_SYMMETRIC),
+    _edge("range-to-zcdp", number("rho", lambda claim: above(lambda: exact(claim["eta"]) ** 2 / 8)),
+        "rho = eta^2 / 8", "the factor 1/8 is right for small eta", "Cesar and Rogers 2021", PUBLISHED,
+        tightness=OPEN),
     # Trade-off curves and Gaussian privacy.
-    Edge("dp-to-curve", "differential-privacy", "trade-off", pair_rules.to_curve,
-         rule="the curve max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))",
-         witness="randomised response that reveals the truth with probability delta",
-         source="Wasserman and Zhou 2010, Theorem 2.4; Dong, Roth and Su 2022, Proposition 2.5", basis=PUBLISHED,
-         needs="the relation is symmetric", checks=(symmetric,)),
-    Edge("curve-to-dp", "trade-off", "differential-privacy", pair_rules.curve_to_dp,
-         rule="delta(epsilon) = max over a of 1 - f(a) - e^epsilon a, at epsilon 0 unless given, as floating point"
-              " computes it with its rounding added; for Laplace noise shifted by x it is 1 - e^((epsilon - x) / "
-              "2), and 0 from x on", witness="the pair whose curve it is",
-         source="Dong, Roth and Su 2022, Proposition 2.12", basis=PUBLISHED,
-         needs="the curve is that of a pair or of Laplace noise"),
-    Edge("curve-to-gaussian", "trade-off", "gaussian", pair_rules.curve_to_gaussian,
-         rule="a normal curve is Gaussian privacy", witness="normal noise",
-         source="Dong, Roth and Su 2022, Definition 2.6", basis=DEFINITION, needs="the curve is normal"),
-    Edge("gaussian-to-curve", "gaussian", "trade-off", pair_rules.gaussian_to_curve,
-         rule="the curve Phi(Phi^-1(1 - a) - mu)", witness="normal noise",
-         source="Dong, Roth and Su 2022, Definition 2.6", basis=DEFINITION),
-    Edge("dp-to-gaussian", "differential-privacy", "gaussian", pair_rules.dp_to_gaussian,
-         rule="mu = 2 Phi^-1(e^epsilon / (1 + e^epsilon))", witness="randomised response",
-         source="after Dong, Roth and Su 2022, Proposition 2.5", basis=PROVED,
-         needs="delta = 0 and the relation is symmetric", checks=(symmetric, pure)),
-    Edge("gaussian-to-dp", "gaussian", "differential-privacy", pair_rules.gaussian_to_dp,
-         rule="delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), at epsilon 0 unless "
-              "given", witness="normal noise",
-         source="Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 2.13", basis=PUBLISHED),
-    Edge("gaussian-to-zcdp", "gaussian", "concentrated-privacy",
-         number("rho", lambda claim: above(lambda: exact(claim["mu"]) ** 2 / 2)),
-         rule="rho = mu^2 / 2", witness="normal noise",
-         source="Bun and Steinke 2016; Dong, Roth and Su 2022, Corollary B.6", basis=PUBLISHED),
+    _edge("dp-to-curve", pairs.to_curve, "the curve max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))",
+        "randomised response that reveals the truth with probability delta", "Wasserman and Zhou 2010, Theorem "
+        "2.4; Dong, Roth and Su 2022, Proposition 2.5", PUBLISHED, SYMMETRIC),
+    _edge("curve-to-dp", pairs.curve_to_dp, "delta(epsilon) = max over a of 1 - f(a) - e^epsilon a, at epsilon 0 "
+        "unless given, as floating point computes it with its rounding added; for Laplace noise shifted by x it "
+        "is 1 - e^((epsilon - x) / 2), and 0 from x on", "the pair whose curve it is",
+        "Dong, Roth and Su 2022, Proposition 2.12", PUBLISHED, "the curve is that of a pair or of Laplace noise"),
+    _edge("curve-to-gaussian", pairs.curve_to_gaussian, "a normal curve is Gaussian privacy", "normal noise",
+        "Dong, Roth and Su 2022, Definition 2.6", DEFINITION, "the curve is normal"),
+    _edge("gaussian-to-curve", lambda claim, _goal: {"curve": GaussianTradeOff(claim["mu"])},
+        "the curve Phi(Phi^-1(1 - a) - mu)", "normal noise", "Dong, Roth and Su 2022, Definition 2.6", DEFINITION),
+    _edge("dp-to-gaussian", pairs.dp_to_gaussian, "mu = 2 Phi^-1(e^epsilon / (1 + e^epsilon))",
+        "randomised response", "after Dong, Roth and Su 2022, Proposition 2.5", PROVED, PURE_SYMMETRIC),
+    _edge("gaussian-to-dp", pairs.gaussian_to_dp, "delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 "
+        "- epsilon/mu), at epsilon 0 unless given", "normal noise", "Balle and Wang 2018, Theorem 8; Dong, Roth "
+        "and Su 2022, Corollary 2.13", PUBLISHED),
+    _edge("gaussian-to-zcdp", number("rho", lambda claim: above(lambda: exact(claim["mu"]) ** 2 / 2)),
+        "rho = mu^2 / 2", "normal noise", "Bun and Steinke 2016; Dong, Roth and Su 2022, Corollary B.6",
+        PUBLISHED),
     # The probability of a fact before and after a report.
-    Edge("dp-to-indistinguishable", "differential-privacy", "indistinguishable", same,
-         rule="epsilon stays", witness="every mechanism", source="Desfontaines, Proposition 1", basis=PUBLISHED,
-         needs="delta = 0 and the relation is symmetric", checks=(symmetric, pure)),
-    Edge("indistinguishable-to-dp", "indistinguishable", "differential-privacy", same,
-         rule="epsilon stays", witness="every mechanism", source="Desfontaines, Proposition 1", basis=PUBLISHED),
-    Edge("dp-to-ratio", "differential-privacy", "event-ratio", belief_rules.dp_to_ratio,
-         rule="rise and fall are at most epsilon, for any priors and facts",
-         witness="randomised response between two secrets", source="after Desfontaines, 2.2.6", basis=PROVED,
-         needs="delta = 0 and all pairs of secrets are related", checks=(everywhere, pure)),
-    Edge("ratio-to-dp", "event-ratio", "differential-privacy", belief_rules.ratio_to_dp,
-         rule="epsilon is the smaller of rise and fall", witness="randomised response between two secrets",
-         source="priors on two secrets", basis=PROVED,
-         needs="the claim is against every prior and about every single secret"),
-    Edge("ratio-to-positive", "event-ratio", "positive-membership", belief_rules.ratio_to_membership("rise"),
-         rule="ln max(e^r / (1 + a (e^r - 1)), 1 + b (e^r - 1)) for r = rise and facts of probability a to b; "
-              "ln((1 + e^r) / 2) at one half", witness="the report with the largest ratio",
-         source="Tramèr et al. 2015", basis=PROVED),
-    Edge("ratio-to-negative", "event-ratio", "negative-membership", belief_rules.ratio_to_membership("fall"),
-         rule="the same with fall for rise, 1 - b for a and 1 - a for b",
-         witness="the report with the least ratio", source="after Tramèr et al. 2015", basis=PROVED),
-    Edge("ratio-to-membership", "event-ratio", "membership", belief_rules.ratio_to_membership("rise", "fall"),
-         rule="the larger of the positive and the negative epsilon",
-         witness="the report with the largest or the least ratio", source="after Tramèr et al. 2015",
-         basis=PROVED),
-    Edge("positive-to-ratio", "positive-membership", "event-ratio", belief_rules.membership_to_ratio("rise"),
-         rule="e^rise <= min(e^epsilon (1 - a) / (1 - a e^epsilon), (e^epsilon + b - 1) / b) for facts of "
-              "probability a to b; fall stays unknown", witness="the report with the largest ratio",
-         source="Tramèr et al. 2015", basis=PROVED),
-    Edge("negative-to-ratio", "negative-membership", "event-ratio", belief_rules.membership_to_ratio("fall"),
-         rule="the same for fall, with 1 - b for a and 1 - a for b; rise stays unknown",
-         witness="the report with the least ratio", source="after Tramèr et al. 2015", basis=PROVED),
-    Edge("membership-to-ratio", "membership", "event-ratio", belief_rules.membership_to_ratio("rise", "fall"),
-         rule="both, as for positive and negative membership privacy",
-         witness="the report with the largest or the least ratio", source="after Tramèr et al. 2015",
-         basis=PROVED),
-    Edge("membership-to-positive", "membership", "positive-membership", same,
-         rule="epsilon stays", witness="one of its halves", source="Desfontaines, 2.2.6", basis=DEFINITION),
-    Edge("membership-to-negative", "membership", "negative-membership", same,
-         rule="epsilon stays", witness="one of its halves", source="Desfontaines, 2.2.6", basis=DEFINITION),
-    Edge("positive-to-adversarial", "positive-membership", "adversarial", same,
-         rule="epsilon stays, delta = 0", witness="facts of small prior probability",
-         source="Desfontaines, 2.2.6", basis=DEFINITION),
-    Edge("ratio-to-adversarial", "event-ratio", "adversarial", belief_rules.ratio_to_adversarial,
-         rule="delta = (sqrt(e^rise) - sqrt(e^epsilon))^2 / (e^rise - 1) over all probabilities of the fact, or "
-              "less over some", witness="the report with the largest ratio, at one prior probability",
-         source="derived", basis=PROVED),
-    Edge("adversarial-to-ratio", "adversarial", "event-ratio", belief_rules.adversarial_to_ratio,
-         rule="e^(rise / 2) = (e^(epsilon / 2) + sqrt(delta (e^epsilon - 1 + delta))) / (1 - delta) over all "
-              "probabilities of the fact; fall stays unknown", witness="the report with the largest ratio",
-         source="derived", basis=PROVED),
-    Edge("noiseless-to-ratio", "noiseless", "event-ratio", belief_rules.noiseless_to_ratio,
-         rule="rise and fall are at most epsilon", witness="attributes of two values", source="derived",
-         basis=PROVED),
+    _edge("dp-to-indistinguishable", same, "epsilon stays", "every mechanism", "Desfontaines, Proposition 1",
+        PUBLISHED, PURE_SYMMETRIC),
+    _edge("indistinguishable-to-dp", same, "epsilon stays", "every mechanism", "Desfontaines, Proposition 1",
+        PUBLISHED),
+    _edge("dp-to-ratio", beliefs.dp_to_ratio, "rise and fall are at most epsilon, for any priors and facts",
+        "randomised response between two secrets", "after Desfontaines, 2.2.6", PROVED, PURE_EVERYWHERE),
+    _edge("ratio-to-dp", beliefs.ratio_to_dp, "epsilon is the smaller of rise and fall",
+        "randomised response between two secrets", "priors on two secrets", PROVED,
+        "the claim is against every prior and about every single secret"),
+    _edge("ratio-to-positive", beliefs.ratio_to_membership("rise"), "ln max(e^r / (1 + a (e^r - 1)), 1 + b (e^r - "
+        "1)) for r = rise and facts of probability a to b; ln((1 + e^r) / 2) at one half",
+        "the report with the largest ratio", "Tramèr et al. 2015", PROVED),
+    _edge("ratio-to-negative", beliefs.ratio_to_membership("fall"), "the same with fall for rise, 1 - b for a and "
+        "1 - a for b", "the report with the least ratio", "after Tramèr et al. 2015", PROVED),
+    _edge("ratio-to-membership", beliefs.ratio_to_membership("rise", "fall"), "the larger of the positive and the "
+        "negative epsilon", "the report with the largest or the least ratio", "after Tramèr et al. 2015", PROVED),
+    _edge("positive-to-ratio", beliefs.membership_to_ratio("rise"), "e^rise <= min(e^epsilon (1 - a) / (1 - a "
+        "e^epsilon), (e^epsilon + b - 1) / b) for facts of probability a to b; fall stays unknown",
+        "the report with the largest ratio", "Tramèr et al. 2015", PROVED),
+    _edge("negative-to-ratio", beliefs.membership_to_ratio("fall"), "the same for fall, with 1 - b for a and 1 - "
+        "a for b; rise stays unknown", "the report with the least ratio", "after Tramèr et al. 2015", PROVED),
+    _edge("membership-to-ratio", beliefs.membership_to_ratio("rise", "fall"), "both, as for positive and negative "
+        "membership privacy", "the report with the largest or the least ratio", "after Tramèr et al. 2015",
+        PROVED),
+    _edge("membership-to-positive", same, "epsilon stays", "one of its halves", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("membership-to-negative", same, "epsilon stays", "one of its halves", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("positive-to-adversarial", same, "epsilon stays, delta = 0", "facts of small prior probability",
+        "Desfontaines, 2.2.6", DEFINITION),
+    _edge("ratio-to-adversarial", beliefs.ratio_to_adversarial, "delta = (sqrt(e^rise) - sqrt(e^epsilon))^2 / "
+        "(e^rise - 1) over all probabilities of the fact, or less over some", "the report with the largest ratio, "
+        "at one prior probability", "derived", PROVED),
+    _edge("adversarial-to-ratio", beliefs.adversarial_to_ratio, "e^(rise / 2) = (e^(epsilon / 2) + sqrt(delta "
+        "(e^epsilon - 1 + delta))) / (1 - delta) over all probabilities of the fact; fall stays unknown",
+        "the report with the largest ratio", "derived", PROVED),
+    _edge("noiseless-to-ratio", beliefs.noiseless_to_ratio, "rise and fall are at most epsilon",
+        "attributes of two values", "derived", PROVED),
     # Attackers who know the prior.
-    Edge("dp-to-noiseless", "differential-privacy", "noiseless", take("priors", "events"),
-         rule="epsilon stays, for any priors and attribute", witness="randomised response between two secrets",
-         source="Desfontaines, 2.2.6", basis=PROVED, needs="delta = 0 and all pairs of secrets are related",
-         checks=(everywhere, pure)),
-    Edge("noiseless-to-dp", "noiseless", "differential-privacy", belief_rules.noiseless_to_dp,
-         rule="epsilon stays", witness="every mechanism", source="by the definitions", basis=PROVED,
-         needs="the attribute is the secret itself and a prior holds every secret possible"),
-    Edge("noiseless-to-aposteriori", "noiseless", "aposteriori-noiseless", same,
-         rule="epsilon stays", witness="approached with values of small probability", source="derived",
-         basis=PROVED),
-    Edge("aposteriori-to-noiseless", "aposteriori-noiseless", "noiseless", belief_rules.double,
-         rule="epsilon is doubled",
-         witness="approached with two values of small probability, one more and one less likely than the rest",
-         source="derived", basis=PROVED, needs="the priors are given, or all"),
-    Edge("aposteriori-to-membership", "aposteriori-noiseless", "membership", same,
-         rule="epsilon stays", witness="every mechanism", source="derived", basis=PROVED),
-    Edge("membership-to-aposteriori", "membership", "aposteriori-noiseless", same,
-         rule="epsilon stays", witness="every mechanism", source="derived", basis=PROVED),
-    Edge("noiseless-to-inferential", "noiseless", "inferential", same,
-         rule="epsilon stays", witness="every mechanism", source="Ghosh and Kleinberg 2017", basis=DEFINITION),
-    Edge("inferential-to-noiseless", "inferential", "noiseless", same,
-         rule="epsilon stays", witness="every mechanism", source="Ghosh and Kleinberg 2017", basis=DEFINITION),
-    Edge("noiseless-to-identity", "noiseless", "identity", same,
-         rule="epsilon stays", witness="every mechanism", source="Desfontaines, 2.2.6", basis=DEFINITION),
-    Edge("identity-to-noiseless", "identity", "noiseless", same,
-         rule="epsilon stays", witness="every mechanism", source="Desfontaines, 2.2.6", basis=DEFINITION),
-    Edge("dp-to-information", "differential-privacy", "information", take("priors"),
-         rule="epsilon stays, for any priors", witness="approached with a prior near a point mass",
-         source="du Pin Calmon and Fawaz 2012", basis=PROVED,
-         needs="delta = 0 and all pairs of secrets are related", checks=(everywhere, pure)),
-    Edge("information-to-dp", "information", "differential-privacy", belief_rules.information_to_dp,
-         rule="epsilon is doubled; it stays if the claim is against every prior",
-         witness="approached with two secrets of small probability, one more and one less likely to report it "
-                 "than the rest", source="du Pin Calmon and Fawaz 2012", basis=PUBLISHED,
-         needs="a prior holds every secret possible"),
-    Edge("information-to-membership", "information", "membership", belief_rules.information_to_membership,
-         rule="epsilon stays, for any facts", witness="single secrets", source="derived", basis=PROVED,
-         needs="the priors are given, or all"),
-    Edge("aposteriori-to-information", "aposteriori-noiseless", "information",
-         belief_rules.aposteriori_to_information,
-         rule="epsilon stays", witness="every mechanism", source="by the definitions", basis=DEFINITION,
-         needs="the attribute is the secret itself"),
-    Edge("information-to-distortion", "information", "distortion", belief_rules.information_to_distortion,
-         rule="the error is e^-epsilon times the error of the best blind guess", witness="right for epsilon = 0",
-         source="derived", basis=PROVED, needs="the prior is covered by the claim", tightness=Tightness.OPEN),
+    _edge("dp-to-noiseless", take("priors", "events"), "epsilon stays, for any priors and attribute",
+        "randomised response between two secrets", "Desfontaines, 2.2.6", PROVED, PURE_EVERYWHERE),
+    _edge("noiseless-to-dp", same, "epsilon stays", "every mechanism", "by the definitions", PROVED,
+        ("the attribute is the secret itself and a prior holds every secret possible", (beliefs.full_prior,))),
+    _edge("noiseless-to-aposteriori", same, "epsilon stays", "approached with values of small probability",
+        "derived", PROVED),
+    _edge("aposteriori-to-noiseless", number("epsilon", lambda claim: above(lambda: 2 * exact(claim["epsilon"]))),
+        "epsilon is doubled", "approached with two values of small probability, one more and one less likely than "
+        "the rest", "derived", PROVED, ("the priors are given, or all", (beliefs.stated_priors,))),
+    _edge("aposteriori-to-membership", same, "epsilon stays", "every mechanism", "derived", PROVED),
+    _edge("membership-to-aposteriori", same, "epsilon stays", "every mechanism", "derived", PROVED),
+    _edge("noiseless-to-inferential", same, "epsilon stays", "every mechanism", "Ghosh and Kleinberg 2017",
+        DEFINITION),
+    _edge("inferential-to-noiseless", same, "epsilon stays", "every mechanism", "Ghosh and Kleinberg 2017",
+        DEFINITION),
+    _edge("noiseless-to-identity", same, "epsilon stays", "every mechanism", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("identity-to-noiseless", same, "epsilon stays", "every mechanism", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("dp-to-information", take("priors"), "epsilon stays, for any priors", "approached with a prior near a "
+        "point mass", "du Pin Calmon and Fawaz 2012", PROVED, PURE_EVERYWHERE),
+    _edge("information-to-dp", beliefs.information_to_dp, "epsilon is doubled; it stays if the claim is against "
+        "every prior", "approached with two secrets of small probability, one more and one less likely to report "
+        "it than the rest", "du Pin Calmon and Fawaz 2012", PUBLISHED, "a prior holds every secret possible"),
+    _edge("information-to-membership", take("events"), "epsilon stays, for any facts", "single secrets", "derived",
+        PROVED, ("the priors are given, or all", (beliefs.stated_priors,))),
+    _edge("aposteriori-to-information", same, "epsilon stays", "every mechanism", "by the definitions", DEFINITION,
+        ("the attribute is the secret itself", (beliefs.secret_itself,))),
+    _edge("information-to-distortion", beliefs.information_to_distortion, "the error is e^-epsilon times the "
+        "error of the best blind guess", "right for epsilon = 0", "derived", PROVED,
+        "the prior is covered by the claim", tightness=OPEN),
     # What one record changes.
-    Edge("noiseless-to-pufferfish", "noiseless", "pufferfish", rename("events", "rivals"),
-         rule="epsilon stays, with the values of the attribute as rivals", witness="every mechanism",
-         source="Desfontaines, 2.2.6", basis=DEFINITION),
-    Edge("pufferfish-to-noiseless", "pufferfish", "noiseless", belief_rules.pufferfish_to_noiseless,
-         rule="epsilon stays", witness="every mechanism", source="Desfontaines, 2.2.6", basis=DEFINITION,
-         needs="the rivals are the values of an attribute, or facts and their opposites"),
-    Edge("distp-to-pufferfish", "distribution-privacy", "pufferfish", belief_rules.distribution_to_pufferfish,
-         rule="epsilon stays: conditioned beliefs are distributions of secrets", witness="point masses",
-         source="Desfontaines, 2.2.6; Kifer and Machanavajjhala 2014", basis=PROVED,
-         needs="delta = 0 and the claim is about all distributions", checks=(pure,)),
-    Edge("dp-to-semantic", "differential-privacy", "semantic", belief_rules.dp_to_semantic,
-         rule="tanh(epsilon / 4) for defaults where any two secrets are related, else tanh(epsilon / 2); the "
-              "published e^epsilon - 1 is larger",
-         witness="randomised response, for a default and for a map that exchanges two secrets",
-         source="sharpens Kasiviswanathan and Smith 2014", basis=PROVED,
-         needs="delta = 0, and any two secrets, or every secret and its image, are related", checks=(pure,)),
-    Edge("semantic-to-dp", "semantic", "differential-privacy", belief_rules.semantic_to_dp,
-         rule="4 artanh(epsilon), for any two secrets where every default is meant, else for every secret and its "
-              "image (the published 2 artanh(2 epsilon) is larger)",
-         witness="a map of two secrets to one of them", source="derived; compare arXiv 1911.00761", basis=PROVED,
-         needs="every default is meant; or the maps take every secret that they reach, and its image may make all "
-               "reports of a secret"),
-    Edge("dp-to-causal", "differential-privacy", "causal", belief_rules.dp_to_causal,
-         rule="epsilon stays, for any priors", witness="point masses", source="Desfontaines, definition 34",
-         basis=PROVED,
-         needs="delta = 0 and all secrets that one intervention makes of the same secret are related",
-         checks=(pure,)),
-    Edge("causal-to-dp", "causal", "differential-privacy", belief_rules.causal_to_dp,
-         rule="epsilon stays, for the pairs that interventions make", witness="point masses",
-         source="Desfontaines, definition 34", basis=PROVED, needs="the claim is against every prior"),
+    _edge("noiseless-to-pufferfish", rename("events", "rivals"), "epsilon stays, with the values of the attribute "
+        "as rivals", "every mechanism", "Desfontaines, 2.2.6", DEFINITION),
+    _edge("pufferfish-to-noiseless", beliefs.pufferfish_to_noiseless, "epsilon stays", "every mechanism",
+        "Desfontaines, 2.2.6", DEFINITION, "the rivals are the values of an attribute, or facts and their "
+        "opposites"),
+    _edge("distp-to-pufferfish", beliefs.distribution_to_pufferfish, "epsilon stays: conditioned beliefs are "
+        "distributions of secrets", "point masses", "Desfontaines, 2.2.6; Kifer and Machanavajjhala 2014", PROVED,
+        ("delta = 0 and the claim is about all distributions", (pure,))),
+    _edge("dp-to-semantic", beliefs.dp_to_semantic, "tanh(epsilon / 4) for defaults where any two secrets are "
+        "related, else tanh(epsilon / 2); the published e^epsilon - 1 is larger",
+        "randomised response, for a default and for a map that exchanges two secrets",
+        "sharpens Kasiviswanathan and Smith 2014", PROVED,
+        ("delta = 0, and any two secrets, or every secret and its image, are related", (pure,))),
+    _edge("semantic-to-dp", beliefs.semantic_to_dp, "4 artanh(epsilon), for any two secrets where every default "
+        "is meant, else for every secret and its image (the published 2 artanh(2 epsilon) is larger)",
+        "a map of two secrets to one of them", "derived; compare arXiv 1911.00761", PROVED,
+        "every default is meant; or the maps take every secret that they reach, and its image may make all "
+        "reports of a secret"),
+    _edge("dp-to-causal", beliefs.dp_to_causal, "epsilon stays, for any priors", "point masses",
+        "Desfontaines, definition 34", PROVED,
+        ("delta = 0 and all secrets that one intervention makes of the same secret are related", (pure,))),
+    _edge("causal-to-dp", beliefs.causal_to_dp, "epsilon stays, for the pairs that interventions make",
+        "point masses", "Desfontaines, definition 34", PROVED, "the claim is against every prior"),
     # Distributions of secrets: couplings and point masses.
-    Edge("dp-to-distp", "differential-privacy", "distribution-privacy", pair_rules.to_lifting,
-         rule="epsilon and delta stay, for all distributions that a coupling within the relation joins",
-         witness="point masses (the published factor |Phi| on delta is unnecessary)",
-         source="sharpens Kawamoto and Murakami, section V", basis=PROVED),
-    Edge("distp-to-dp", "distribution-privacy", "differential-privacy", same,
-         rule="epsilon and delta stay",
-         witness="the point masses of two secrets are distributions, and one coupling joins them",
-         source="Kawamoto and Murakami, section V", basis=PROVED,
-         needs="the claim is about all distributions that couplings join", checks=(lifted,)),
-    Edge("metric-to-xdistp", "metric-privacy", "metric-distribution-privacy", pair_rules.to_transport,
-         rule="epsilon and delta stay, for the Wasserstein distance of order inf", witness="point masses",
-         source="sharpens Kawamoto and Murakami, section V, in delta", basis=PROVED,
-         needs="the claim is about all pairs"),
-    Edge("xdistp-to-metric", "metric-distribution-privacy", "metric-privacy", same,
-         rule="epsilon and delta stay, since point masses are as far apart as their secrets",
-         witness="the point masses of two secrets are distributions, and one coupling joins them",
-         source="by the definitions", basis=PROVED),
-    Edge("xdistp-orders", "metric-distribution-privacy", "metric-distribution-privacy", pair_rules.larger_order,
-         rule="epsilon stays for larger orders, whose distances are larger", witness="point masses",
-         source="by Jensen's inequality", basis=PROVED),
-    Edge("xdistp-to-distp", "metric-distribution-privacy", "distribution-privacy", pair_rules.metric_to_pairs,
-         rule="epsilon is multiplied by the largest distance of related secrets", witness="point masses",
-         source="by the definitions", basis=PROVED, needs="the related secrets are at finite distances"),
-    Edge("pdistp-to-distp", "probabilistic-distribution-privacy", "distribution-privacy", same,
-         rule="epsilon and delta stay", witness="point masses", source="Kawamoto and Murakami, section III",
-         basis=PUBLISHED),
-    Edge("distp-to-pdistp", "distribution-privacy", "probabilistic-distribution-privacy",
-         pair_rules.family_to_probabilistic,
-         rule="for any epsilon' > epsilon, delta' = delta (1 + e^-epsilon') / (1 - e^(epsilon - epsilon')); "
-              "epsilon' is 2 epsilon unless given", witness="point masses, as for dp-to-pdp",
-         source="after Kasiviswanathan and Smith, Lemma 3.3", basis=PROVED,
-         needs="every pair counts in both orders"),
-    Edge("divergence-to-divdistp", "divergence-privacy", "divergence-distribution-privacy",
-         pair_rules.lift_divergence,
-         rule="epsilon stays", witness="point masses", source="Kawamoto and Murakami, section V", basis=PUBLISHED,
-         needs="the divergence is jointly quasi-convex: an f-divergence, one of Renyi or the largest loss"),
-    Edge("divdistp-to-divergence", "divergence-distribution-privacy", "divergence-privacy", same,
-         rule="epsilon stays",
-         witness="the point masses of two secrets are distributions, and one coupling joins them",
-         source="by the definitions", basis=PROVED,
-         needs="the claim is about all distributions that couplings join", checks=(lifted,)),
-    Edge("xdiv-to-xdivdistp", "divergence-metric-privacy", "divergence-metric-distribution-privacy",
-         pair_rules.lift_convex_divergence,
-         rule="epsilon stays, for the Wasserstein distance of order 1", witness="point masses",
-         source="Kawamoto and Murakami, section V", basis=PUBLISHED, needs="the divergence is an f-divergence"),
-    Edge("xdivdistp-to-xdiv", "divergence-metric-distribution-privacy", "divergence-metric-privacy", same,
-         rule="epsilon stays",
-         witness="the point masses of two secrets are distributions, and one coupling joins them",
-         source="by the definitions", basis=PROVED),
-    Edge("xdivdistp-orders", "divergence-metric-distribution-privacy", "divergence-metric-distribution-privacy",
-         pair_rules.larger_order,
-         rule="epsilon stays for larger orders, whose distances are larger", witness="point masses",
-         source="by Jensen's inequality", basis=PROVED),
+    _edge("dp-to-distp", pairs.to_lifting, "epsilon and delta stay, for all distributions that a coupling within "
+        "the relation joins", "point masses (the published factor |Phi| on delta is unnecessary)",
+        "sharpens Kawamoto and Murakami, section V", PROVED),
+    _edge("distp-to-dp", same, "epsilon and delta stay", "the point masses of two secrets are distributions, and "
+        "one coupling joins them", "Kawamoto and Murakami, section V", PROVED, LIFTED),
+    _edge("metric-to-xdistp", number("order", lambda _claim: math.inf), "epsilon and delta stay, for the "
+        "Wasserstein distance of order inf", "point masses", "sharpens Kawamoto and Murakami, section V, in delta",
+        PROVED, ("the claim is about all pairs", (everywhere,))),
+    _edge("xdistp-to-metric", same, "epsilon and delta stay, since point masses are as far apart as their secrets",
+        "the point masses of two secrets are distributions, and one coupling joins them", "by the definitions",
+        PROVED),
+    _edge("xdistp-orders", pairs.larger_order, "epsilon stays for larger orders, whose distances are larger",
+        "point masses", "by Jensen's inequality", PROVED),
+    _edge("xdistp-to-distp", pairs.metric_to_pairs, "epsilon is multiplied by the largest distance of related "
+        "secrets", "point masses", "by the definitions", PROVED, "the related secrets are at finite distances"),
+    _edge("pdistp-to-distp", same, "epsilon and delta stay", "point masses", "Kawamoto and Murakami, section III",
+        PUBLISHED),
+    _edge("distp-to-pdistp", pairs.family_to_probabilistic, "for any epsilon' > epsilon, delta' = delta (1 + "
+        "e^-epsilon') / (1 - e^(epsilon - epsilon')); epsilon' is 2 epsilon unless given",
+        "point masses, as for dp-to-pdp", "after Kasiviswanathan and Smith, Lemma 3.3", PROVED,
+        "every pair counts in both orders"),
+    _edge("divergence-to-divdistp", same, "epsilon stays", "point masses", "Kawamoto and Murakami, section V",
+        PUBLISHED, ("the divergence is jointly quasi-convex: an f-divergence, one of Renyi or the largest loss",
+        (pairs.quasi_convex_needed,))),
+    _edge("divdistp-to-divergence", same, "epsilon stays", "the point masses of two secrets are distributions, "
+        "and one coupling joins them", "by the definitions", PROVED, LIFTED),
+    _edge("xdiv-to-xdivdistp", number("order", lambda _claim: 1.0), "epsilon stays, for the Wasserstein distance "
+        "of order 1", "point masses", "Kawamoto and Murakami, section V", PUBLISHED,
+        ("the divergence is an f-divergence", (pairs.convex_needed,))),
+    _edge("xdivdistp-to-xdiv", same, "epsilon stays", "the point masses of two secrets are distributions, and one "
+        "coupling joins them", "by the definitions", PROVED),
+    _edge("xdivdistp-orders", pairs.larger_order, "epsilon stays for larger orders, whose distances are larger",
+        "point masses", "by Jensen's inequality", PROVED),
 )
 # fmt: on
 """All implications that are known here, in the order of the documentation."""

@@ -19,7 +19,7 @@ from ..curves.trade_off import TradeOff
 from ..distributions.distribution_divergence import jointly_convex, quasi_convex
 from ..distributions.family import Family
 from ..relation import Relation, largest_over, largest_ratio, reach
-from .claims import Changes, Claim, Goal, Refusal, covers, divergence_name
+from .claims import Changes, Check, Claim, Goal, Map, Refusal, covers, divergence_name, needing
 
 _CONVEX: Final = frozenset({*NAMED, *(each.name for each in NAMED.values())})
 _SUMS: Final = ("hockey-stick divergence",)  # beginnings of names with an order or an epsilon
@@ -151,13 +151,6 @@ def to_lifting(claim: Claim, goal: Goal) -> Changes:
     return {"delta": min(delta, 1.0), **about}
 
 
-def to_transport(claim: Claim, _goal: Goal) -> Changes:
-    """Return the same numbers, for the Wasserstein distance of order inf."""
-    if not covers("relation", claim.context["relation"], None):
-        return Refusal("a claim about all pairs is needed: convert it to metric privacy of all pairs first")
-    return {"order": math.inf}
-
-
 def larger_order(claim: Claim, goal: Goal) -> Changes:
     """Return the goal's order of the Wasserstein distance, where it is larger."""
     order = goal.number("order")
@@ -177,26 +170,21 @@ def family_to_probabilistic(claim: Claim, goal: Goal) -> Changes:
     return to_probabilistic(claim, goal) if both else Refusal("pairs in both orders are needed")
 
 
-def _known(divergence: object, check: Callable[[Divergence], bool]) -> bool:
-    """Return whether a divergence, given by name or as an object, passes a check of convexity."""
-    if isinstance(divergence, Divergence):
-        return check(divergence)
-    name = divergence_name(divergence)
-    return name in _CONVEX or name.startswith(_QUASI if check is quasi_convex else _SUMS)
+def _divergence_needed(convexity: str, check: Callable[[Divergence], bool], names: tuple[str, ...]) -> Check:
+    """Return the check of the convexity of a divergence, which is given by name or as an object."""
+
+    def holds(claim: Claim) -> bool:
+        divergence = claim.context["divergence"]
+        if isinstance(divergence, Divergence):
+            return check(divergence)
+        name = divergence_name(divergence)
+        return name in _CONVEX or name.startswith(names)
+
+    return needing(f"a divergence that is known to be {convexity} is needed, such as KL", holds)
 
 
-def lift_divergence(claim: Claim, _goal: Goal) -> Changes:
-    """Return no changes for a jointly quasi-convex divergence."""
-    if not _known(claim.context["divergence"], quasi_convex):
-        return Refusal("a divergence that is known to be jointly quasi-convex is needed, such as KL")
-    return {}
-
-
-def lift_convex_divergence(claim: Claim, _goal: Goal) -> Changes:
-    """Return the order 1 of the Wasserstein distance for a jointly convex divergence."""
-    if not _known(claim.context["divergence"], jointly_convex):
-        return Refusal("a divergence that is known to be jointly convex is needed, such as KL")
-    return {"order": 1.0}
+quasi_convex_needed: Final = _divergence_needed("jointly quasi-convex", quasi_convex, _QUASI)
+convex_needed: Final = _divergence_needed("jointly convex", jointly_convex, _SUMS)
 
 
 def _chord(epsilon: Interval, f: str) -> Interval:
@@ -254,28 +242,16 @@ def to_variation(claim: Claim, _goal: Goal) -> Changes:
     return Refusal(_NAMES) if delta is None else {"epsilon": 0.0, "delta": min(delta, 1.0)}
 
 
-def as_variation(claim: Claim, goal: Goal) -> Changes:
-    """Return the total variation, which is the delta at epsilon 0."""
-    divergence = goal.context("divergence")
-    if divergence is None or divergence_name(divergence) != "total variation":
-        return Refusal("total variation is needed: divergence='total variation'")
-    if claim["epsilon"] > 0:
-        return Refusal("epsilon = 0 is needed")
-    return {"epsilon": claim["delta"], "divergence": divergence}
+def as_divergence(name: str, value: str) -> Map:
+    """Return the map from a number of a claim to a divergence, if the goal is about it."""
 
+    def apply(claim: Claim, goal: Goal) -> Changes:
+        divergence = goal.context("divergence")
+        if divergence is None or divergence_name(divergence) != name:
+            return Refusal(f"the {name} is needed: divergence={name!r}")
+        return {"epsilon": claim[value], "divergence": divergence}
 
-def kl_as_divergence(_claim: Claim, goal: Goal) -> Changes:
-    """Return the KL divergence where the goal is about it."""
-    divergence = goal.context("divergence")
-    if divergence is None or divergence_name(divergence) != "KL divergence":
-        return Refusal("the KL divergence is needed: divergence='KL divergence'")
-    return {"divergence": divergence}
-
-
-def divergence_as_kl(claim: Claim, _goal: Goal) -> Changes:
-    """Return no changes of a claim about the KL divergence."""
-    kl = divergence_name(claim.context["divergence"]) == "KL divergence"
-    return {} if kl else Refusal("the KL divergence is needed")
+    return apply
 
 
 def to_renyi(claim: Claim, goal: Goal) -> Changes:
@@ -303,29 +279,17 @@ def smaller_order(claim: Claim, goal: Goal) -> Changes:
     return {"order": order}
 
 
-def top_order(claim: Claim, _goal: Goal) -> Changes:
-    """Return no changes of a claim about the order inf."""
-    return {} if math.isinf(claim["order"]) else Refusal("the order inf is needed")
-
-
-def _tail(a: Interval, loss: Interval, delta: Interval) -> Interval:
-    """Return the epsilon of (epsilon, delta) that a Rényi divergence ``loss`` of order ``a`` gives."""
-    return loss + ((a - 1) / a).log() - (delta.log() + a.log()) / (a - 1)
-
-
-def _spent(a: Interval, loss: Interval, epsilon: Interval) -> Interval:
-    """Return the delta at epsilon that a Rényi divergence ``loss`` of order ``a`` gives."""
-    return ((a - 1) * (loss - epsilon) - (a - 1).log() + a * (1 - 1 / a).log()).exp()
-
-
 def _from_orders(goal: Goal, loss: Callable[[Interval], Interval], order: float) -> Changes:
+    """Return the epsilon and delta that a Rényi divergence ``loss`` of an order gives, of which one is wanted."""
     delta, epsilon = goal.number("delta"), goal.number("epsilon")
     a = exact(order)
     if epsilon is not None:
-        return {"epsilon": epsilon, "delta": min(above(lambda: _spent(a, loss(a), exact(epsilon))), 1.0)}
+        spent = above(lambda: ((a - 1) * (loss(a) - exact(epsilon)) - (a - 1).log() + a * (1 - 1 / a).log()).exp())
+        return {"epsilon": epsilon, "delta": min(spent, 1.0)}
     if delta is None or delta == 0:
         return Refusal("a delta above 0 or an epsilon must be given: delta= or epsilon=")
-    return {"epsilon": max(above(lambda: _tail(a, loss(a), exact(delta))), 0.0), "delta": delta}
+    tail = above(lambda: loss(a) + ((a - 1) / a).log() - (exact(delta).log() + a.log()) / (a - 1))
+    return {"epsilon": max(tail, 0.0), "delta": delta}
 
 
 def renyi_to_dp(claim: Claim, goal: Goal) -> Changes:
@@ -418,11 +382,6 @@ def curve_to_gaussian(claim: Claim, _goal: Goal) -> Changes:
     if not isinstance(curve, GaussianTradeOff):
         return Refusal("a GaussianTradeOff is needed; for other curves convert to differential privacy first")
     return {"mu": curve.mu}
-
-
-def gaussian_to_curve(claim: Claim, _goal: Goal) -> Changes:
-    """Return the normal curve of a mu."""
-    return {"curve": GaussianTradeOff(claim["mu"])}
 
 
 def dp_to_gaussian(claim: Claim, _goal: Goal) -> Changes:
