@@ -162,9 +162,7 @@ def _distributions(rows: ArrayLike, what: str, kind: str, shape: tuple[int, int 
     sums = array.sum(axis=1)
     worst = int(np.argmax(np.abs(sums - 1.0)))
     if abs(sums[worst] - 1.0) > ROW_TOLERANCE:
-        raise InputError(
-            f"{what} sums to {sums[worst]:.12g} at {kind} {worst}, not to 1.", "every row is a distribution."
-        )
+        raise InputError(f"{what} sums to {sums[worst]:.12g} at {kind} {worst}.", "every row must sum to 1.")
     return array
 
 
@@ -405,9 +403,7 @@ def main_place_information(prior: Prior, share: float, *, places: int = 2) -> Fl
     if not 0 <= share <= 1:
         raise InputError(f"the share {share} is not between 0 and 1.", "use 0.5 for half of the time.")
     if not 1 <= places <= len(prior):
-        raise InputError(
-            f"{places} main places were requested, of {len(prior)}.", "use at least one, at most all."
-        )
+        raise InputError(f"{places} main places were requested, of {len(prior)}.", "use from one to all.")
     main = np.zeros(len(prior), dtype=np.bool_)
     main[np.argsort(-prior.probabilities, kind="stable")[:places]] = True
     return readonly(np.stack([np.full(len(prior), 1 - share), share * main, share * ~main], axis=1))

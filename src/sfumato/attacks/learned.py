@@ -53,15 +53,13 @@ class Examples:
         wrong = (positions != np.rint(positions)) | (positions < 0) | (positions >= len(space))
         if wrong.any():
             raise InputError(
-                f"a secret is not a position from 0 to {len(space) - 1}.", "for labels, use Examples.of."
+                f"a secret is not a position from 0 to {len(space) - 1}.", "pass labels to Examples.of."
             )
         reports = numbers(points, "the reports")
         reports = reports[:, None] if reports.ndim == 1 else reports
         array = floats(reports, "the reports", shape=(len(positions), None))
         if len(positions) < 2 or array.shape[1] == 0:
-            raise InputError(
-                f"there are {len(positions)} examples of {array.shape[1]} numbers each.", "collect at least two."
-            )
+            raise InputError(f"{len(positions)} examples of {array.shape[1]} numbers.", "collect at least two.")
         assign(self, secrets=readonly(positions.astype(np.intp)), points=array, space=space)
 
     @classmethod
@@ -316,13 +314,9 @@ class Confusion:
     def __init__(self, counts: ArrayLike) -> None:
         array = floats(counts, "the counts", shape=(None, None))
         if array.shape[0] != array.shape[1]:
-            raise InputError(
-                f"the counts are {array.shape[0]} x {array.shape[1]}.", "pass a row and a column for each secret."
-            )
+            raise InputError(f"the counts are {array.shape[0]} x {array.shape[1]}.", "they must be square.")
         if (array < 0).any() or (array != np.rint(array)).any() or not array.sum() > 0:
-            raise InputError(
-                "the counts are negative, not whole, or all zero.", "pass how often each guess was made."
-            )
+            raise InputError("counts are negative, not whole, or all zero.", "pass how often each guess was made.")
         object.__setattr__(self, "counts", readonly(array.astype(np.int64)))
 
     @classmethod

@@ -102,9 +102,7 @@ def _value(name: str, value: str, text: str) -> float | str:
         return divergence_key(named(value))
     if name == PRIOR:
         if value != EVERY:
-            raise InputError(
-                f"prior={value} in {text.strip()!r} is not known.", "write prior=every, or leave it out."
-            )
+            raise InputError(f"prior={value} in {text.strip()!r} is unknown.", "write prior=every or nothing.")
         return EVERY
     raise InputError(
         f"{name!r} in {text.strip()!r} is not an option.",
@@ -200,9 +198,7 @@ def requested_notion(request: Request, inputs: AuditInputs) -> Notion | None:
     open_ = {kind: [name for name in kind.needs() if name in _OPTIONS and name not in said] for kind in fitting}
     settled = [kind for kind in fitting if not open_[kind]]
     if len(settled) != 1:
-        raise InputError(
-            f"{str(request)!r} is ambiguous.", f"choose one of: {', '.join(_choices(fitting, inputs))}."
-        )
+        raise InputError(f"{str(request)!r} is ambiguous.", f"choose one: {', '.join(_choices(fitting, inputs))}.")
     (kind,) = settled
     if not kind.supports(context):
         missing = [name for name in kind.needs() if context.get(name) is None]

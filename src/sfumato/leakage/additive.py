@@ -210,9 +210,7 @@ def additive_g_capacity(mechanism: Mechanism, gain: ArrayLike, *, time_limit: fl
     """
     gains = check_gains(gain, len(mechanism.secrets))
     if not time_limit > 0:
-        raise InputError(
-            f"a time limit of {time_limit} seconds leaves no time.", "use a positive number of seconds."
-        )
+        raise InputError(f"a time limit of {time_limit} seconds leaves no time.", "use a positive number.")
     matrix = mechanism.matrix[:, mechanism.matrix.any(axis=0)]
     entries = matrix.shape[1] * len(gains) ** 2 * len(matrix)
     if entries > _MOST:

@@ -42,10 +42,7 @@ def _check_same_secrets(mechanism: Mechanism, other: Mechanism) -> None:
 
 def _check_size(task: str, entries: int) -> None:
     if entries > _MOST:
-        raise InputError(
-            f"{task} is a program of {entries:,} entries; {_MOST:,} are possible.",
-            "merge secrets or observables first.",
-        )
+        raise InputError(f"{task} needs {entries:,} entries; {_MOST:,} are possible.", "merge secrets or reports.")
 
 
 def _solution(name: str, cost: Floats, **program: Any) -> Any:
@@ -276,9 +273,7 @@ def left_factorise(mechanism: Mechanism, other: Mechanism) -> LeftFactorisation:
     """
     (n, wanted), (mixed, columns) = mechanism.shape, other.shape
     if wanted != columns:
-        raise InputError(
-            f"the mechanisms have {wanted:,} and {columns:,} observables.", "compare two on the same observables."
-        )
+        raise InputError(f"the mechanisms have {wanted:,} and {columns:,} observables.", "they must be the same.")
     mechanism.observables.check_order(other.observables, "the other mechanism")
     _check_size(f"mixing {mixed:,} secrets for {n:,}, with {wanted:,} observables,", n * wanted * mixed)
     solved = [_nearest(row, other.matrix) for row in mechanism.matrix]

@@ -293,9 +293,7 @@ def many_loss_bound(
         weights = masses[0]
     else:
         if (loss < 0).any():
-            raise InputError(
-                f"a loss is negative: {loss.min():g}, and the largest of several is bounded.", "add a constant."
-            )
+            raise InputError(f"a loss is {loss.min():g}, below 0.", "add a constant to all losses.")
         # Weights of sum at most one: no loss is negative.
         weights = (shares(prices.masses) * (1 - 4 * count * UNIT)) @ masses
     asked = [

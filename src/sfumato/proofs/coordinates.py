@@ -41,10 +41,7 @@ class VertexPrivacy(MetricPrivacy):
     @checked
     def __init__(self, promise: CoordinatePrivacy, lattice: Lattice) -> None:
         if promise.slack_m:
-            raise InputError(
-                f"{promise} was required of a lattice, whose vertices satisfy it without slack.",
-                "leave the slack out.",
-            )
+            raise InputError(f"{promise} was required of a lattice, which has no slack.", "leave the slack out.")
         assign(self, metric=lattice.steps(), promise=promise, lattice=lattice)
         if self._slope < FLATTEST:  # steeper ones have such rows
             _ = self.epsilon

@@ -243,9 +243,7 @@ def _check(
     if not dual and prices.loss != 0:
         raise InputError(f"the objective {objective!r} has no price of the loss.", _DAMAGED)
     if worst and (loss.array < 0).any():
-        raise InputError(
-            f"the objective {WORST_CASE!r} needs losses of at least 0.", "add a constant to the loss."
-        )
+        raise InputError(f"the objective {WORST_CASE!r} needs losses of at least 0.", "add a constant to them.")
     if prices.worst is not None and prices.worst.shape != (n,):
         raise InputError("the prices of the worst secrets do not fit the secrets.", _DAMAGED)
     guesses = None if attacker is None else (len(attacker.array), m)
@@ -260,9 +258,7 @@ def _check_general(
 ) -> None:
     """Refuse prices of further attackers, or of linear constraints, that do not fit these."""
     if optimality.objective == DISTORTION:
-        raise InputError(
-            f"the objective {DISTORTION!r} has no prices of constraints or further attackers.", _DAMAGED
-        )
+        raise InputError(f"the objective {DISTORTION!r} has no prices of constraints or attackers.", _DAMAGED)
     attackers = _distortions(guarantees)[1:]
     shapes = [(len(each.distance.array), loss.array.shape[1]) for each in attackers]
     if [each.shape for each in optimality.further] not in ([], shapes):
@@ -275,9 +271,7 @@ def _check_general(
             "give the constraints of the same design, or leave the prices out.",
         )
     if optimality.limits is not None and optimality.candidates is not None:
-        raise InputError(
-            "linear constraints have prices, but their coefficients are for some observables only.", _DAMAGED
-        )
+        raise InputError("linear constraints have prices, but coefficients for some observables only.", _DAMAGED)
 
 
 def _distortions(guarantees: Sequence[Guarantee]) -> list[DistortionPrivacy]:

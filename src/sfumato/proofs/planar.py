@@ -119,9 +119,7 @@ def prove_planar_noise(
         InputError: If the rate or the step is not positive, or the reach not within 1,500 km.
     """
     if not (rate > 0 and step_m > 0):
-        raise InputError(
-            f"noise of rate {rate} on a lattice of {step_m} m cannot be drawn.", "use numbers above 0."
-        )
+        raise InputError(f"noise of rate {rate} on a lattice of {step_m} m cannot be drawn.", "use positive ones.")
     projected = not math.isinf(reach_m)
     if projected and not 0 < reach_m <= _WIDEST_M:
         raise InputError(f"a reach of {reach_m:g} m is not above 0 and up to 1,500 km.", "use a smaller region.")

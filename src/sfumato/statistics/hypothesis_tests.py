@@ -251,10 +251,7 @@ def repetition(
     """
     labels = list(secrets)
     if calls < 2 or not labels:
-        raise InputError(
-            f"{calls} calls at {len(labels)} secrets cannot show repetition.",
-            "call at least one secret at least twice.",
-        )
+        raise InputError(f"{calls} calls at {len(labels)} secrets show no repetition.", "call one secret twice.")
     outputs: dict[Hashable, list[Hashable]] = {label: [] for label in labels}
     for _ in range(calls):
         for label in outputs:

@@ -314,9 +314,7 @@ def check_protected(distances: Floats, counts: Counts) -> None:
     """Refuse a metric without two sampled secrets at a finite distance."""
     sampled = np.flatnonzero(counts.sum(axis=1))
     if np.isfinite(distances[np.ix_(sampled, sampled)]).sum() <= len(sampled):
-        raise InputError(
-            "no two sampled secrets are at a finite distance.", "audit them with a metric that protects some pair."
-        )
+        raise InputError("no two sampled secrets are at a finite distance.", "use a metric that covers a pair.")
 
 
 def choose(counts: Counts, distances: Floats, gain: Gain, how_many: int, failure: float) -> list[Event]:

@@ -70,9 +70,7 @@ class Sample:
         sampled = int(np.count_nonzero(counts.sum(axis=1)))
         if sampled < 2:
             subject = "no secret was" if sampled == 0 else "only one secret was"
-            raise InputError(
-                f"{subject} sampled, so there is nothing to compare.", "collect outputs of at least two secrets."
-            )
+            raise InputError(f"{subject} sampled: nothing can be compared.", "collect outputs of two secrets.")
         assign(self, counts=readonly(counts), secrets=secrets, outputs=outputs)
         assign(self, secrets_named=named, outputs_fixed=fixed)
 
@@ -98,9 +96,7 @@ class Sample:
         """
         rows, columns = _labels(secrets, "secret"), _labels(outputs, "output")
         if len(rows) != len(columns):
-            raise InputError(
-                f"there are {len(rows)} secrets, but {len(columns)} outputs.", "pass one output per secret."
-            )
+            raise InputError(f"{len(rows)} secrets have {len(columns)} outputs.", "pass one output per secret.")
         if not rows:
             raise InputError("there is no sample.", "pass at least one output of at least two secrets.")
         return cls._from_labels(rows, columns, space, observables)
@@ -355,9 +351,7 @@ class Halvings(Bins, CompactRepr):
     def __init__(self, values: Any, depth: int) -> None:
         points = as_points(values)
         if depth < 1 or len(points) < 2**depth:
-            raise InputError(
-                f"{len(points)} outputs cannot be halved {depth} times.", "use more outputs or fewer bins."
-            )
+            raise InputError(f"{len(points)} outputs cannot be halved {depth} times.", "use more or fewer bins.")
         parts, cuts = [points], []
         for level in range(depth):
             axis = level % points.shape[1]

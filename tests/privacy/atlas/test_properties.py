@@ -208,7 +208,7 @@ def test_refusals():
         compose([])
     with pytest.raises(InputError, match="not about the same"):
         compose([Claim("kl-privacy", epsilon=1.0), Claim("kl-privacy", epsilon=1.0, relation=NEAR)])
-    with pytest.raises(InputError, match="apply the rule yourself"):
+    with pytest.raises(InputError, match="apply that rule"):
         compose([Claim("information", epsilon=1.0)] * 2)
     with pytest.raises(InputError, match="not in the table"):
         answer("distortion", Property.CONVEXITY)

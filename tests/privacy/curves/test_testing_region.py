@@ -80,6 +80,6 @@ def test_one_order_is_not_the_other():
 
 
 def test_errors_that_are_no_probabilities_are_refused():
-    with pytest.raises(InputError, match="are not probabilities"):
+    with pytest.raises(InputError, match="pass two probabilities"):
         TestingRegion.of_epsilon(1.0).contains(-0.1, 0.5)
     assert "area" in repr(TestingRegion.of_epsilon(1.0))

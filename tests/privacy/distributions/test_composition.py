@@ -358,7 +358,7 @@ def test_refusals():
         independent_inputs(stick, stick)
     near, far = (FamilyDistance(scale * line(2)) for scale in (1.0, 2.0))
     metric = [Promise.measured(MetricDistributionPrivacy(family, d).measure(coin)) for d in (near, far)]
-    with pytest.raises(InputError, match="different distances"):
+    with pytest.raises(InputError, match="distances differ"):
         independent_inputs(*metric)
     with pytest.raises(InputError, match="only"):
         same_input(metric[0], metric[0])  # a given distance says nothing of other distributions

@@ -310,14 +310,10 @@ def _of_finding(finding: Finding) -> Claim:
     if finding.notion.unclaimed:
         raise InputError(f"the finding {finding.notion.unclaimed}.", "measure with sets=True for a claim.")
     if finding.notion.parameter not in word.numbers:
-        raise InputError(
-            f"{finding!r} is not about one of {', '.join(word.numbers) or 'no numbers'}.", "state the claim."
-        )
+        raise InputError(f"{finding!r} is not about {', '.join(word.numbers) or 'a number'}.", "state the claim.")
     parameters = {**finding.notion.stated, finding.notion.parameter: finding.upper}
     if math.isinf(finding.upper):
-        raise InputError(
-            f"the finding {finding!r} guarantees nothing.", "an infinite value implies no claim of another notion."
-        )
+        raise InputError(f"the finding {finding!r} guarantees nothing.", "infinity implies no other claim.")
     return Claim(finding.notion.key, **parameters)
 
 

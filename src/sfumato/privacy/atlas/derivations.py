@@ -76,9 +76,7 @@ def implications(*, start: str | None = None, end: str | None = None) -> tuple[E
     for key in (start, end):
         if key is not None:
             described(key)
-    return tuple(
-        edge for edge in ATLAS if (start is None or edge.start == start) and (end is None or edge.end == end)
-    )
+    return tuple(edge for edge in ATLAS if start in (None, edge.start) and end in (None, edge.end))
 
 
 def table() -> str:
@@ -181,9 +179,7 @@ def _goal(to: str, wanted: dict[str, object]) -> Goal:
     names = Claim.names(to)
     for name, value in wanted.items():
         if name not in names:
-            raise InputError(
-                f"{described(to).title} has no parameter {name!r}.", f"its parameters are {', '.join(names)}."
-            )
+            raise InputError(f"{described(to).title} has no parameter {name!r}.", f"it has {', '.join(names)}.")
         if name in described(to).numbers and not (isinstance(value, int | float) and value >= 0):
             raise InputError(f"{name} was given as {value!r}.", "pass a number of at least 0.")
     return Goal(to, {name: value for name, value in wanted.items() if value is not None})
@@ -229,6 +225,4 @@ def _no_chain(start: Claim, goal: Goal, refusals: list[tuple[Edge, Refusal]]) ->
         hints.append(f"a counterexample is known: {separation}")
     if missing:
         hints.append("what was missing: " + "; ".join(list(dict.fromkeys(missing))[:4]))
-    return InputError(
-        problem, ". ".join(hints) + "." if hints else "measure the mechanism under the notion itself."
-    )
+    return InputError(problem, ". ".join(hints) + "." if hints else "measure the mechanism under the notion.")

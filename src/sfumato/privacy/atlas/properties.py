@@ -418,13 +418,9 @@ def compose(claims: Sequence[Claim]) -> Claim:
             for name, value in other.context.items()
         )
         if not same or other.numbers.get("order") != first.numbers.get("order"):
-            raise InputError(
-                f"{other} is not about the same as {first}.", "convert the claims to one notion first."
-            )
+            raise InputError(f"{other} is not about the same as {first}.", "convert both to one notion.")
     if composition.combine is None:
-        raise InputError(
-            f"how {described(first.notion).title} composes: {composition.why}.", "apply the rule yourself."
-        )
+        raise InputError(f"{described(first.notion).title} composes: {composition.why}.", "apply that rule.")
     return composition.combine(claims)
 
 

@@ -44,10 +44,7 @@ class Priors:
         if not listed and interval is None:
             raise InputError("no prior was given.", "pass at least one prior, or use Priors.all().")
         if interval is not None and not 0 <= interval[0] <= interval[1] <= 1:
-            raise InputError(
-                f"{interval[0]} to {interval[1]} is not an interval of probabilities.",
-                "pass 0 <= low <= high <= 1.",
-            )
+            raise InputError(f"{interval[0]} to {interval[1]} is not an interval.", "pass 0 <= low <= high <= 1.")
         object.__setattr__(self, "listed", listed)
         object.__setattr__(self, "interval", interval)
 
@@ -85,9 +82,7 @@ class Priors:
         fact = f"that gives the fact {low:g} to {high:g}"
         if not self.listed:
             return f"every prior {fact}"
-        return (
-            f"every prior {fact} and is otherwise {'as given' if len(self.listed) == 1 else 'one of those given'}"
-        )
+        return f"every prior {fact} and is otherwise {'as given' if len(self.listed) == 1 else 'one of the given'}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -279,9 +279,7 @@ class DeltaOfAdversarialPrivacy(AgainstPriors):
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon <= _LARGEST:
-            raise InputError(
-                f"epsilon {self.epsilon} is not a number from 0 to {_LARGEST:g}.", "use one such as 0.5."
-            )
+            raise InputError(f"epsilon {self.epsilon} is not a number from 0 to {_LARGEST:g}.", "use 0.5, say.")
 
     def _measured(self, mechanism: AnyMechanism) -> Finding:
         return worst(self, mechanism, self.events, self._rate)

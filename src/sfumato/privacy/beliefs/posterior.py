@@ -470,9 +470,7 @@ def band(key: str, epsilon: float, *, delta: float = 0.0) -> Band:
     if not 0 <= epsilon <= 700:
         raise InputError(f"epsilon {epsilon} is not a number from 0 to 700.", "use one such as 1.0.")
     if not 0 <= delta <= 1 or (delta and key != "adversarial"):
-        raise InputError(
-            f"delta {delta} was given for {key!r}.", "only adversarial privacy has a delta here, from 0 to 1."
-        )
+        raise InputError(f"{key!r} has no delta {delta}.", "only adversarial privacy has one here, from 0 to 1.")
     title = f"{key}, epsilon {epsilon:g}" + (f", delta {delta:g}" if delta else "")
     if key in _RATIO:
         return Band(title, low=-epsilon, high=epsilon)

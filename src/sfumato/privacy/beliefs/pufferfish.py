@@ -118,10 +118,7 @@ class CausalPrivacy(AgainstPriors, CompactRepr):
 
     def __init__(self, priors: Priors, interventions: Iterable[ArrayLike]) -> None:
         if priors.interval not in (None, (0.0, 1.0)) or (priors.listed and priors.interval is not None):
-            raise InputError(
-                f"causal privacy was asked for {priors}.",
-                "no fact has a probability here: pass Priors.of(...) or Priors.all().",
-            )
+            raise InputError(f"causal privacy was asked for {priors}.", "pass Priors.of(...) or Priors.all().")
         arrays = tuple(np.array(each) for each in interventions)
         if not arrays:
             raise InputError("no intervention was given.", "pass one array (values, secrets) for each record.")

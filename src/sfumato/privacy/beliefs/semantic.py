@@ -164,10 +164,7 @@ class SemanticPrivacy(Notion, CompactRepr):
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if self.maps is None:
-            return (
-                f"For any prior belief, a report changes the probability of any statement by at most "
-                f"{at_most(value)}."
-            )
+            return f"For any prior, a report changes the probability of any statement by at most {at_most(value)}."
         what = "any set of reports" if self.sets else "any single report"
         return (
             f"For any prior belief, {what} changes the probability of any statement by at most "

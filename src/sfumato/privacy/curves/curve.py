@@ -102,9 +102,7 @@ class FunctionTradeOff(Curve):
             )
         at = _first(np.diff(values) > slack)
         if at is not None:
-            raise InputError(
-                f"the curve rises after {_CHECKED[at]:g}.", "pass the least type II error, which only falls."
-            )
+            raise InputError(f"the curve rises after {_CHECKED[at]:g}.", "the least type II error only falls.")
         # Not above the chords of the neighbours.
         x, y = _CHECKED, values
         chords = ((x[2:] - x[1:-1]) * y[:-2] + (x[1:-1] - x[:-2]) * y[2:]) / (x[2:] - x[:-2])

@@ -139,9 +139,7 @@ def through(alphas: ArrayLike, betas: ArrayLike) -> Errors:
     if x[-1] < 1:
         x, y = np.concatenate([x, [1.0]]), np.concatenate([y, [0.0]])
     elif y[-1] > _SAME:
-        raise InputError(
-            f"the type II error at 1 is {y[-1]:g}.", "it is 0: a test that always rejects never misses."
-        )
+        raise InputError(f"the type II error at 1 is {y[-1]:g}.", "it is 0 where a test always rejects.")
     hull = envelope(Errors(x, 1 - x, y, 1 - y))
     above = y - np.interp(x, hull.alphas, hull.betas)
     worst = int(above.argmax())
@@ -183,10 +181,7 @@ def _checked(alphas: ArrayLike, betas: ArrayLike) -> tuple[Floats, Floats]:
             "pass two arrays (k,) of at least one number.",
         )
     if not ((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)).all() or (np.diff(x) <= 0).any():
-        raise InputError(
-            "the points of a curve are not probabilities with rising type I errors.",
-            "sort them by alpha, each once.",
-        )
+        raise InputError("the points are not probabilities with rising type I errors.", "sort them by alpha.")
     over = np.flatnonzero(y > 1 - x + _SAME)
     if len(over):
         raise InputError(

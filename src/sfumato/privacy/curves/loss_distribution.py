@@ -117,9 +117,7 @@ class LossDistribution:
         return result
 
     def __repr__(self) -> str:
-        return (
-            f"LossDistribution on {len(self.masses):,} points {self.spacing:g} apart, infinite {self.infinite:.4g}"
-        )
+        return f"LossDistribution of {len(self.masses):,} points {self.spacing:g} apart, inf {self.infinite:.4g}"
 
     @property
     def losses(self) -> Floats:
@@ -205,9 +203,7 @@ def _window(parts: list[tuple[LossDistribution, int]]) -> tuple[int, int]:
         low = max(low, math.floor(-(below + room) / (tilt * spacing)))
     size = max(high, low) - low + 1
     if size > LARGEST:
-        raise InputError(
-            f"the composition on a lattice of spacing {spacing:g} needs {size:,} points.", "use a larger spacing."
-        )
+        raise InputError(f"a lattice of spacing {spacing:g} needs {size:,} points.", "use a larger spacing.")
     return low, size
 
 

@@ -428,9 +428,7 @@ class TestingRegion:
             InputError: If an error is not between 0 and 1.
         """
         if not (0 <= false_alarm <= 1 and 0 <= missed_detection <= 1):
-            raise InputError(
-                f"the errors ({false_alarm}, {missed_detection}) are not probabilities.", "pass two from 0 to 1."
-            )
+            raise InputError(f"the errors are ({false_alarm}, {missed_detection}).", "pass two probabilities.")
         least = float(self.lower(false_alarm))
         most = 1 - float(self.lower(1 - false_alarm))
         return least - tolerance <= missed_detection <= most + tolerance

@@ -95,10 +95,7 @@ def close_beliefs(promise: Promise, beliefs: Sequence[str]) -> Promise:
     missing = [pair for pair in steps if pair not in compared]
     if missing or not steps or path[0] == path[-1]:
         shown = " to ".join(family.names[k] for k in (missing[0] if missing else path))
-        raise InputError(
-            f"the family compares no pair {shown}.",
-            "list names such that each and the next are a pair of the family.",
-        )
+        raise InputError(f"the family compares no pair {shown}.", "let each name and the next be a pair.")
     exponents = [promise.value] * len(steps)
     if isinstance(notion, MetricDistributionPrivacy):
         exponents = [_product(promise.value, float(notion.distance.array[pair])) for pair in steps]

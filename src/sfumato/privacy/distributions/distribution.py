@@ -174,9 +174,8 @@ class ProbabilisticDistributionPrivacy(OfFamily):
         family = self.family
         rows = reports_of(mechanism, family.distributions)
         slack = mass_error(self.delta, rows.shape[1], family.size)
-        steps = [
-            [_exceeded(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in (0.0, slack, -slack)
-        ]
+        shifts = (0.0, slack, -slack)
+        steps = [[_exceeded(rows[i], rows[j], self.delta + s) for i, j in family.pairs] for s in shifts]
         worst = int(np.argmax(steps[0]))
         p, q = rows[family.pairs[worst]]
         value, upper = steps[0][worst], max(steps[2])

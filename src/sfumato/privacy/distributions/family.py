@@ -164,10 +164,8 @@ class Family:
         return len(self.names)
 
     def __repr__(self) -> str:
-        return (
-            f"Family of {len(self)} distributions on {self.size} secrets, "
-            f"{len(self.pairs)} ordered pairs ({self._chosen})"
-        )
+        many, pairs = len(self), len(self.pairs)
+        return f"Family of {many} distributions on {self.size} secrets, {pairs} ordered pairs ({self._chosen})"
 
     def __str__(self) -> str:
         """The distributions that must look alike, in words."""
@@ -227,18 +225,14 @@ def _named(distributions: Distributions) -> tuple[tuple[str, ...], Floats]:
         values = list(distributions)
         names = tuple(str(k) for k in range(len(values)))
     if len(values) < 2:
-        raise InputError(
-            f"a family of {len(values)} distributions was given.", "pass at least two, such as one per attribute."
-        )
+        raise InputError(f"a family of {len(values)} distributions was given.", "pass at least two.")
     rows = [
         value.probabilities if isinstance(value, Prior) else floats(value, f"distribution {name}", shape=(None,))
         for name, value in zip(names, values, strict=True)
     ]
     sizes = {len(row) for row in rows}
     if len(sizes) > 1 or 0 in sizes:
-        raise InputError(
-            f"the distributions are on {sorted(sizes)} secrets.", "give all distributions on the same secrets."
-        )
+        raise InputError(f"the distributions are on {sorted(sizes)} secrets.", "give all on the same secrets.")
     for name, row in zip(names, rows, strict=True):
         if (row < 0).any() or abs(float(row.sum()) - 1) > SUM_TOLERANCE:
             raise InputError(

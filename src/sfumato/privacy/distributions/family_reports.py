@@ -119,10 +119,7 @@ class ByDistance(OfFamily):
         """Raise InputError for a notion of another distance."""
         a, b = self.distance, other.distance
         if a.unit != b.unit or not np.array_equal(a.array, b.array):
-            raise InputError(
-                f"the guarantees are about different distances: {a.name} and {b.name}.",
-                "use the same distance for both.",
-            )
+            raise InputError(f"the distances differ: {a.name} and {b.name}.", "use the same distance for both.")
 
     @final
     @property
@@ -360,9 +357,7 @@ class BayesFactors:
             InputError: If the odds are negative or NaN.
         """
         if not prior_odds >= 0:
-            raise InputError(
-                f"the odds are {prior_odds}.", "pass a number of at least 0, such as 1 for even odds."
-            )
+            raise InputError(f"the odds are {prior_odds}.", "pass a number of at least 0; 1 is even.")
         low, high = self.range
         # Certainty stays: no report that can occur under the certain distribution refutes it.
         if prior_odds in (0.0, math.inf):

@@ -366,9 +366,7 @@ def post_processed(promise: Promise) -> Promise:
     """
     notion = promise.notion
     if not isinstance(notion, OfFamily):
-        raise InputError(
-            f"a guarantee of {notion.title} was given.", "pass a guarantee about a family of distributions."
-        )
+        raise InputError(f"a guarantee of {notion.title} was given.", "pass one about a family of distributions.")
     notion.check_processing()
     reason = Reason("post-processing", "the same values", _TABLE, f"{PROOFS}#post-processing")
     return Promise(notion, promise.value, (*promise.reasons, reason), promise.everywhere)

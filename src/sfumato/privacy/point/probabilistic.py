@@ -141,10 +141,8 @@ class DeltaOfProbabilisticDifferentialPrivacy(Notion):
     def sentence(self, value: float) -> str:
         """Return the guarantee at a value, in words."""
         if math.isinf(self.epsilon):
-            return (
-                f"Reports that only one of {related(self.relation)} can make have together a probability of at "
-                f"most {at_most(value)}."
-            )
+            alone = f"Reports that only one of {related(self.relation)} can make"
+            return f"{alone} have together a probability of at most {at_most(value)}."
         return (
             f"A report that is more than {factor_at_most(self.epsilon)} times as likely from one as from the "
             f"other of {related(self.relation)} occurs with probability at most {at_most(value)}."
