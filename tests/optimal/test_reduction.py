@@ -70,7 +70,7 @@ def test_reduced_solved_and_lifted_is_the_optimum_of_the_whole(request):
     reduced = reduce(problem)
     relaxation = Relaxation(reduced, every_row(reduced))
     solution = by_scipy(relaxation.program)
-    matrix = reduced.lift(relaxation.matrix(solution))
+    matrix = reduced.lift(solution.matrix(*reduced.shape))
     assert matrix.shape == problem.shape
     np.testing.assert_allclose(matrix.sum(axis=1), 1.0, atol=1e-9)
     n = len(matrix)

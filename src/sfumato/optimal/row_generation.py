@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,6 +71,11 @@ class Triples:
         """Return the rows of ordered pairs (k, 2) for every observable."""
         o = np.tile(np.arange(observables), len(pairs))
         return cls(np.repeat(pairs[:, 0], observables), np.repeat(pairs[:, 1], observables), o)
+
+    def prices(self, duals: Floats, exponents: Floats, unit: float) -> Multipliers:
+        """Return the prices of the rows, from their duals in a unit."""
+        own = exponents[self.secrets, self.others]
+        return Multipliers(self.secrets, self.others, self.observables, -duals * np.exp(-own) * unit, own)
 
     def joined(self, more: Triples) -> Triples:
         """Return these rows and others."""
@@ -167,36 +174,55 @@ class Solution(CompactRepr):
     duals: Floats | None
     iterations: int
 
+    @property
+    def ended(self) -> bool:
+        """Whether there is no answer, or one that was cut short."""
+        return self.x is None or self.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
+
+    def matrix(self, n: int, m: int) -> Floats:
+        """Return the p(o|s) at the head of an answer, array (n, m), without repair."""
+        return np.asarray(self.x)[: n * m].reshape(n, m)
+
 
 class ProgramRows:
-    """Rows of a linear program over p(o|s) and further variables, block by block."""
+    """Rows of a linear program over p(o|s), which sum to one, and further variables."""
 
-    def __init__(self, columns: int) -> None:
-        self.columns = columns
+    def __init__(self, n: int, m: int, further: int) -> None:
+        self.m, self.columns = m, n * m + further
         self.blocks: list[Any] = []
         self.lower: list[Floats] = []
         self.upper: list[Floats] = []
+        self.add(1.0, 1.0, (sparse.kron(sparse.identity(n), np.ones((1, m))), 0))
 
-    def add(self, block: Any, low: float, high: float) -> None:
-        """Add rows between two bounds; narrower ones begin at the first column."""
-        self.blocks.append(wide(block, self.columns, 0))
-        self.lower.append(np.full(block.shape[0], low))
-        self.upper.append(np.full(block.shape[0], high))
+    def add(self, low: float, high: float, *parts: tuple[Any, int]) -> None:
+        """Add rows between two bounds: the sum of blocks, each placed at a column offset."""
+        blocks = [sparse.coo_array(part) for part, _ in parts]
+        count = blocks[0].shape[0]
+        placed = [
+            sparse.csr_array((b.data, (b.row, b.col + offset)), shape=(count, self.columns))
+            for b, (_, offset) in zip(blocks, parts, strict=True)
+        ]
+        self.blocks.append(placed[0] if len(placed) == 1 else placed[0] + placed[1])
+        self.lower.append(np.full(count, low))
+        self.upper.append(np.full(count, high))
 
-    def add_errors(self, weighted: Floats, observables: int, offset: int) -> None:
+    def add_errors(self, weighted: Floats, offset: int) -> None:
         """Add sum_s weighted[g, s] p(o|s) >= y(o) for each guess g, with y from column ``offset`` on."""
-        each, ones = sparse.identity(observables), np.ones((len(weighted), 1))
-        errors = wide(sparse.kron(ones, each), self.columns, offset)
-        self.add(wide(sparse.kron(weighted, each), self.columns, 0) - errors, 0.0, np.inf)
+        each, ones = sparse.identity(self.m), np.ones((len(weighted), 1))
+        self.add(0.0, np.inf, (sparse.kron(weighted, each), 0), (-sparse.kron(ones, each), offset))
 
-    def add_privacy(self, triples: Triples, exponents: Floats, observables: int) -> None:
+    def add_largest(self, losses: Any) -> None:
+        """Add rows (k, n m) whose values are at most the last variable."""
+        self.add(-np.inf, 0.0, (losses, 0), (-np.ones((losses.shape[0], 1)), self.columns - 1))
+
+    def add_privacy(self, t: Triples, exponents: Floats) -> None:
         """Add rows of metric privacy, each scaled to a larger coefficient of one."""
-        t, k, m = triples, len(triples), observables
+        k, m = len(t), self.m
         if k:
             entries = np.concatenate([np.exp(-exponents[t.secrets, t.others]), -np.ones(k)])
             places = np.concatenate([t.secrets * m + t.observables, t.others * m + t.observables])
             row = np.tile(np.arange(k), 2)
-            self.add(sparse.csr_array((entries, (row, places)), shape=(k, self.columns)), -np.inf, 0.0)
+            self.add(-np.inf, 0.0, (sparse.coo_array((entries, (row, places)), shape=(k, self.columns)), 0))
 
     def program(self, cost: Floats, floor: Floats) -> LinearProgram:
         """Return the program of all rows."""
@@ -218,36 +244,27 @@ class Relaxation:
         reduced, (n, m) = self.reduced, self.reduced.shape
         whole, size = reduced.problem, n * m
         attacked, worst = reduced.weighted is not None, reduced.losses is not None
-        columns = size + (m if attacked else 0) + (1 if worst else 0)
-        cost, floor = np.zeros(columns), np.zeros(columns)
+        built = ProgramRows(n, m, m * attacked + worst)
+        cost, floor = np.zeros(built.columns), np.zeros(built.columns)
         costs = reduced.costs / whole.loss_scale
-        built = ProgramRows(columns)
-        built.add(sparse.kron(sparse.identity(n), np.ones((1, m))), 1.0, 1.0)
         if reduced.weighted is not None:
-            built.add_errors(reduced.weighted / whole.distance_scale, m, size)
+            built.add_errors(reduced.weighted / whole.distance_scale, size)
         if reduced.max_loss is not None:
             cost[size : size + m] = -1.0
-            built.add(sparse.csr_array(costs.reshape(1, -1)), -np.inf, reduced.max_loss / whole.loss_scale)
+            built.add(-np.inf, reduced.max_loss / whole.loss_scale, (costs.reshape(1, -1), 0))
         elif reduced.minimum is not None:
-            total = wide(sparse.csr_array(np.ones((1, m))), columns, size)
-            built.add(total, reduced.minimum / whole.distance_scale, np.inf)
+            built.add(reduced.minimum / whole.distance_scale, np.inf, (np.ones((1, m)), size))
         if reduced.losses is not None:
             cost[-1] = 1.0
             losses, places = reduced.losses / whole.loss_scale, reduced.members[:, None] * m + np.arange(m)
             indptr = np.arange(len(losses) + 1) * m
-            rows = sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
-            top = wide(sparse.csr_array(np.ones((len(losses), 1))), columns, columns - 1)
-            built.add(wide(rows, columns, 0) - top, -np.inf, 0.0)
+            built.add_largest(
+                sparse.csr_array((losses.ravel(), places.ravel(), indptr), shape=(len(losses), size))
+            )
         elif reduced.max_loss is None:
             cost[:size] = costs.ravel()
-        built.add_privacy(self.triples, reduced.exponents, m)
+        built.add_privacy(self.triples, reduced.exponents)
         return built.program(cost, floor)
-
-    def matrix(self, solution: Solution) -> Floats:
-        """Return the p(o|s) of an answer, array (n, m), without repair."""
-        n, m = self.reduced.shape
-        matrix: Floats = np.asarray(solution.x)[: n * m].reshape(n, m)
-        return matrix
 
     def prices(self, duals: Floats) -> Multipliers:
         """Return the row duals of an answer as prices of the reduced problem's constraints."""
@@ -265,16 +282,8 @@ class Relaxation:
         if reduced.losses is not None:
             worst = -duals[position : position + len(reduced.losses)]
             position += len(reduced.losses)
-        t = self.triples
-        exponents = reduced.exponents[t.secrets, t.others]
-        local = -duals[position:] * np.exp(-exponents) * whole.scale
-        return Multipliers(t.secrets, t.others, t.observables, local, exponents, guesses, worst, loss)
-
-
-def wide(block: sparse.sparray, columns: int, offset: int) -> sparse.csr_array:
-    """Return a block placed at a column offset of a wider matrix."""
-    coo = sparse.coo_array(block)
-    return sparse.csr_array((coo.data, (coo.row, coo.col + offset)), shape=(coo.shape[0], columns))
+        rows = self.triples.prices(duals[position:], reduced.exponents, whole.scale)
+        return replace(rows, guesses=guesses, worst=worst, loss=loss)
 
 
 class LinearSolver(Solver):
@@ -293,20 +302,56 @@ class LinearSolver(Solver):
             _, implied = spanner_pairs(problem.exponents, control.dilation)
             narrowed = replace(narrowed, exponents=implied)
         reduced = reduce(problem, narrowed)
-        known = start.state if start is not None and isinstance(start.state, _Known) else None
+        known = start.state if start is not None and isinstance(start.state, Relaxation) else None
         if known is not None and control.pairs != "spanner" and known.reduced.same_parts(reduced):
             triples = known.triples
         else:
             triples = first_rows(reduced.exponents, reduced.shape[1], control.pairs)
-        return _Rounds(self, narrowed, reduced, control).run(triples)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
-    """The rows that an answer needed, to start a similar problem from."""
-
-    reduced: Reduced
-    triples: Triples
+        begun = time.monotonic()
+        maximise = problem.objective == DISTORTION
+        best: Answer | None = None
+        bound = np.inf if maximise else -np.inf
+        prices: Multipliers | None = None
+        log: list[Progress] = []
+        status = Status.INACCURATE
+        build = partial(Relaxation, reduced)
+        for relaxation, solution in solve_rounds(
+            self, build, triples, reduced.exponents, reduced.shape[1], control
+        ):
+            status = solution.status
+            if status is Status.INFEASIBLE:
+                raise InfeasibleError(
+                    f"{self.name} found that no mechanism satisfies the constraints.", "ask for less."
+                )
+            if solution.ended:
+                break
+            if solution.duals is not None:
+                offered = reduced.lift_prices(relaxation.prices(solution.duals))
+                proved = proved_bound(problem, offered)
+                if prices is None or (proved < bound if maximise else proved > bound):
+                    prices, bound = offered, proved
+            matrix, share = repair_answer(narrowed, reduced.lift(solution.matrix(*reduced.shape)))
+            value = objective_of(problem, matrix)
+            if best is not None and (value <= best.value if maximise else value >= best.value):
+                matrix, share, value = best.matrix, best.share, best.value
+            gap, rows = gap_of(problem, value, bound), len(relaxation.triples)
+            log.append(Progress(len(log) + 1, rows, value, bound, gap, time.monotonic() - begun))
+            if control.progress is not None:
+                control.progress(log[-1])
+            best = Answer(matrix, share, value, bound, status, tuple(log), self.name, prices, relaxation)
+            if gap <= control.gap:
+                return replace(best, status=Status.OPTIMAL)
+            if narrowed.exponents is None or control.pairs == "spanner":
+                break
+            if _stalled(log, control.gap):
+                status = Status.INACCURATE
+                break
+        if best is None or not best.usable:
+            raise SolverError(
+                f"{self.name} gave no answer that meets every requirement ({status.value}).",
+                "allow more time, use fewer or larger cells, or another solver.",
+            )
+        return replace(best, status=status)
 
 
 def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
@@ -321,74 +366,35 @@ def first_rows(exponents: Floats, observables: int, pairs: str) -> Triples:
     return Triples.of_pairs(near, observables)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rounds:
-    """The rounds of one problem."""
+def solve_rounds(
+    solver: LinearSolver,
+    build: Callable[[Triples], Any],
+    triples: Triples,
+    exponents: Floats,
+    m: int,
+    control: Control,
+) -> Iterator[tuple[Any, Solution]]:
+    """Yield programs with their solutions, each with the rows that the answer before broke.
 
-    solver: LinearSolver  # the back-end
-    narrowed: Problem  # the back-end's problem, slightly tighter than the original
-    reduced: Reduced  # the same reduced; its prices are lifted to the problem
-    control: Control  # how far and how long to go
+    Ends after a solution without an answer, one cut short, or one that breaks no row.
+    """
+    while True:
+        program = build(triples)
+        solution = solver.solve(program.program, time_limit=control.remaining, stop=control.stop)
+        yield program, solution
+        if solution.ended:
+            return
+        most = max(ALL_AT_ONCE, 2 * len(triples))
+        more = violated(solution.matrix(len(exponents), m), exponents, triples, most)
+        if len(more) == 0:
+            return
+        triples = triples.joined(more)
 
-    def run(self, triples: Triples) -> Answer:
-        """Solve to the wanted gap, adding broken rows until it is reached."""
-        start, problem = time.monotonic(), self.reduced.problem
-        maximise = problem.objective == DISTORTION
-        best: Answer | None = None
-        bound = np.inf if maximise else -np.inf
-        prices: Multipliers | None = None
-        log: list[Progress] = []
-        while True:
-            relaxation = Relaxation(self.reduced, triples)
-            solution = self.solver.solve(
-                relaxation.program, time_limit=self.control.remaining, stop=self.control.stop
-            )
-            status = solution.status
-            if status is Status.INFEASIBLE:
-                raise InfeasibleError(
-                    f"{self.solver.name} found that no mechanism satisfies the constraints.", "ask for less."
-                )
-            if solution.x is None or status in (Status.TIME_LIMIT, Status.INTERRUPTED):
-                return self._ended(best, status)
-            if solution.duals is not None:
-                offered = self.reduced.lift_prices(relaxation.prices(solution.duals))
-                proved = proved_bound(problem, offered)
-                if prices is None or (proved < bound if maximise else proved > bound):
-                    prices, bound = offered, proved
-            raw = relaxation.matrix(solution)
-            matrix, share = repair_answer(self.narrowed, self.reduced.lift(raw))
-            value = objective_of(problem, matrix)
-            if best is not None and (value <= best.value if maximise else value >= best.value):
-                matrix, share, value = best.matrix, best.share, best.value
-            gap = gap_of(problem, value, bound)
-            log.append(Progress(len(log) + 1, len(triples), value, bound, gap, time.monotonic() - start))
-            if self.control.progress is not None:
-                self.control.progress(log[-1])
-            state = _Known(self.reduced, triples)
-            best = Answer(matrix, share, value, bound, status, tuple(log), self.solver.name, prices, state)
-            if gap <= self.control.gap:
-                return replace(best, status=Status.OPTIMAL)
-            if self.narrowed.exponents is None or self.control.pairs == "spanner":
-                return self._ended(best, status)
-            if self._stalled(log):
-                return self._ended(best, Status.INACCURATE)
-            more = violated(raw, self.reduced.exponents, triples, most=max(ALL_AT_ONCE, 2 * len(triples)))
-            if len(more) == 0:
-                return self._ended(best, status)
-            triples = triples.joined(more)
 
-    def _stalled(self, log: list[Progress]) -> bool:
-        """Return whether the last rounds moved neither value nor bound: the back-end's accuracy is exhausted."""
-        if len(log) <= _PATIENCE:
-            return False
-        before, now, gap = log[-1 - _PATIENCE], log[-1], self.control.gap
-        same_value = now.value == before.value or abs(now.value - before.value) <= gap * abs(now.value)
-        return same_value and abs(now.bound - before.bound) <= gap * abs(now.bound)
-
-    def _ended(self, best: Answer | None, status: Status) -> Answer:
-        if best is None or not best.usable:
-            raise SolverError(
-                f"{self.solver.name} gave no answer that meets every requirement ({status.value}).",
-                "allow more time, use fewer or larger cells, or another solver.",
-            )
-        return replace(best, status=status)
+def _stalled(log: list[Progress], gap: float) -> bool:
+    """Return whether the last rounds moved neither value nor bound: the back-end's accuracy is exhausted."""
+    if len(log) <= _PATIENCE:
+        return False
+    before, now = log[-1 - _PATIENCE], log[-1]
+    same_value = now.value == before.value or abs(now.value - before.value) <= gap * abs(now.value)
+    return same_value and abs(now.bound - before.bound) <= gap * abs(now.bound)

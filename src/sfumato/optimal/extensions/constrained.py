@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -25,14 +26,12 @@ from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_
 from ...rounding import amount_at_least
 from ..problem import Problem
 from ..row_generation import (
-    ALL_AT_ONCE,
     LinearProgram,
     LinearSolver,
     ProgramRows,
     Triples,
     first_rows,
-    violated,
-    wide,
+    solve_rounds,
 )
 from ..solver import Answer, Control, Progress, Solver, Status, certify_mechanism
 from ..solver_registry import Auto, general_solvers
@@ -152,39 +151,31 @@ class GeneralProgram:
         d, (n, m) = self.demands, self.demands.shape
         size, attackers = n * m, len(d.attackers)
         several = self._several or self.of_room
-        columns = size + attackers * m + several
-        built = ProgramRows(columns)
-        built.add(sparse.kron(sparse.identity(n), np.ones((1, m))), 1.0, 1.0)
-        scales = d.scales
+        built = ProgramRows(n, m, attackers * m + several)
+        last = built.columns - 1
+        scales, kept_back = d.scales, 0.0 if self.of_room else self.kept_back
+        more = [(np.ones((1, 1)), last)] if self.of_room else []
+        less = [(-part, column) for part, column in more]
         for j, attacker in enumerate(d.attackers):
             seen = d.prior.probabilities * attacker.distance.array / scales[j]
             here = size + j * m
-            built.add_errors(seen, m, here)
-            total = sparse.csr_array(np.ones((1, m)))
-            built.add(self._slackened(total, columns, here, 1.0), self._least(attacker.minimum, scales[j]), np.inf)
+            built.add_errors(seen, here)
+            built.add(attacker.minimum / scales[j] + kept_back, np.inf, (np.ones((1, m)), here), *more)
         for k, constraint in enumerate(d.constraints):
             scale = scales[attackers + k]
-            row = sparse.csr_array(constraint.coefficients.reshape(1, -1) / scale)
-            most = constraint.at_most / scale - (0.0 if self.of_room else self.kept_back)
-            built.add(self._slackened(row, columns, 0, -1.0), -np.inf, most)
-        cost, floor = np.zeros(columns), np.zeros(columns)
+            row = constraint.coefficients.reshape(1, -1) / scale
+            built.add(-np.inf, constraint.at_most / scale - kept_back, (row, 0), *less)
+        cost, floor = np.zeros(built.columns), np.zeros(built.columns)
         if self.of_room:
             cost[-1], floor[-1] = 1.0, -np.inf
         elif self._several:
             cost[-1] = 1.0
             flat = sparse.csr_array((d.loss / d.loss_scale).reshape(1, -1))
-            spread = sparse.csr_array(sparse.kron(sparse.csr_array(d.masses), np.ones((1, m)))) * flat
-            top = wide(sparse.csr_array(np.ones((len(d.masses), 1))), columns, columns - 1)
-            built.add(wide(spread, columns, 0) - top, -np.inf, 0.0)
+            built.add_largest(sparse.csr_array(sparse.kron(sparse.csr_array(d.masses), np.ones((1, m)))) * flat)
         else:
             cost[:size] = (d.masses[0][:, None] * d.loss / d.loss_scale).ravel()
-        built.add_privacy(self.triples, d.exponents, m)
+        built.add_privacy(self.triples, d.exponents)
         return built.program(cost, floor)
-
-    def matrix(self, x: Floats) -> Floats:
-        """Return the mechanism in an answer, array (n, m)."""
-        n, m = self.demands.shape
-        return x[: n * m].reshape(n, m)
 
     def prices(self, duals: Floats) -> ManyMultipliers:
         """Return the row duals of an answer as prices of the demands."""
@@ -202,25 +193,12 @@ class GeneralProgram:
         if self._several and not self.of_room:
             masses = -duals[position : position + len(d.masses)]
             position += len(d.masses)
-        t = self.triples
-        exponents = d.exponents[t.secrets, t.others]
-        local = -duals[position:] * np.exp(-exponents) * unit
-        rows = Multipliers(t.secrets, t.others, t.observables, local, exponents)
+        rows = self.triples.prices(duals[position:], d.exponents, unit)
         return ManyMultipliers(rows, masses, tuple(guesses), limits)
 
     @property
     def _several(self) -> bool:
         return len(self.demands.masses) > 1
-
-    def _least(self, minimum: float, scale: float) -> float:
-        return minimum / scale + (0.0 if self.of_room else self.kept_back)
-
-    def _slackened(self, row: sparse.csr_array, columns: int, offset: int, sign: float) -> sparse.csr_array:
-        """Return a row in its place, in the program of the room with the last variable."""
-        placed = wide(row, columns, offset)
-        if not self.of_room:
-            return placed
-        return placed + wide(sparse.csr_array(np.array([[sign]])), columns, columns - 1)
 
 
 def with_most_room(
@@ -232,22 +210,18 @@ def with_most_room(
         InfeasibleError: If it is proved that no mechanism satisfies the constraints, or none was found with room.
     """
     for back_end in back_ends:
-        while True:
-            program = GeneralProgram(demands, triples, of_room=True)
-            solution = back_end.solve(program.program, time_limit=control.remaining, stop=control.stop)
-            if solution.x is None or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        build = partial(GeneralProgram, demands, of_room=True)
+        rounds = solve_rounds(back_end, build, triples, demands.exponents, demands.shape[1], control)
+        for program, solution in rounds:
+            triples = program.triples
+            if solution.ended:
                 break
             if solution.duals is not None:
                 _refuse_if_proved(demands, program.prices(solution.duals))
-            raw = program.matrix(solution.x)
-            matrix = demands.private(raw, _MARGIN)
-            lacking, least = float(demands.lacking(matrix).max(initial=-np.inf)), float(solution.x[-1])
+            matrix = demands.private(solution.matrix(*demands.shape), _MARGIN)
+            lacking, least = float(demands.lacking(matrix).max(initial=-np.inf)), float(np.asarray(solution.x)[-1])
             if lacking <= min(_HALF * least, -4 * ENOUGH):
                 return matrix, triples
-            more = violated(raw, demands.exponents, triples, most=max(ALL_AT_ONCE, 2 * len(triples)))
-            if len(more) == 0:
-                break
-            triples = triples.joined(more)
         if control.stopped is not None:
             return None, triples
     raise InfeasibleError(
@@ -342,24 +316,18 @@ class _Search:
 
     def ask(self, back_end: LinearSolver, kept_back: float) -> None:
         """Run a back-end, adding the rows that its answers break, until the gap is reached or no row is broken."""
-        while True:
-            program = GeneralProgram(self.demands, self.triples, kept_back)
-            solution = back_end.solve(program.program, time_limit=self.control.remaining, stop=self.control.stop)
-            self.infeasible = solution.status is Status.INFEASIBLE
-            if solution.x is None or solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        demands, build = self.demands, partial(GeneralProgram, self.demands, kept_back=kept_back)
+        rounds = solve_rounds(back_end, build, self.triples, demands.exponents, demands.shape[1], self.control)
+        for program, solution in rounds:
+            self.triples, self.infeasible = program.triples, solution.status is Status.INFEASIBLE
+            if solution.ended:
                 return
             if solution.duals is not None:
                 self._take_prices(program.prices(solution.duals))
-            raw = program.matrix(solution.x)
-            self._offer(self.demands.private(raw, _MARGIN), back_end.name)
+            self._offer(demands.private(solution.matrix(*demands.shape), _MARGIN), back_end.name)
             self._report()
             if self.reached:
                 return
-            most = max(ALL_AT_ONCE, 2 * len(self.triples))
-            more = violated(raw, self.demands.exponents, self.triples, most=most)
-            if len(more) == 0:
-                return
-            self.triples = self.triples.joined(more)
 
     def make_room(self, back_ends: Sequence[LinearSolver]) -> None:
         """Mix in a mechanism with room in every constraint, because no answer satisfied them all after repair.
