@@ -98,6 +98,49 @@ class Control:
         return Status.TIME_LIMIT if self.remaining <= 0 else None
 
 
+class Search:
+    """The best value and the best bound of a minimisation so far, and its progress."""
+
+    def __init__(self, control: Control, negligible: float) -> None:
+        self.control, self.negligible = control, negligible
+        self.start = time.monotonic()
+        self.value, self.bound = np.inf, -np.inf
+        self.log: list[Progress] = []
+
+    @property
+    def gap(self) -> float:
+        """The relative gap of value and bound; infinite without a value."""
+        return relative_gap(self.value, self.bound, self.negligible) if np.isfinite(self.value) else np.inf
+
+    def report(self, rows: int = 0) -> None:
+        """Add a line of progress, and pass it on."""
+        seconds = time.monotonic() - self.start
+        self.log.append(Progress(len(self.log) + 1, rows, self.value, self.bound, self.gap, seconds))
+        if self.control.progress is not None:
+            self.control.progress(self.log[-1])
+
+    def repeat(self, step: Callable[[], Status | None], most: int, patience: int, share: float) -> Status:
+        """Repeat a step until a share of the gap is reached, ``patience`` steps gain nothing, or time is over.
+
+        A step may end the search by returning a status.
+        """
+        idle = 0
+        for _ in range(most):
+            before = self.value, self.bound
+            status = step()
+            if status is not None:
+                return status
+            idle = idle + 1 if before == (self.value, self.bound) else 0
+            if self.gap <= share * self.control.gap:
+                return Status.OPTIMAL
+            if idle >= patience:
+                break
+            ended = self.control.stopped
+            if ended is not None:
+                return ended
+        return Status.INACCURATE
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Answer(CompactRepr):
     """The best repaired matrix found, with its proved bound.

@@ -7,7 +7,6 @@ a constraint, as a share of its scale.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,7 @@ from ...core.immutable import CompactRepr
 from ...core.naming import WORST_CASE
 from ...errors import InfeasibleError, InputError, SolverError, argument
 from ...mechanisms import repair_to_private
-from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound, relative_gap
+from ...proofs import LinearConstraint, ManyMultipliers, Multipliers, many_loss_bound
 from ...rounding import amount_at_least
 from ..problem import Problem
 from ..row_generation import (
@@ -33,7 +32,7 @@ from ..row_generation import (
     first_rows,
     solve_rounds,
 )
-from ..solver import Answer, Control, Progress, Solver, Status, certify_mechanism
+from ..solver import Answer, Control, Search, Solver, Status, certify_mechanism
 from ..solver_registry import Auto, general_solvers
 
 ENOUGH: Final = 1e-9
@@ -290,25 +289,19 @@ def _search(demands: Demands, control: Control, back_ends: Sequence[LinearSolver
     return search.outcome()
 
 
-class _Search:
+class _Search(Search):
     """The best mechanism, the best bound, and the rows of metric privacy so far."""
 
     def __init__(self, demands: Demands, control: Control, negligible: float) -> None:
-        self.demands, self.control, self.negligible = demands, control, negligible
-        self.start = time.monotonic()
+        super().__init__(control, negligible)
+        self.demands = demands
         self.triples = first_rows(demands.exponents, demands.shape[1], control.pairs)
         self.prices = demands.no_prices()
         self.bound = demands.bound(self.prices)
         self.best: Floats | None = None
         self.last: Floats | None = None
-        self.value = np.inf
         self.solver = ""
         self.infeasible = False
-        self.log: list[Progress] = []
-
-    @property
-    def gap(self) -> float:
-        return relative_gap(self.value, self.bound, self.negligible) if np.isfinite(self.value) else np.inf
 
     @property
     def reached(self) -> bool:
@@ -325,7 +318,7 @@ class _Search:
             if solution.duals is not None:
                 self._take_prices(program.prices(solution.duals))
             self._offer(demands.private(solution.matrix(*demands.shape), _MARGIN), back_end.name)
-            self._report()
+            self.report(len(self.triples))
             if self.reached:
                 return
 
@@ -351,7 +344,7 @@ class _Search:
         # Errors of attackers are concave: a mixture has at least the mixed room.
         share = float((needed / np.maximum(needed - (room + 2 * ENOUGH), 1e-300)).max(initial=0.0))
         self._offer((1 - share) * best + share * roomy, self.solver)
-        self._report()
+        self.report(len(self.triples))
 
     def outcome(self) -> Answer:
         """Return the best mechanism and bound; raise `SolverError` if there is none."""
@@ -382,13 +375,6 @@ class _Search:
         value = self.demands.value(matrix)
         if value < self.value:
             self.best, self.value, self.solver = matrix, value, solver
-
-    def _report(self) -> None:
-        seconds = time.monotonic() - self.start
-        step = Progress(len(self.log) + 1, len(self.triples), self.value, self.bound, self.gap, seconds)
-        self.log.append(step)
-        if self.control.progress is not None:
-            self.control.progress(step)
 
 
 def general_answer(problem: Problem, solver: Solver, control: Control) -> Answer:

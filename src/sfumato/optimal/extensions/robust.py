@@ -34,6 +34,7 @@ from ..solver import (
     Control,
     OnProgress,
     Progress,
+    Search,
     Solver,
     Status,
     Stop,
@@ -211,7 +212,7 @@ def design_robust(
     return _Game(tuple(priors), loss, guarantees, observables, solver, control).play()
 
 
-class _Game:
+class _Game(Search):
     """The mechanisms and the bounds so far."""
 
     def __init__(
@@ -224,55 +225,38 @@ class _Game:
         control: Control,
     ) -> None:
         _check_priors(priors)
-        self.begun = time.monotonic()
-        self.priors, self.solver, self.control = priors, solver, control
+        self.priors, self.solver = priors, solver
         self.masses = np.array([prior.probabilities for prior in priors])
         self.loss, self.guarantees, self.observables = loss, guarantees, observables
-        self.even = self._problem(np.full(len(priors), 1.0 / len(priors)))
+        self.weights: Floats = np.full(len(priors), 1.0 / len(priors))
+        self.next = self.weights
+        self.even = self._problem(self.weights)
         _check_problem(self.even)
+        super().__init__(control, self.even.negligible)
         self.matrices: list[Floats] = []
         self.losses: list[Floats] = []
-        self.value, self.bound = math.inf, -math.inf
         self.best: Floats = np.empty(self.even.shape)
-        self.weights: Floats = np.full(len(priors), 1.0 / len(priors))
         self.last: Answer | None = None
-        self.log: list[Progress] = []
 
     def play(self) -> RobustDesign:
         """Add designs until the gap is reached, nothing is gained, or time is over."""
-        weights, status, idle = self.weights, Status.INACCURATE, 0
-        for _ in range(_ROUNDS):
-            before, begun = (self.value, self.bound), time.monotonic()
-            try:
-                self._add_design(weights)
-            except (SolverError, InputError) as error:
-                if not self.matrices:
-                    raise
-                # A problem of this size was accepted before: it is refused where the time left is too short.
-                limit = self.control.deadline
-                late = isinstance(error, InputError) or time.monotonic() - begun >= _LATE * (limit - begun)
-                status = self.control.stopped or (Status.TIME_LIMIT if late and math.isfinite(limit) else status)
-                break
-            mixture = best_mixture(np.array(self.losses))
-            self._mix(mixture)
-            weights = mixture.priors
-            idle = idle + 1 if before == (self.value, self.bound) else 0
-            if self._gap <= (1 - _SHARE) * self.control.gap:
-                status = Status.OPTIMAL
-                break
-            if idle >= _PATIENCE:
-                break
-            ended = self.control.stopped
-            if ended is not None:
-                status = ended
-                break
-        return self._result(status)
+        return self._result(self.repeat(self._step, _ROUNDS, _PATIENCE, 1 - _SHARE))
 
-    @property
-    def _gap(self) -> float:
-        if not math.isfinite(self.value):
-            return math.inf
-        return relative_gap(self.value, self.bound, self.even.negligible)
+    def _step(self) -> Status | None:
+        begun, limit = time.monotonic(), self.control.deadline
+        try:
+            self._add_design(self.next)
+        except (SolverError, InputError) as error:
+            if not self.matrices:
+                raise
+            # A problem of this size was accepted before: it is refused where the time left is too short.
+            late = isinstance(error, InputError) or time.monotonic() - begun >= _LATE * (limit - begun)
+            status = Status.TIME_LIMIT if late and math.isfinite(limit) else Status.INACCURATE
+            return self.control.stopped or status
+        mixture = best_mixture(np.array(self.losses))
+        self._mix(mixture)
+        self.next = mixture.priors
+        return None
 
     def _problem(self, weights: Floats) -> Problem:
         prior = Prior(self.priors[0].space, weights @ self.masses)
@@ -281,7 +265,7 @@ class _Game:
     def _add_design(self, weights: Floats) -> None:
         """Add the design of least loss for a mixture of the priors, and its bound."""
         problem = self._problem(weights)
-        nearness = max(_SHARE * self.control.gap, min(_FIRST, _OF_GAP * self._gap))
+        nearness = max(_SHARE * self.control.gap, min(_FIRST, _OF_GAP * self.gap))
         left = max(self.control.remaining, 1e-3)
         session = SolveSession(nearness, solver=self.solver, time_limit=left, stop=self.control.stop)
         answer = session.solve(problem, self.last)
@@ -305,10 +289,7 @@ class _Game:
             self.best = np.tensordot(mixture.shares, np.array(self.matrices), axes=1)
         needed = [k for k, share in enumerate(mixture.shares) if share > 0 or k >= len(self.matrices) - _KEPT]
         self.matrices, self.losses = [self.matrices[k] for k in needed], [self.losses[k] for k in needed]
-        seconds = time.monotonic() - self.begun
-        self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, self._gap, seconds))
-        if self.control.progress is not None:
-            self.control.progress(self.log[-1])
+        self.report()
 
     def _result(self, status: Status) -> RobustDesign:
         """Quantise the best mixture and prove it for every prior."""
@@ -341,7 +322,7 @@ class _Game:
             prove_guarantees(mechanism, problem.prior, problem.guarantees)[0],
             problem.negligible,
             tuple(self.log),
-            time.monotonic() - self.begun,
+            time.monotonic() - self.start,
         )
 
 

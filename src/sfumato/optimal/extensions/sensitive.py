@@ -37,7 +37,7 @@ from ...proofs import (
     relative_gap,
 )
 from ..program_design import maximise_distortion
-from ..solver import Control, OnProgress, Progress, Status, Stop, check_gap, checked_time_limit
+from ..solver import Control, OnProgress, Progress, Search, Status, Stop, check_gap, checked_time_limit
 from .sensitive_newton import InformationSteps, VulnerabilitySteps
 from .sensitive_problem import (
     INFORMATION,
@@ -237,7 +237,7 @@ def _least_leak(
         mechanism, found = least_private(problem, control)
         candidates = (mechanism,)
     else:
-        search = _Search(problem, program, control, start)
+        search = _Search(problem, program, control)
         found = search.run()
         candidates = candidates_of(problem, program, search.rows)
     return prove_best(problem, candidates, found, gap, time.monotonic() - start)
@@ -257,43 +257,31 @@ def _silent(problem: SensitiveProblem, program: LeakProgram) -> Floats | None:
     return rows
 
 
-class _Search:
+class _Search(Search):
     """The steps of one call, with the best value and the best bound of any step."""
 
-    def __init__(self, problem: SensitiveProblem, program: LeakProgram, control: Control, start: float) -> None:
-        self.problem, self.program, self.control, self.start = problem, program, control, start
+    def __init__(self, problem: SensitiveProblem, program: LeakProgram, control: Control) -> None:
+        super().__init__(control, problem.negligible)
+        self.problem, self.program = problem, program
         vulnerable = problem.objective == VULNERABILITY
-        self.steps: VulnerabilitySteps | InformationSteps
         self.steps = VulnerabilitySteps(program) if vulnerable else InformationSteps(program)
-        self.value, self.bound = math.inf, -math.inf
         self.rows, self.guesses, self.price = self.steps.y, self.steps.guesses, 0.0
-        self.log: list[Progress] = []
 
     def run(self) -> Found:
         """Step until the gap is reached, nothing is gained, or time is over."""
-        status, idle = Status.INACCURATE, 0
-        for _ in range(_STEPS):
-            idle = 0 if self._improved() else idle + 1
-            if self.log[-1].gap <= _SHARE * self.control.gap:
-                status = Status.OPTIMAL
-                break
-            if idle >= _PATIENCE:
-                break
-            ended = self.control.stopped
-            if ended is not None:
-                status = ended
-                break
-            try:
-                with np.errstate(over="raise", invalid="raise", divide="raise"):
-                    self.steps.advance()
-            except (LinAlgError, FloatingPointError):
-                break
+        status = self.repeat(self._step, _STEPS, _PATIENCE, _SHARE)
         strategy = np.zeros((len(self.problem.classes), len(self.problem.observables)))
         strategy[self.program.kept] = self.guesses
         return Found(strategy, self.price, status, tuple(self.log))
 
-    def _improved(self) -> bool:
-        """Report the iterate, and return whether its value or its bound is better."""
+    def _step(self) -> Status | None:
+        """Advance, but for the first step, and report the iterate; end where rounding breaks the system."""
+        try:
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                if self.log:
+                    self.steps.advance()
+        except (LinAlgError, FloatingPointError):
+            return Status.INACCURATE
         program, steps = self.program, self.steps
         rows = program.within(steps.y)
         guesses = steps.guesses / steps.guesses.sum(axis=0)
@@ -317,17 +305,12 @@ class _Search:
             price = steps.price / program.unit_of_cost
             bound = float((earned + steps.price * program.cost).min(axis=1).sum()) - steps.price * program.limit
         value, bound = value / unit, bound / unit
-        better = value < self.value or bound > self.bound
         if value < self.value:
             self.value, self.rows = value, rows
         if bound > self.bound:
             self.bound, self.guesses, self.price = bound, guesses, price
-        gap = relative_gap(self.value, self.bound, self.problem.negligible)
-        seconds = time.monotonic() - self.start
-        self.log.append(Progress(len(self.log) + 1, 0, self.value, self.bound, gap, seconds))
-        if self.control.progress is not None:
-            self.control.progress(self.log[-1])
-        return better
+        self.report()
+        return None
 
     def _tight_price(self, earned: Floats) -> float:
         """Return the least price at which no report that loses too much pays."""

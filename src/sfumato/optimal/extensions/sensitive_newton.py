@@ -15,8 +15,8 @@ changes the path, not the optimum.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -197,31 +197,29 @@ def over(top: Any, bottom: Floats, where: NDArray[np.bool_]) -> Floats:
     return quotient
 
 
-class InformationSteps:
-    """The primal-dual iterate of: minimise sum over x, z of a ln(a / (P(x) P(z))), a = A y.
+Respond = Callable[[Floats], tuple[Floats, Callable[[Floats], Floats]]]
 
-    The derivative is A' ln(P(x|z) / P(x)); the second one, A' (diag(1 / a) - 1 1' / sum of a) A per report, has
-    the shape that `Newton` solves. The adversary's beliefs q(x|z) are variables too, equal to a / sum of a at the
-    optimum: where masses vanish, the logarithm of a posterior moves too fast for Newton's steps, and that of q
-    does not. ``y`` (n, m) is p(z|w), ``guesses`` (k, m) is q, ``price`` is the price of the loss in the program's
-    scale.
+
+class LeakSteps(ABC):
+    """A primal-dual iterate of a leak program.
+
+    ``y`` (n, m) is p(z|w), ``guesses`` (k, m) the adversary's strategy q(x|z), ``price`` that of the loss in the
+    program's scale.
     """
+
+    guesses: Floats
+    _s: Floats  # array (k, m), slacks of the rows whose prices are the guesses; (0, m) without such rows
 
     def __init__(self, program: LeakProgram) -> None:
         self.program = program
         self.y, self.price = program.start()
         self._slack = program.limit - float((program.cost * self.y).sum())
-        reached = program.onto @ self.y + _FLOOR / program.shape[1] * program.classes[:, None]
-        self.guesses = reached / reached.sum(axis=0)
+        parts = self._begin(program.onto @ self.y)
         back = self._back()
-        self._u = np.where(program.open, back, np.inf).min(axis=1) - program.weights
+        self._u = np.where(program.open, back, np.inf).min(axis=1) - program.weights / parts
         self._r = np.where(program.open, back - self._u[:, None], 1.0)
-        self._count = float(program.weights @ program.open.sum(axis=1)) + 1
-
-    @property
-    def complementarity(self) -> float:
-        """The mean product of slacks and prices, each relative to its probability."""
-        return (float((self.y * self._r).sum()) + self._slack * self.price) / self._count
+        further = program.shape[1] if len(self._s) else 0
+        self._count = float(program.weights @ program.open.sum(axis=1)) + further + 1
 
     def advance(self) -> None:
         """Take one predictor-corrector step.
@@ -229,149 +227,134 @@ class InformationSteps:
         Raises:
             LinAlgError: If rounding has made the system indefinite.
         """
-        program, y, r, q = self.program, self.y, self._r, self.guesses
-        free = program.open
-        reached = program.onto @ y
-        # A report that no secret may use has no mass, and its guess no meaning.
-        mass = np.where(program.open.any(axis=0), reached.sum(axis=0), 1.0)
-        believed = q * mass
-        off = reached / believed - 1
+        program, y, r, s = self.program, self.y, self._r, self._s
+        free, q = program.open, self.guesses[: len(s)]
         near = PROXIMAL * program.weights[:, None]
         curved = over(1.0, over(r, y, free) + near, free)
-        newton = Newton(program, curved, believed, believed, self._slack / self.price)
+        theta_inverse, null, respond = self._model()
+        newton = Newton(program, curved, theta_inverse, null, self._slack / self.price)
         dual = np.where(free, self._back() - self._u[:, None] - r, 0.0)
         rows = 1.0 - y.sum(axis=1)
         loss = program.limit - float((program.cost * y).sum()) - self._slack
 
-        def towards(local: Floats, spent: float) -> tuple[Floats, Floats, float, Floats, Floats, float]:
-            """Return the direction whose products of slack and price change as given."""
-            right = np.where(free, over(local, y, free) - dual - program.onto.T @ off, 0.0)
+        def towards(local: Floats, guess: Floats, spent: float) -> tuple[Any, ...]:
+            """Return the changes of y, s, slack, u, r, price and gain for changes of slacks times prices."""
+            push, pull = respond(guess)
+            right = np.where(free, over(local, y, free) - dual - program.onto.T @ push, 0.0)
             dy, du, dt = newton.directions(right, rows, loss - spent / self.price)
-            moved = program.onto @ dy
-            gain = moved / believed - moved.sum(axis=0) / mass + off
-            dr = np.where(free, program.onto.T @ gain + dt * program.cost - du[:, None] + dual + near * dy, 0.0)
-            return dy, du, dt, gain, dr, (spent - self._slack * dt) / self.price
+            dq = pull(program.onto @ dy)
+            dr = np.where(free, program.onto.T @ dq + dt * program.cost - du[:, None] + dual + near * dy, 0.0)
+            ds = (guess - s * dq[: len(s)]) / q
+            return dy, ds, (spent - self._slack * dt) / self.price, du, dr, dt, dq
 
-        local, spent = -y * r * free, -self._slack * self.price
-        dy, _, dt, _, dr, dslack = towards(local, spent)
-        here = self.complementarity
-        a, b = self._lengths(dy, dr, dslack, dt, 1.0)
-        after = float(((y + a * dy) * (r + b * dr) * free).sum())
+        local, guess, spent = -y * r * free, -s * q, -self._slack * self.price
+        dy, ds, dslack, _, dr, dt, dq = towards(local, guess, spent)
+        here = (float((y * r).sum() + (s * q).sum()) + self._slack * self.price) / self._count
+        a = min(1.0, longest(y, dy, free), longest(s, ds), single(self._slack, dslack))
+        b = min(1.0, longest(r, dr, free), longest(q, dq[: len(s)]), single(self.price, dt))
+        after = float(((y + a * dy) * (r + b * dr) * free).sum() + ((s + a * ds) * (q + b * dq[: len(s)])).sum())
         after = (after + (self._slack + a * dslack) * (self.price + b * dt)) / self._count
         centre = here * (after / here) ** 3
-        dy, du, dt, gain, dr, dslack = towards(
-            (local + centre * program.weights[:, None] - dy * dr) * free, spent + centre - dslack * dt
+        dy, ds, dslack, du, dr, dt, dq = towards(
+            (local + centre * program.weights[:, None] - dy * dr) * free,
+            guess + centre / max(len(s), 1) - ds * dq[: len(s)],
+            spent + centre - dslack * dt,
         )
-        a, b = self._lengths(dy, dr, dslack, dt, _BACK)
-        b = min(b, _FAR / float(np.abs(gain).max() + _FAR))
-        self.y, self._slack = y + a * dy, self._slack + a * dslack
+        a = min(1.0, _BACK * min(longest(y, dy, free), longest(s, ds), single(self._slack, dslack)))
+        b = min(1.0, _BACK * min(longest(r, dr, free), longest(q, dq[: len(s)]), single(self.price, dt)))
+        b = self._guess(a, b, dq)
+        self.y, self._s, self._slack = y + a * dy, s + a * ds, self._slack + a * dslack
         self._u, self._r, self.price = self._u + b * du, r + b * dr, self.price + b * dt
-        beliefs = q * np.exp(b * gain)
-        self.guesses = beliefs / beliefs.sum(axis=0)
 
     def _back(self) -> Floats:
         """Return the adversary's gain and the price of the loss, by entry of y."""
-        gain = np.log(self.guesses / self.program.classes[:, None])
-        back: Floats = self.program.onto.T @ gain + self.price * self.program.cost
+        back: Floats = self.program.onto.T @ self._gain() + self.price * self.program.cost
         return back
 
-    def _lengths(self, dy: Floats, dr: Floats, dslack: float, dt: float, back: float) -> tuple[float, float]:
-        free = self.program.open
-        primal = min(longest(self.y, dy, free), single(self._slack, dslack))
-        dual = min(longest(self._r, dr, free), single(self.price, dt))
-        return min(1.0, back * primal), min(1.0, back * dual)
+    @abstractmethod
+    def _begin(self, reached: Floats) -> int:
+        """Set the first guesses for A y, and return by what to divide the first slacks of the dual rows."""
+
+    @abstractmethod
+    def _gain(self) -> Floats:
+        """Return the adversary's gain for each class and report, array (k, m)."""
+
+    @abstractmethod
+    def _model(self) -> tuple[Floats, Floats, Respond]:
+        """Return 1 / theta and v of `Newton`, and what the guesses answer to a change of their products with s.
+
+        The answer is what they add to the residual of A y, and the change of the gain by that of A y.
+        """
+
+    @abstractmethod
+    def _guess(self, primal: float, dual: float, change: Floats) -> float:
+        """Change the guesses, and return the dual step length, which may be shortened."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Direction:
-    """The changes of y, u, t (the price), v, s, q (the guesses), r and the slack."""
+class InformationSteps(LeakSteps):
+    """The iterate of: minimise sum over x, z of a ln(a / (P(x) P(z))), a = A y.
 
-    y: Floats
-    u: Floats
-    t: float
-    v: Floats
-    s: Floats
-    q: Floats
-    r: Floats
-    slack: float
-
-
-class VulnerabilitySteps:
-    """The primal-dual iterate of: minimise sum of v(z), v(z) >= (A y)(x, z) for every class x.
-
-    ``y`` (n, m) is p(z|w); ``guesses`` (k, m) are the prices q(x|z) of the rows of v, the adversary's strategy;
-    ``price`` is the price of the loss in the program's scale.
+    The derivative is A' ln(P(x|z) / P(x)); the second one, A' (diag(1 / a) - 1 1' / sum of a) A per report, has
+    the shape that `Newton` solves. The adversary's beliefs q(x|z) are variables too, equal to a / sum of a at the
+    optimum: where masses vanish, the logarithm of a posterior moves too fast for Newton's steps, and that of q
+    does not.
     """
 
-    def __init__(self, program: LeakProgram) -> None:
-        self.program = program
-        m = program.shape[1]
-        k = program.onto.shape[0]
-        self.y, self.price = program.start()
-        reached = program.onto @ self.y
+    def _begin(self, reached: Floats) -> int:
+        program = self.program
+        self._s = np.zeros((0, program.shape[1]))
+        reached = reached + _FLOOR / program.shape[1] * program.classes[:, None]
+        self.guesses = reached / reached.sum(axis=0)
+        return 1
+
+    def _gain(self) -> Floats:
+        return np.asarray(np.log(self.guesses / self.program.classes[:, None]))
+
+    def _model(self) -> tuple[Floats, Floats, Respond]:
+        reached = self.program.onto @ self.y
+        # A report that no secret may use has no mass, and its guess no meaning.
+        mass = np.where(self.program.open.any(axis=0), reached.sum(axis=0), 1.0)
+        believed = self.guesses * mass
+        off = reached / believed - 1
+        return believed, believed, lambda _: (off, lambda moved: moved / believed - moved.sum(axis=0) / mass + off)
+
+    def _guess(self, primal: float, dual: float, change: Floats) -> float:  # noqa: ARG002
+        dual = min(dual, _FAR / float(np.abs(change).max() + _FAR))
+        beliefs = self.guesses * np.exp(dual * change)
+        self.guesses = beliefs / beliefs.sum(axis=0)
+        return dual
+
+
+class VulnerabilitySteps(LeakSteps):
+    """The iterate of: minimise sum of v(z), v(z) >= (A y)(x, z) for every class x, with the guesses as prices."""
+
+    def _begin(self, reached: Floats) -> int:
+        k, m = reached.shape
         self._v = _ABOVE * reached.max(axis=0) + 0.1 / m
         self._s = self._v - reached
-        self._slack = program.limit - float((program.cost * self.y).sum())
         self.guesses = np.full((k, m), 1.0 / k)
-        back = program.onto.T @ self.guesses + self.price * program.cost
-        self._u = np.where(program.open, back, np.inf).min(axis=1) - program.weights / k
-        self._r = np.where(program.open, back - self._u[:, None], 1.0)
-        self._count = float(program.weights @ program.open.sum(axis=1)) + m + 1
+        return int(k)
 
-    @property
-    def complementarity(self) -> float:
-        """The mean product of slacks and prices, each relative to its probability."""
-        total = float((self.y * self._r).sum() + (self._s * self.guesses).sum())
-        return (total + self._slack * self.price) / self._count
+    def _gain(self) -> Floats:
+        return self.guesses
 
-    def advance(self) -> None:
-        """Take one predictor-corrector step; errors as for `InformationSteps.advance`."""
-        program, y, r, s, q = self.program, self.y, self._r, self._s, self.guesses
-        free, k = program.open, len(q)
-        near = PROXIMAL * program.weights[:, None]
-        theta = 1 / (s / q + PROXIMAL / y.shape[1])
-        curved = over(1.0, over(r, y, free) + near, free)
-        newton = Newton(program, curved, 1 / theta, np.ones_like(q), self._slack / self.price)
-        dual = np.where(free, program.onto.T @ q + self.price * program.cost - self._u[:, None] - r, 0.0)
-        unspent = 1.0 - q.sum(axis=0)
-        primal = self._v - program.onto @ y - s
-        rows = 1.0 - y.sum(axis=1)
-        loss = program.limit - float((program.cost * y).sum()) - self._slack
+    def _model(self) -> tuple[Floats, Floats, Respond]:
+        q = self.guesses
+        theta = 1 / (self._s / q + PROXIMAL / self.y.shape[1])
+        unspent, primal = 1.0 - q.sum(axis=0), self._v - self.program.onto @ self.y - self._s
 
-        def towards(local: Floats, guess: Floats, spent: float) -> _Direction:
-            """Return the direction whose products of slack and price change as given."""
+        def respond(guess: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
             omega = theta * (guess / q - primal)
             lift = (omega.sum(axis=0) - unspent) / theta.sum(axis=0)
-            right = -dual + over(local, y, free) - program.onto.T @ (omega - theta * lift)
-            dy, du, dt = newton.directions(np.where(free, right, 0.0), rows, loss - spent / self.price)
-            moved = program.onto @ dy
-            dv = ((theta * moved).sum(axis=0)) / theta.sum(axis=0) + lift
-            dq = omega - theta * (dv - moved)
-            ds = (guess - s * dq) / q
-            dr = np.where(free, program.onto.T @ dq + dt * program.cost - du[:, None] + dual + near * dy, 0.0)
-            slack = (spent - self._slack * dt) / self.price
-            return _Direction(dy, du, dt, dv, ds, dq, dr, slack)
 
-        local, guess, spent = -y * r * free, -s * q, -self._slack * self.price
-        to = towards(local, guess, spent)
-        here = self.complementarity
-        a, b = self._lengths(to, 1.0)
-        after = float(((y + a * to.y) * (r + b * to.r) * free).sum() + ((s + a * to.s) * (q + b * to.q)).sum())
-        after = (after + (self._slack + a * to.slack) * (self.price + b * to.t)) / self._count
-        centre = here * (after / here) ** 3
-        to = towards(
-            (local + centre * program.weights[:, None] - to.y * to.r) * free,
-            guess + centre / k - to.s * to.q,
-            spent + centre - to.slack * to.t,
-        )
-        a, b = self._lengths(to, _BACK)
-        self.y, self._v, self._s = y + a * to.y, self._v + a * to.v, s + a * to.s
-        self._slack += a * to.slack
-        self._u, self._r, self.guesses = self._u + b * to.u, r + b * to.r, q + b * to.q
-        self.price += b * to.t
+            def pull(moved: Floats) -> Floats:
+                self._dv = ((theta * moved).sum(axis=0)) / theta.sum(axis=0) + lift
+                return np.asarray(omega - theta * (self._dv - moved))
 
-    def _lengths(self, to: _Direction, back: float) -> tuple[float, float]:
-        free = self.program.open
-        primal = min(longest(self.y, to.y, free), longest(self._s, to.s), single(self._slack, to.slack))
-        dual = min(longest(self._r, to.r, free), longest(self.guesses, to.q), single(self.price, to.t))
-        return min(1.0, back * primal), min(1.0, back * dual)
+            return omega - theta * lift, pull
+
+        return 1 / theta, np.ones_like(q), respond
+
+    def _guess(self, primal: float, dual: float, change: Floats) -> float:
+        self._v, self.guesses = self._v + primal * self._dv, self.guesses + dual * change
+        return dual
