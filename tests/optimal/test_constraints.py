@@ -25,9 +25,9 @@ from sfumato.optimal import (
     Structured,
     equilibrium,
 )
-from sfumato.optimal.back_ends import Highs
 from sfumato.optimal.extensions.constrained import Demands, _Search, with_most_room
 from sfumato.optimal.problem import least_loss
+from sfumato.optimal.solver_registry import Highs
 from sfumato.proofs import (
     ManyMultipliers,
     Multipliers,

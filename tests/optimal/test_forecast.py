@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.errors import InputError
 from sfumato.optimal import Answer, Solver, Status, effort
 from sfumato.optimal import solver_registry as solvers
-from sfumato.optimal.forecast import NOT_QUICKER, Forecast, expected_reports, forecast, select_method
+from sfumato.optimal.effort import NOT_QUICKER, Forecast, expected_reports, forecast, select_method
 from sfumato.optimal.problem import least_loss
 
 LATTICE = sf.geo.Lattice.covering("6 km x 6 km around 48.85,2.35", "500 m", kind="triangular")

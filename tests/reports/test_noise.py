@@ -10,7 +10,7 @@ from sfumato.errors import InputError
 from sfumato.files import MechanismFile
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
-from sfumato.optimal.coordinates import certify_noise
+from sfumato.optimal.coordinates.rival import certify_noise
 from sfumato.reports import noise_maps, summarise_noise
 
 PLANE = Projection(48.86, 2.34)

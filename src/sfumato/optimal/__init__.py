@@ -1,36 +1,33 @@
 """Optimal design: problem, solver, answer, proof."""
 
 from ..proofs import LinearConstraint
-from .back_ends import Clarabel, Highs
 from .blend import Blend, DesignLine, LineDesign, likeliest
 from .closed_forms import ClosedForm, closed_form
 from .column_generation.solver import Generating
-from .coordinates import (
-    CoordinateBound,
+from .coordinates.bound import CoordinateBound, coordinate_bound
+from .coordinates.spacing import (
+    MOST_VERTICES,
     LatticeChoice,
     check_lattice,
     choose_lattice,
-    coordinate_bound,
     place_lattice,
     place_problem,
 )
-from .coordinates.spacing import MOST_VERTICES
 from .design import at_medians, design
-from .effort import check_size
+from .effort import Forecast, check_size, cores, forecast
 from .epsilon_goals import AttackerGoal, DesignGoal, EpsilonTrial, FoundEpsilon, LossGoal
 from .epsilon_search import find_epsilon
 from .extensions.robust import RobustDesign, design_robust
 from .extensions.sensitive import least_information, least_vulnerability
 from .extensions.sensitive_problem import SensitiveDesign, SensitiveProblem
 from .extensions.true_point import seconds_for_points
-from .forecast import Forecast, forecast
 from .problem import Problem
 from .program_design import Equilibrium, equilibrium, maximise_distortion
 from .result import Choice, Design, SolvedProgram
 from .row_generation import LinearProgram, LinearSolver, Solution
 from .solver import Answer, Control, Progress, Solver, Status
-from .solver_registry import SMALL_PROBLEM, SOLVERS, Auto, resumable
-from .structured import Structured, cores
+from .solver_registry import SMALL_PROBLEM, SOLVERS, Auto, Clarabel, Highs, resumable
+from .structured import Structured
 from .sweep import Point, sweep
 
 __all__ = [

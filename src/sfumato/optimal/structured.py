@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from ..core.naming import DISTORTION
 from ..errors import SolverError
 from ..mechanisms import merge_close_secrets
-from . import interior
-from .effort import check_memory
+from .effort import STRUCTURED, check_memory, cores
+from .interior.checkpoints import state_folder
+from .interior.lapack import StoppedError
+from .interior.loop import Result, solve
 from .problem import Problem
 from .reduction import reduce
 from .row_generation import spanner_pairs
@@ -19,13 +21,6 @@ ALMOST = 0.8
 _LEAST = 1e-7  # exponent whose row has an inside in floats; secrets that are nearer to each other become one
 REPAIR_LIMIT = 20_000_000  # likelihood ratios that are quickly looked through
 _SHRINK = 2e-9  # of every exponent, and of a bounded loss, left for rounding to integers
-
-
-def cores() -> int:
-    """Return how many processor cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ class Structured(Solver):
             design with the same folder resumes; by default nowhere. Remove it when the design is done.
     """
 
-    name = "structured interior point"
+    name = STRUCTURED
     threads: int = field(default_factory=cores)
     symmetry: bool = True
     iteration_limit: int = 500
@@ -50,20 +45,20 @@ class Structured(Solver):
 
     def answer(self, problem: Problem, control: Control, start: Answer | None = None) -> Answer:
         """Solve a problem; see `Solver.answer`."""
-        folder = None if self.folder is None else interior.state_folder(self.folder)
+        folder = None if self.folder is None else state_folder(self.folder)
         reduced = reduce(problem, narrow_problem(problem, control))
         try:
-            result = interior.solve(
+            result = solve(
                 reduced,
                 replace(control, gap=ALMOST * control.gap),  # the bound for the whole problem is a little lower
                 iteration_limit=self.iteration_limit,
-                warm=start.state if start is not None and isinstance(start.state, interior.Result) else None,
+                warm=start.state if start is not None and isinstance(start.state, Result) else None,
                 threads=self.threads,
                 with_symmetry=self.symmetry,
                 memory=check_memory,
                 folder=folder,
             )
-        except interior.StoppedError:
+        except StoppedError:
             raise SolverError(
                 f"the {self.name} had no answer in time.", "allow more time, or use fewer or larger cells."
             ) from None

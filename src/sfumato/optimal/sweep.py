@@ -21,10 +21,10 @@ from ..proofs import PlaceDistortion, distortion_below
 from ..rounding import down
 from .coordinates.rival import rivalry
 from .design import design
+from .effort import cores
 from .result import BEST, Design
 from .solver import Stop
 from .solver_registry import Auto
-from .structured import cores
 
 _UNIT: Final = "km"  # of promises and errors on a lattice
 

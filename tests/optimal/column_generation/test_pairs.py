@@ -21,7 +21,7 @@ from sfumato.optimal.column_generation.program import (
 )
 from sfumato.optimal.column_generation.rounds import generate
 from sfumato.optimal.interior import loop
-from sfumato.optimal.interior.workers import Workers
+from sfumato.optimal.interior.lapack import Workers
 from sfumato.optimal.solver import Control, Progress
 from sfumato.proofs.optimality import prove_optimality
 

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.optimal.column_generation import price, rounds
 from sfumato.optimal.column_generation.rounds import generate
-from sfumato.optimal.interior.workers import Workers
+from sfumato.optimal.interior.lapack import Workers
 from sfumato.optimal.solver import Control, Progress, Status
 
 from .towns import check_optimum, optimum, town

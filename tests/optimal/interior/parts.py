@@ -1,6 +1,6 @@
 """The parts of the interior-point method that tests look at one by one.
 
-Everything else goes through `interior.solve`. A part that moves within the method changes this file alone.
+Everything else goes through `loop.solve`. A part that moves within the method changes this file alone.
 """
 
 from sfumato.optimal.interior import lapack, loop, newton
@@ -17,11 +17,11 @@ from sfumato.optimal.interior.blocks import (
     pack_band,
 )
 from sfumato.optimal.interior.checkpoints import prove
+from sfumato.optimal.interior.lapack import Workers
 from sfumato.optimal.interior.loop import extend, first_rows
 from sfumato.optimal.interior.newton import SHARES, System, best_share, compute, end, factors, length
 from sfumato.optimal.interior.pair_rows import PairRows, columns, search, trivial_symmetry
 from sfumato.optimal.interior.tail_repair import Flow
-from sfumato.optimal.interior.workers import Workers
 from sfumato.optimal.reduction import Reduced
 
 __all__ = [

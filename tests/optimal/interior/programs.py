@@ -14,7 +14,8 @@ from scipy.optimize import linprog
 from sfumato.core import Loss, Prior, Space
 from sfumato.core.arrays import Floats
 from sfumato.core.naming import DISTORTION, EXPECTED, WORST_CASE
-from sfumato.optimal import Control, Problem, Progress, interior
+from sfumato.optimal import Control, Problem, Progress
+from sfumato.optimal.interior import loop
 from sfumato.optimal.reduction import Reduced, reduce
 
 LINE = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
@@ -74,7 +75,7 @@ class Case:
         reduced = self.reduced
         control = Control(gap, time.monotonic() + time_limit, stop, progress)
         earlier = None if warm is None else warm.result
-        result = interior.solve(reduced, control, warm=earlier, with_symmetry=symmetry, **options)
+        result = loop.solve(reduced, control, warm=earlier, with_symmetry=symmetry, **options)
         return Solved(reduced, result)
 
     def distortion(self, matrix: Floats) -> float:
@@ -98,7 +99,7 @@ class Solved:
     """Outcome of the method, and the whole mechanism."""
 
     reduced: Reduced
-    result: interior.Result
+    result: loop.Result
 
     @property
     def matrix(self) -> Floats:

@@ -16,7 +16,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import FileError, SfumatoError
 from sfumato.optimal import Auto, Progress, Status, Structured, design
-from sfumato.optimal.interior import StoppedError
+from sfumato.optimal.interior.lapack import StoppedError
 
 from .parts import newton
 from .programs import KINDS, Case, check, drawn, grid, skewed
@@ -393,7 +393,7 @@ KILLED = """
 import itertools, os, signal, sys
 import numpy as np
 import sfumato as sf
-from sfumato.optimal import Auto, interior
+from sfumato.optimal import Auto
 from sfumato.optimal.interior import checkpoints
 checkpoints.EVERY_S, checkpoints.SHARE = 0.0, 1e9
 lines = itertools.count()

@@ -5,7 +5,7 @@ from itertools import count
 import pytest
 
 from sfumato.optimal import Status
-from sfumato.optimal.interior import StoppedError
+from sfumato.optimal.interior.lapack import StoppedError
 
 from ...clock import set_clock
 from .programs import Case, check, check_kept, grid, skewed

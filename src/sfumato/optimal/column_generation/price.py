@@ -28,7 +28,7 @@ import numpy as np
 from ...core.arrays import Floats
 from ...core.immutable import CompactRepr
 from ..interior import lapack
-from ..interior.workers import StoppedError, Workers
+from ..interior.lapack import StoppedError, Workers
 from ..solver import Control
 from .program import Bools, Edges, Ints, Positions, Program
 

@@ -14,9 +14,9 @@ from ...core.immutable import CompactRepr
 from ..interior import loop
 from ..interior.block_form import Iterate, Rows, build_form, complete_iterate, first_mechanism
 from ..interior.blocks import cuthill_mckee
+from ..interior.lapack import Workers
 from ..interior.loop import limits
 from ..interior.pair_rows import CAP, Columns, PairRows, irreducible, trivial_symmetry
-from ..interior.workers import Workers
 
 _NEAR: Final = 1.5  # times the nearest: on a lattice the neighbours, along diagonals, too
 _MOST: Final = 16  # pairs per secret, and no more, are few

@@ -23,8 +23,8 @@ from ...core.immutable import CompactRepr
 from ..interior import loop
 from ..interior.block_form import first_mechanism, last_mechanism
 from ..interior.checkpoints import StateFile
+from ..interior.lapack import Workers
 from ..interior.loop import Course
-from ..interior.workers import Workers
 from ..solver import Control, OnProgress, Progress, Status
 from .price import Price, Seen, price_absent
 from .program import (

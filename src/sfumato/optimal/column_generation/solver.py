@@ -11,18 +11,16 @@ import numpy as np
 from ...core.arrays import Floats
 from ...core.naming import EXPECTED
 from ...proofs import LeastCosts, Multipliers
-from ..effort import MOST_PRICES, shortage_of_generated
+from ..effort import GENERATED, MOST_PRICES, OF_PAIRS, cores, shortage_of_generated
 from ..interior.checkpoints import state_folder
-from ..interior.workers import StoppedError, Workers
+from ..interior.lapack import StoppedError, Workers
 from ..problem import Problem
 from ..reduction import Positions, Reduced, reduce
 from ..solver import Answer, Control, Solver, Status, gap_of, objective_of, proved_bound, repair_answer
-from ..structured import ALMOST, REPAIR_LIMIT, Structured, cores, narrow_problem
+from ..structured import ALMOST, REPAIR_LIMIT, Structured, narrow_problem
 from .program import Ints, Program, graph_of, program
 from .rounds import ProvedRound, RoundsResult, beside, generate
 
-GENERATED: Final = "generated observables"
-OF_PAIRS: Final = "generated observables and pairs"
 _SMALL: Final = 600  # secrets up to which threads cost more than they save
 
 

@@ -25,7 +25,6 @@ from ...core.naming import EXPECTED
 from ...errors import InputError, SolverError, python
 from ...proofs import EpsilonProof, expected_loss_above, prove_guarantees, relative_gap
 from ...rounding import UNIT, amount_at_most, at_most, below, underflow
-from ..back_ends import Highs
 from ..problem import Problem, least_loss
 from ..row_generation import LinearProgram
 from ..session import SolveSession
@@ -45,6 +44,7 @@ from ..solver import (
     spread,
     with_promises,
 )
+from ..solver_registry import Highs
 
 _ROUNDS: Final = 300
 _PATIENCE: Final = 8  # designs that changed neither value nor bound

@@ -16,10 +16,10 @@ from ...errors import SolverError
 from ...geo import Guesses
 from ...proofs import Certificate, PlaceDistortion
 from ..closed_forms import constant_report
+from ..effort import cores
 from ..problem import Problem
 from ..result import Design
 from ..solver import Status, certify_mechanism, gap_of, prove_answer, with_promises
-from ..structured import cores
 
 _ROUNDS: Final = 16
 _FIRST_GAP: Final = 1e-2  # of the first program, whose guesses are not the best

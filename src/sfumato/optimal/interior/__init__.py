@@ -4,9 +4,3 @@ The unknowns of different observables meet only in the row sums and a few loss r
 Newton's method factors one small block per observable. Rows join as the iterate meets
 them, and every iterate is strictly private for all pairs.
 """
-
-from .checkpoints import state_folder
-from .loop import Result, solve
-from .workers import StoppedError
-
-__all__ = ["Result", "StoppedError", "solve", "state_folder"]

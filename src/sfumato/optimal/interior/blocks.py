@@ -40,8 +40,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ...core.arrays import Floats
 from . import lapack
 from .block_form import BreakdownError, Form, Iterate, Rows
+from .lapack import Workers
 from .pair_rows import Bools, Ints
-from .workers import Workers
 
 CHUNK = 32
 TILE = 512

@@ -30,9 +30,9 @@ from ...core.arrays import Floats
 from ...errors import FileError
 from ..solver import Progress
 from .block_form import Form, Iterate, Rows
+from .lapack import Workers
 from .pair_rows import Ints, PairRows, search
 from .tail_repair import Tails
-from .workers import Workers
 
 EVERY_S = 5.0  # a state is written no more often
 SHARE = 0.05  # of the time, at most, is spent on writing

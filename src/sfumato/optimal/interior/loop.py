@@ -34,6 +34,7 @@ from .block_form import (
     last_mechanism,
 )
 from .checkpoints import Proof, State, StateFile, prove
+from .lapack import StoppedError, Workers
 from .newton import System, compute, end, factors
 from .pair_rows import (
     CAP,
@@ -49,7 +50,6 @@ from .pair_rows import (
     trivial_symmetry,
 )
 from .tail_repair import Tails
-from .workers import StoppedError, Workers
 
 NEIGHBOURS = 4
 FLOOR = 1e-9

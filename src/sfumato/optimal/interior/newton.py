@@ -26,7 +26,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from ...core.arrays import Floats
 from .block_form import BreakdownError, Iterate, Rows
 from .blocks import BandedBlocks, Blocks, DenseBlocks, natural_order
-from .workers import Workers
+from .lapack import Workers
 
 BANDED_FROM = 384
 CORRECTORS = 5

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ...core.arrays import Floats
 from ..reduction import Reduced
-from .workers import Workers
+from .lapack import Workers
 
 CHAIN_TOLERANCE = 1e-12
 CHUNK = 1 << 15
