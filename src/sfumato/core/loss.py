@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .arrays import Floats, floats, freeze, readonly
 from .distances import KINDS, between
 from .immutable import CompactRepr, Immutable, assign
 from .metric import Metric
+from .naming import TRUE_POINT
 from .space import Space
 
 _RELATIVE = 1e-9  # of each distance: another machine or projection library may round otherwise
@@ -52,24 +53,32 @@ class Loss(Immutable):
         array: Array (secrets, observables), finite.
         unit: The unit; empty for a pure number or a rate of misreports.
         points: The true points from which it is the mean Euclidean distance, or None. Files do not store them.
+        true_point: The distance of which it is the mean from true points; empty for every other loss.
     """
 
     array: Floats
     unit: str
     name: str
     points: LossPoints | None
+    true_point: str
 
     @checked
     def __init__(
-        self, array: ArrayLike, unit: str = "", *, name: str = "loss", points: LossPoints | None = None
+        self,
+        array: ArrayLike,
+        unit: str = "",
+        *,
+        name: str = "loss",
+        points: LossPoints | None = None,
+        true_point: str = "",
     ) -> None:
+        name = f"{true_point}{TRUE_POINT}" if true_point else name
         assign(self, array=floats(array, f"the {name}", shape=(None, None)), unit=units.canonical(unit))
-        assign(self, name=name, points=points)
+        assign(self, name=name, points=points, true_point=true_point)
 
     def of_columns(self, columns: NDArray[np.intp]) -> Loss:
         """Return the loss of the observables at some positions."""
-        array = readonly(np.ascontiguousarray(self.array[:, columns]))
-        return Loss(array, self.unit, name=self.name, points=self.points)
+        return replace(self, array=readonly(np.ascontiguousarray(self.array[:, columns])))
 
     def __repr__(self) -> str:
         n, m = self.array.shape

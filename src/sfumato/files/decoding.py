@@ -34,7 +34,7 @@ from ..core import (
 from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..errors import DataError, FileError, InputError, MetricWarning
-from ..geo import ChosenPlaces, Places, Projection, places_from
+from ..geo import DISTANCES, TRUE_POINT, ChosenPlaces, Places, Projection, places_from
 from ..mechanisms import planar
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import Candidates, LinearConstraint, Multipliers, Optimality, PlaceDistortion
@@ -260,7 +260,9 @@ class _Contents:
 
     def _built_loss(self, entry: Fields) -> Loss:
         array = self._array(entry, "array", np.float64, 2)
-        return Loss(array, entry.get("unit", str), name=entry.get("name", str))
+        unit, name = entry.get("unit", str), entry.get("name", str)
+        distance = next((each for each in DISTANCES if name == f"{each}{TRUE_POINT}"), "")
+        return Loss(array, unit, name=name, true_point=distance)
 
     def _built_metric(self, entry: Fields) -> Metric:
         array, unit = self._array(entry, "array", np.float64, 2), entry.get("unit", str)

@@ -34,7 +34,6 @@ from ..core.immutable import Immutable, NotebookRepr, assign
 from ..core.naming import check_unit, name_phrase, quote
 from ..errors import InputError, python
 from ..escaping import plain
-from ..geo import TRUE_POINT
 from ..mechanisms.tupling import TuplePrivacy, Tupling
 from ..proofs import (
     LinearConstraint,
@@ -492,7 +491,7 @@ def stated(
         named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
     if loss is not None and not named:
         has_visits = any(isinstance(each, PlaceDistortion) for each in guarantees)
-        averaged = loss.name.endswith(TRUE_POINT) and not has_visits
+        averaged = bool(loss.true_point) and not has_visits
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
         notes.append(f"{_UNCONFIRMED_LOSS}{name_phrase(loss.name)}) as the file states it, not checked{why}")
     elif loss is not None and not follows(loss, secrets, observables, secrets):

@@ -154,7 +154,7 @@ class Places(Space, ABC):
         total[seen] /= masses[seen, None]
         total[~seen] = DISTANCES[kind](self._centres()[~seen], targets)
         origin = LossPoints(points.xy, points.masses.sum(axis=1), masses) if kind == "euclidean" else None
-        return Loss(total * units.factor("m", unit), unit, name=f"{kind}{TRUE_POINT}", points=origin)
+        return Loss(total * units.factor("m", unit), unit, points=origin, true_point=kind)
 
     def true_points(
         self, visits: Visits, user: Hashable | None = None, *, times: NDArray[np.int64] | None = None

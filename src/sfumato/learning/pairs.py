@@ -14,7 +14,7 @@ from ..core.arrays import Floats, floats, numbers, readonly
 from ..core.immutable import assign
 from ..errors import DataError, InputError, argument, row_value
 from ..escaping import plain
-from ..geo import TRUE_POINT, Places, Visits
+from ..geo import Places, Visits
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -180,7 +180,7 @@ class Pairs:
         costs = cdist(centres, centres)
         for cell in np.unique(cell_of):
             costs[cell] = cdist(self.points[cell_of == cell], centres).mean(axis=0)
-        return Loss(costs, self.unit, name=f"euclidean{TRUE_POINT}")
+        return Loss(costs, self.unit, true_point="euclidean")
 
     def reported(self, reports: Floats) -> Examples:
         """Return the labels with reports, array (k, dimensions), in place of the useful values."""

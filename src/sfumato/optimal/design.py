@@ -17,7 +17,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats
 from ..core.naming import EXPECTED
 from ..errors import InputError, SolverError, argument, python
-from ..geo import TRUE_POINT, Places, Region, TruePoints, Visits, read_visits
+from ..geo import Places, Region, TruePoints, Visits, read_visits
 from ..proofs import as_constraints
 from ..tables import ArrowStream
 from .coordinates.rival import FINE, ROUGH, Rival, Rivalry, noise_rival, rivalry
@@ -339,7 +339,7 @@ def move_to_medians(
             "the design has linear constraints, whose coefficients are for its present reports.",
             python("design without constraints= first."),
         )
-    if problem.loss.name != f"euclidean{TRUE_POINT}" or problem.objective != EXPECTED:
+    if problem.loss.true_point != "euclidean" or problem.objective != EXPECTED:
         raise InputError(
             "reports are moved only where the loss is the expected distance of the true point, not the "
             f"{problem.objective} {problem.loss.name}.",

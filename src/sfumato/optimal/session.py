@@ -131,7 +131,7 @@ def _exponent(array: Floats) -> int:
 
 
 def _divided(loss: Loss, exponent: int) -> Loss:
-    return loss if exponent == 0 else Loss(readonly(np.ldexp(loss.array, -exponent)), loss.unit, name=loss.name)
+    return loss if exponent == 0 else replace(loss, array=readonly(np.ldexp(loss.array, -exponent)), points=None)
 
 
 class SolveOptions(TypedDict, total=False):

@@ -14,7 +14,7 @@ from ..core.arguments import checked
 from ..core.arrays import Floats, distinct_points, readonly
 from ..core.immutable import assign
 from ..errors import InfeasibleError, InputError
-from ..geo import TRUE_POINT, Guesses, Places, TruePoints, Visits
+from ..geo import Guesses, Places, TruePoints, Visits
 from ..rounding import amount, amount_at_least, down, up
 
 _PROJECTION_M: Final = 2e-6  # float arithmetic of the projection is off by less
@@ -97,7 +97,7 @@ class PlaceDistortion(DistortionPrivacy):
         away = np.hypot(*(np.asarray(places.coordinates)[:, None] - known[None]).transpose(2, 0, 1))
         errors = np.where(masses[:, None] > 0, total / np.where(masses > 0, masses, 1.0)[:, None], away)
         scale = units.factor("m", unit) / _stretch(places, points)
-        DistortionPrivacy.__init__(self, minimum, Loss((errors * scale).T, unit, name=f"euclidean{TRUE_POINT}"))
+        DistortionPrivacy.__init__(self, minimum, Loss((errors * scale).T, unit, true_point="euclidean"))
         assign(self, places=places, degrees=readonly(degrees), times=readonly(times), points=points)
         assign(self, guesses=readonly(known))
 

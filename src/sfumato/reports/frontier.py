@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..escaping import figure as outside
 from ..escaping import shorten
-from ..geo import TRUE_POINT, Lattice
+from ..geo import Lattice
 from ..leakage import prior_vulnerability
 from ..optimal import Point
 from ..rounding import amount_at_least, percent_at_least
@@ -187,7 +187,7 @@ def _label(point: Point) -> str:
     loss = point.design.problem.loss
     if loss.name == "hamming":
         return "share of reports that are not the secret"
-    if loss.name.endswith(TRUE_POINT):
-        kind = loss.name.removesuffix(TRUE_POINT).removeprefix("euclidean")
-        return f"mean {kind} distance from the true point ({loss.unit})".replace("  ", " ")
+    if loss.true_point:
+        kind = "" if loss.true_point == "euclidean" else f"{loss.true_point} "
+        return f"mean {kind}distance from the true point ({loss.unit})"
     return f"{loss.name} loss ({loss.unit})" if loss.unit else f"{loss.name} loss"

@@ -17,7 +17,7 @@ from ...core.immutable import CompactRepr
 from ...core.units import is_length
 from ...errors import DataError, InputError, SfumatoError, argument
 from ...files import MechanismFile
-from ...geo import TRUE_POINT, Places, Visits
+from ...geo import Places, Visits
 from ...mechanisms.planar import CoordinateNoise
 from ...optimal import design
 from ...proofs import VertexPrivacy, expected_loss_above, worst_loss_above
@@ -133,7 +133,7 @@ def _known(held: MechanismFile, loss: Loss, visits: Visits | None) -> Known:
     places = held.report_channel.secrets
     if held.loss_is_stated and visits is not None and isinstance(places, Places) and is_length(loss.unit):
         seen = held.report_channel.observables
-        if seen.coordinates is not None and loss.name == f"euclidean{TRUE_POINT}":
+        if seen.coordinates is not None and loss.true_point == "euclidean":
             true = places.loss(visits, unit=loss.unit, observables=seen)
             return Known.PROVED if np.allclose(loss.array, true.array, rtol=_SAME, atol=0) else Known.STATED
     return Known.STATED if held.loss_is_stated else Known.PROVED

@@ -25,7 +25,7 @@ from ...core import (
 from ...core.arrays import Floats
 from ...escaping import plain, shorten
 from ...files import DistanceSource, MechanismFile, promised_pairs, source_of
-from ...geo import TRUE_POINT, Cells, ChosenPlaces, Lattice, Places, Projection, Visits
+from ...geo import Cells, ChosenPlaces, Lattice, Places, Projection, Visits
 from ...intervals import exp_above
 from ...mechanisms.planar import CoordinateNoise
 from ...proofs import (
@@ -150,7 +150,7 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
     if isinstance(guarantee, PlaceDistortion):
         visits, places = int(guarantee.times.sum()), len(guarantee.degrees)
     elif distance is not None:
-        guesses = len(distance.array) if distance.name.endswith(TRUE_POINT) else 0
+        guesses = len(distance.array) if distance.true_point else 0
         circle = mechanism.secrets.circle if distance.name == "absolute" else ""
     unconfirmed = source is DistanceSource.UNCONFIRMED
     return PromiseFacts(
@@ -320,12 +320,12 @@ def cost_of(held: MechanismFile, visits: Visits | None, *, proved: bool) -> Cost
         # A table that nothing confirms is no distance, whatever its name says.
         kind, name = kind_of_loss(mechanism, loss) if checked else "loss", plain(loss.name)
         expected, worst = _of_loss(mechanism, prior, loss, Known.PROVED if checked else Known.STATED)
-        worst = None if loss.name.endswith(TRUE_POINT) else worst
+        worst = None if loss.true_point else worst
     best, objective, reached = _best(held) if proved else (None, "", None)
     if visits is not None and isinstance(places, Places) and mechanism.observables.coordinates is not None:
         true, seen = places.loss(visits, observables=mechanism.observables), Prior.from_visits(places, visits)
         expected, _ = _of_loss(mechanism, seen, true, Known.PROVED)
-        kind, name, worst, checked = "true point", true.name, None, True
+        kind, name, worst, checked = "true point", true.true_point, None, True
     return CostFacts(kind, name, expected, worst, best, objective, reached, checked)
 
 

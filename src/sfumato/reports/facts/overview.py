@@ -10,7 +10,7 @@ import numpy as np
 from ...core import Mechanism, Metric, MetricPrivacy, Prior
 from ...core.naming import label_phrase
 from ...files import MechanismFile, promised_pairs
-from ...geo import DISTANCES, TRUE_POINT, Lattice, Places, Visits
+from ...geo import DISTANCES, Lattice, Places, Visits
 from ...optimal import Design
 from ...proofs import (
     DistortionProof,
@@ -163,7 +163,7 @@ def _costs(
         reached,
         True,
     )
-    if loss.name.endswith(TRUE_POINT):
+    if loss.true_point:
         return _on_points(design, own, visits)
     costs = []
     if visits is not None and isinstance(space, Places) and reports.coordinates is not None:
@@ -180,7 +180,7 @@ def _on_points(
     design: Design, own: CostFacts, visits: Visits | None
 ) -> tuple[tuple[CostFacts, ...], Quantity | None]:
     mechanism, loss, space = design.mechanism, design.loss, design.mechanism.secrets
-    prior, true = design.problem.prior, replace(own, kind="true point", worst=None)
+    prior, true = design.problem.prior, replace(own, kind="true point", name=loss.true_point, worst=None)
     if visits is not None and isinstance(space, Places):
         seen = Prior.from_visits(space, visits)
     elif loss.points is not None:
@@ -212,6 +212,6 @@ def _held_out(design: Design, visits: Visits) -> tuple[Quantity | None, int]:
     inside = int(places.inside(visits.lat, visits.lon).sum())
     if not inside:
         return None, len(visits)
-    kind = loss.name.removesuffix(TRUE_POINT)
-    true = places.loss(visits, kind if kind in DISTANCES else "euclidean", loss.unit or "km", observables=reports)
+    kind = loss.true_point or (loss.name if loss.name in DISTANCES else "euclidean")
+    true = places.loss(visits, kind, loss.unit or "km", observables=reports)
     return Quantity.about(mechanism.expected_loss(Prior.from_visits(places, visits), true), true.unit), inside
