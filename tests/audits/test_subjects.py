@@ -50,7 +50,7 @@ def test_cells_say_from_where_distances_and_errors_count():
         sf.Mechanism(rows, grid), prior=sf.Prior.uniform(grid), metric=grid.metric("euclidean", unit="km")
     )
     assert "km, counted between centres of cells, if they guess a centre;" in found.find("distortion").sentence
-    assert "finds your cell with probability" in found.find("bayes-vulnerability").sentence
+    assert "finds your cell at most" in found.find("bayes-vulnerability").sentence
     (note,) = (note for note in found.notes if note.startswith("The secrets are cells."))
     assert "two people a metre apart, on the two sides of a border" in note
 
@@ -61,5 +61,5 @@ def test_labels_are_called_secrets():
         prior=sf.Prior(sf.Space(range(2)), [0.5, 0.5]),
         metric=Metric([[0, 1], [1, 0]]),
     )
-    assert "finds the secret with probability" in found.find("bayes-vulnerability").sentence
+    assert "finds the secret at most" in found.find("bayes-vulnerability").sentence
     assert not any("The secrets are" in note for note in found.notes)

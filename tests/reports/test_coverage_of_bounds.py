@@ -12,24 +12,23 @@ from ..cli.conftest import runner
 from ..files.honest import honest
 from .document.test_constraints import told, without_others
 
-PLACES = sf.Lattice.covering("4 km x 4 km around 48.85,2.35", spacing="1 km")
-
 
 @pytest.mark.parametrize(
     ("guarantees", "loss", "words"),
     [
         (0, "", "with these reports"),
-        (1, "", "with this promise and these reports"),
-        (2, "this loss", "with these promises, this loss and these reports"),
+        (1, "", "with this guarantee and these reports"),
+        (2, "this loss", "with these guarantees, this loss and these reports"),
     ],
 )
 def test_a_bound_names_its_mechanisms(guarantees, loss, words):
-    assert covered(sf.Space("ab"), [None] * guarantees, loss=loss) == words
+    assert covered(guarantees, loss=loss, lattice=False) == words
 
 
 def test_a_bound_on_a_lattice_names_its_vertices():
-    assert covered(PLACES) == "on these vertices, with these reports,"
-    assert covered(PLACES, [None]) == "on these vertices, with these reports and the rows that prove the promise,"
+    assert covered(0, lattice=True) == "on these lattice points, with these reports,"
+    rows = "on these lattice points, with these reports and the rows that prove the guarantee,"
+    assert covered(1, lattice=True) == rows
 
 
 @pytest.mark.parametrize("name", ["expected", "worst", "joint", "dual", "limited"])
@@ -47,7 +46,7 @@ def test_each_sentence_of_a_report_says_which_mechanisms(name):
 def test_the_least_loss_is_that_of_these_reports():
     space = sf.Space.numbers([0, 1, 2], unit="km")
     metric = space.metric("absolute")
-    with pytest.raises(sf.errors.InfeasibleError, match=r"no mechanism with this promise and these reports loses"):
+    with pytest.raises(sf.errors.InfeasibleError, match="no mechanism with this guarantee and these reports"):
         sf.maximise_distortion(
             sf.Prior.uniform(space),
             loss=metric,

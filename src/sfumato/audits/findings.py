@@ -87,8 +87,9 @@ class Entry:
         """Return the stated number in at most ``digits`` digits, rounded to its side, with its unit."""
         if self.vacuous:
             return "for no pair"
-        number = self.side.number(self.shown, digits)
-        return number + (per_unit(self.unit) if self.per else f" {self.unit}" if self.unit else "")
+        if self.unit and not self.per:
+            return self.side.amount(self.shown, self.unit)
+        return self.side.number(self.shown, digits) + per_unit(self.unit)
 
     def __str__(self) -> str:
         return f"{self.title}: {self.parameter} {self.amount()} ({self.standing})"

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..attacks import blind, optimal
-from ..core import Bracket, Mechanism, Metric, Prior, Side, Space
+from ..core import Bracket, CoordinatePrivacy, Mechanism, Metric, Prior, Side, Space
+from ..core.naming import BORDER
 from ..errors import InputError, argument
 from ..geo import Cells, Lattice
 from ..leakage import (
@@ -23,7 +24,7 @@ from ..leakage import (
 )
 from ..privacy import VOCABULARY
 from ..proofs import VertexPrivacy, epsilon_between_points, prove_coordinate_privacy, steepest
-from ..rounding import about, amount_at_most, at_least, at_most
+from ..rounding import about, about_percent, amount, amount_at_least, at_most, percent_at_most
 from .findings import Entry
 
 COORDINATE_PRIVACY: Final = "coordinate-privacy"
@@ -66,9 +67,8 @@ _OTHER_NAMES: Final = {
     for other in others.split()
 }
 _CELLS: Final = (
-    "The secrets are cells. What is said of any two secrets holds for any two people in them. Distances are "
-    "between the centres of cells: two people a metre apart, on the two sides of a border, count as far apart as "
-    "these centres, and an attacker's error counts from the centre of your cell, not from where you are."
+    f"The secrets are cells. What is said of any two secrets holds for any two people in them. {BORDER} An "
+    "attacker's error counts from the centre of your cell, not from where you are."
 )
 _VERTICES: Final = (
     "The secrets are the vertices that points are rounded to at random. What is said of any two secrets holds for "
@@ -106,10 +106,9 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
     sums = (n + m + 8) * 2.0**-52  # relative error of sums of products that are not negative
     logs = (n + m + 16) * 2.0**-51 * (1 + math.log2(n * m))
     if prior is not None:
-        hit, before = bayes_vulnerability(mechanism, prior), about(prior_vulnerability(prior))
-        likely = at_most(min(1.0, hit * (1 + sums)))
-        sentence = f"The best attacker finds {words.target} with probability at most {likely}; without a report, "
-        sentence += f"with {before}."
+        hit, before = bayes_vulnerability(mechanism, prior), about_percent(prior_vulnerability(prior))
+        share = f"at most {percent_at_most(min(1.0, hit * (1 + sums)))} of the time ({before} without the report)"
+        sentence = f"The best attacker finds {words.target} {share}."
         yield _entry("bayes-vulnerability", "probability", hit, sums * hit, sentence, most=1.0)
         leaked = min_entropy_leakage_bits(mechanism, prior)
         yield _entry("min-entropy-leakage", "bits", leaked, logs, _HIT.format("A", at_most(2 ** (leaked + logs))))
@@ -121,10 +120,11 @@ def measures(mechanism: Mechanism, prior: Prior | None, metric: Metric | None) -
             sentence = f"A report may reveal all of the secret, about {whole} bits."
         yield _entry("mutual-information", "bits", bits, logs, sentence)
         if metric is not None and np.isfinite(metric.array).all():
-            error, before = optimal(mechanism, prior, metric).error, about(blind(prior, metric).error)
-            unit = f" {metric.unit}" if metric.unit else ""
-            sentence = f"The best attacker's average error is at least {at_least(error * (1 - sums))}{unit}"
-            sentence += f"{words.error}; without a report it is {before}{unit}."
+            error, unseen = optimal(mechanism, prior, metric).error, blind(prior, metric).error
+            sentence = (
+                f"The best attacker's average error is at least {amount_at_least(error * (1 - sums), metric.unit)}"
+                f"{words.error} (about {amount(unseen, metric.unit)} with no report)."
+            )
             yield _entry(
                 "distortion", "error", error, sums * error, sentence, unit=metric.unit, side=Side.AT_LEAST
             )
@@ -150,14 +150,9 @@ def _between_points(mechanism: Mechanism, lattice: Lattice) -> Entry:
     least = _no_more_than_promised(mechanism, epsilon_between_points(mechanism, slope), slope.unit)
     lat, lon = slope.point
     report = mechanism.observables.labels[slope.observable]
-    added = amount_at_most(1000 * lattice.slack_m, "mm")
-    sentence = (
-        f"No report is more than e^({at_most(least.upper)} x distance in {slope.unit}) times as likely from one "
-        "point as from another, for any two points that the lattice serves; snapping adds at most "
-        f"{added} to a distance."
-        if math.isfinite(least.upper)
-        else "No epsilon is proved for points that the lattice serves."
-    )
+    sentence = "No epsilon is proved for points that the lattice serves."
+    if math.isfinite(least.upper):
+        sentence = CoordinatePrivacy(least.upper, slope.unit).lattice_sentence(lattice.slack_m)
     return Entry(
         COORDINATE_PRIVACY,
         "Coordinate privacy",

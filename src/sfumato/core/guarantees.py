@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError, UnitError, argument, python
 from ..escaping import plain
-from ..rounding import amount_at_least, amount_at_most, at_most, exactly
+from ..rounding import amount_at_least, amount_at_most, at_most, exactly, factor_at_most, up
 from . import units
 from .arguments import checked
 from .arrays import Floats
@@ -171,15 +171,28 @@ class CoordinatePrivacy(Immutable):
         assign(self, epsilon=value, unit=units.canonical(unit), slack_m=added)
 
     def sentence(self, points: str) -> str:
-        """Return the guarantee as a sentence about points such as ``"of the region"``."""
-        unit, epsilon = plain(self.unit), at_most(self.epsilon, 6)
-        exponent = f"{epsilon} x distance in {unit}"
+        """Return the guarantee, without a full stop, about points such as ``"that are served"``."""
+        unit, epsilon, exponent = plain(self.unit), at_most(self.epsilon, 6), self.epsilon
+        power = f"{epsilon} x distance in {unit}"
         if self.slack_m:
-            exponent = f"{epsilon}/{unit} x (distance + {amount_at_most(self.slack_m, 'm')})"
+            slack = self.slack_m * units.factor("m", self.unit)
+            exponent = up(up(exponent * up(1.0 + up(slack))))
+            power = f"{epsilon}/{unit} x (distance + {amount_at_most(self.slack_m, 'm')})"
         return (
-            f"No report is more than e^({exponent}) times as likely from one point as from another, for any two "
-            f"points {points}"
+            f"No report is more than e^({power}) times as likely from one point as from another, for any two "
+            f"points {points}: {factor_at_most(exponent)} times for points 1 {unit} apart"
         )
+
+    def lattice_sentence(self, added_m: float) -> str:
+        """Return the guarantee about points of a lattice, where snapping adds a length to distances."""
+        added = amount_at_most(1000 * added_m, "mm")
+        snapped = f"Positions are snapped first, which adds at most {added} to a distance."
+        return f"{self.sentence('that the lattice serves')}. {snapped}"
+
+    def noise_sentence(self, reach_m: float) -> str:
+        """Return the guarantee of noise for points up to a distance from its centre; infinite for a plane."""
+        reach = f"of the region (within {amount_at_least(reach_m, 'm', 6)} of its centre)"
+        return f"{self.sentence('of the plane' if math.isinf(reach_m) else reach)}."
 
     def __repr__(self) -> str:
         return f"CoordinatePrivacy({self})"

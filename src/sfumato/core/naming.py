@@ -15,6 +15,12 @@ EXPECTED, WORST_CASE, DISTORTION = "expected", "worst-case", "distortion"
 TRUE_POINT: Final = " distance of the true point"
 """Ending of the name of a loss from true points."""
 
+BORDER: Final = (
+    "Distances are between the centres of cells: two people a metre apart, on two sides of a border, count as far "
+    "apart as the centres of their cells."
+)
+"""The distance of two people in two cells."""
+
 _LONGEST: Final = 40  # characters of a name
 _NUMBER: Final = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _WORD: Final = r"[^\W\d_%‰°€$£¥][\w%‰°²³€$£¥/^·-]{0,15}|[%‰°€$£¥]"

@@ -25,6 +25,7 @@ from ..core.arrays import Floats, readonly
 from ..core.immutable import CompactRepr
 from ..core.naming import DISTORTION, EXPECTED, WORST_CASE
 from ..errors import InfeasibleError, InputError, SolverError, python
+from ..geo import Lattice
 from ..proofs import PlaceDistortion, VertexPrivacy, as_constraints, covered, distortion_below, distortion_bound
 from ..rounding import amount_at_least, amount_at_most
 from .closed_forms import closed_form_answer
@@ -175,9 +176,9 @@ def _most_private(
     if reached <= most:
         return session.prove(problem, closed_form_answer(problem, least.mechanism))
     limit, shown = limit_amount(most, unit), amount_at_least(bound if bound > most else reached, unit)
+    mechanisms = covered(len(problem.guarantees), lattice=isinstance(prior.space, Lattice))
     what = (
-        f"no mechanism {covered(prior.space, problem.guarantees)} loses at most {limit}: the least possible with "
-        f"them is {shown}."
+        f"no mechanism {mechanisms} loses at most {limit}: the least possible with them is {shown}."
         if bound > most
         else f"no mechanism could be proved to lose at most {limit}: the least proved is {shown}."
     )

@@ -11,14 +11,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, Space, as_distance, as_loss, units
+from ..core import AnyLoss, Loss, Mechanism, Metric, Prior, as_distance, as_loss, units
 from ..core.arguments import checked
 from ..core.arrays import Floats, floats, readonly
 from ..core.immutable import CompactRepr, Immutable, assign
 from ..core.naming import check_unit
 from ..errors import InputError, python
 from ..escaping import plain, shorten
-from ..geo import Lattice
 from ..rounding import UNIT, above, amount_at_most, below, float_above, float_below, sum_error, underflow
 
 _EXACT: Final = 1 << 17  # products of integers that are quick to add up
@@ -162,28 +161,20 @@ def as_constraints(given: object) -> tuple[LinearConstraint, ...]:
     return tuple(found)
 
 
-def covered(
-    secrets: Space,
-    guarantees: Sequence[object] = (),
-    constraints: Sequence[LinearConstraint] = (),
-    *,
-    loss: str = "",
-) -> str:
+def covered(guarantees: int, constraints: int = 0, loss: str = "", *, lattice: bool) -> str:
     """Return the mechanisms that a bound covers, in words that follow "no mechanism".
 
-    The bound of a program is about mechanisms from the program's secrets to its reports. Others may do better:
-    with other reports or, on a lattice, by a different rounding of points to secrets. ``loss`` is the limit of the
-    loss in words, such as ``"this loss"``; "" for none.
+    The bound of a program is about mechanisms with its secrets and reports. With other reports, or on a lattice
+    with other rows that prove the guarantee, a mechanism may be better. ``loss`` is the limit of the loss in
+    words, such as ``"this loss"``; "" for none.
     """
-    promises = "these promises" if len(guarantees) > 1 else "this promise"
-    limits = (
-        ["these linear constraints" if len(constraints) > 1 else "this linear constraint"] if constraints else []
-    )
+    limits = ["these linear constraints" if constraints > 1 else "this linear constraint"] if constraints else []
     limits += [loss] if loss else []
-    if isinstance(secrets, Lattice):
-        proof = ["the rows that prove the promise"] if guarantees else []
-        return f"on these vertices, with {_listed(['these reports', *limits, *proof])},"
-    return f"with {_listed([*([promises] if guarantees else []), *limits, 'these reports'])}"
+    if lattice:
+        proof = ["the rows that prove the guarantee"] if guarantees else []
+        return f"on these lattice points, with {_listed(['these reports', *limits, *proof])},"
+    kept = ["these guarantees" if guarantees > 1 else "this guarantee"] if guarantees else []
+    return f"with {_listed([*kept, *limits, 'these reports'])}"
 
 
 def _listed(parts: Sequence[str]) -> str:

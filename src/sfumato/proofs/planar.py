@@ -15,7 +15,7 @@ from ..core import Bracket, CoordinatePrivacy, units
 from ..core.arrays import Floats, numbers
 from ..core.immutable import CompactRepr
 from ..errors import InputError
-from ..rounding import amount_at_least, amount_at_most, at_most, up
+from ..rounding import amount_at_most, at_most, up
 
 _POLAR_AXIS_M: Final = 6_356_752.3  # of WGS84, rounded down: its curvature is nowhere above 1 / axis**2
 _WIDEST_M: Final = 1_500_000  # within it the shortest path of two places stays within the reach
@@ -60,20 +60,17 @@ class NoiseProof(CompactRepr):
     @property
     def sentence(self) -> str:
         """The proved statement, or the claim that was not proved, in words."""
-        within = (
-            "of the plane"
-            if math.isinf(self.reach_m)
-            else f"of the region (within {amount_at_least(self.reach_m, 'm', 6)} of its centre)"
-        )
-        claim = self.promise.sentence(within)
-        return f"{claim}." if self.holds else f"NOT PROVED: {claim[0].lower()}{claim[1:]}."
+        claim = self.promise.noise_sentence(self.reach_m)
+        return claim if self.holds else f"NOT PROVED: {claim[0].lower()}{claim[1:]}"
 
     @property
     def proof(self) -> str:
         """The method of the proof, and the proved numbers."""
-        found = f"epsilon is at most {at_most(self.upper, 7)}/{self.promise.unit}"
-        slack = f"the slack, for snapping places to a lattice, is at most {amount_at_most(self.slack_m, 'm')}"
-        return f"Proved from the recipe of the noise, which is drawn exactly: {found}; {slack}."
+        return (
+            "Proved from the recipe of the noise, which is drawn exactly: epsilon is at most "
+            f"{at_most(self.upper, 7)}/{self.promise.unit}. Snapping places to a lattice adds at most "
+            f"{amount_at_most(self.slack_m, 'm')} to a distance."
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -44,7 +44,7 @@ from ..mechanisms import (
     Tupling,
 )
 from ..mechanisms.planar import CoordinateNoise
-from ..rounding import Logarithm, amount_at_most, at_most, float_above
+from ..rounding import Logarithm, at_most, float_above
 from .coordinates import VertexPrivacy, bound_to, prove_coordinate_privacy
 from .metric_privacy import prove_metric_privacy
 from .planar import prove_planar_noise
@@ -197,9 +197,7 @@ def _of_noise(noise: CoordinateNoise, guarantee: CoordinatePrivacy) -> Proved | 
     proof = prove_planar_noise(guarantee, noise.noise.rate, noise.step_m, noise.reach_m)
     if not proof.holds:
         return Stated(guarantee, proof.upper, proof.slack_m)
-    reach = f"within {amount_at_most(noise.reach_m, 'm')} of the centre"
-    said = f"{guarantee.sentence(reach)}."
-    bound = ReportBound(guarantee.epsilon, guarantee.unit, guarantee.slack_m, said, distance=_GROUND)
+    bound = ReportBound(guarantee.epsilon, guarantee.unit, guarantee.slack_m, proof.sentence, distance=_GROUND)
     return _proved(guarantee, min(proof.upper, guarantee.epsilon), bound)
 
 
@@ -213,7 +211,7 @@ def _of_vertices(mechanism: Mechanism, guarantee: VertexPrivacy) -> Proved | Sta
     if not proof.holds:
         return Stated(guarantee, proof.upper)
     slack = guarantee.lattice.slack_m
-    said = f"{promise.sentence('that are served')} (with {amount_at_most(slack, 'm')} added for snapping)."
+    said = promise.lattice_sentence(slack)
     bound = ReportBound(promise.epsilon, promise.unit, slack, said, distance=_GROUND)
     return _proved(guarantee, min(proof.upper, promise.epsilon), bound)
 

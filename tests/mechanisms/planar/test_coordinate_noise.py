@@ -44,7 +44,7 @@ def test_what_it_says():
     assert noise.describe() == (
         "Places are snapped to the nearest point of a lattice of 2 m and moved by noise, drawn exactly.",
         "No report is more than e^(1/km x (distance + 2.83 m)) times as likely from one point as from another, "
-        "for any two points within 30 km of the centre.",
+        "for any two points of the region (within 30 km of its centre): 2.726 times for points 1 km apart.",
     )
     assert repr(CoordinateNoise("1/km")) == (
         "CoordinateNoise(epsilon 1/km, slack 2.83 m, noise of 2 km on average)"

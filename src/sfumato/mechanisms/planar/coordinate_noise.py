@@ -15,7 +15,7 @@ from ...core.arrays import Floats, floats, round_degrees, round_point
 from ...core.immutable import Immutable, assign
 from ...errors import InputError, python
 from ...geo import CLOSE_M, LIMIT_KM, Projection, TruePoints, Visits, pulled_in
-from ...rounding import amount_at_least, amount_at_most, down, exactly, up
+from ...rounding import amount_at_most, down, exactly, up
 from ...sampling import ScalarCoins, SeededWords, SystemWords
 from ..family import positive
 from ..noise import rational
@@ -280,9 +280,7 @@ class CoordinateNoise(Immutable, Randomizer, PointRecipe):
         step = amount_at_most(float(self.step_m), "m")
         does = f"Places are snapped to the nearest point of a lattice of {step} and moved by noise, drawn exactly"
         table = "" if self.remap is None else "; each report is replaced by the best place for what it reveals"
-        reach = f"within {amount_at_least(self.reach_m, 'm', 6)} of the centre"
-        points = "of the plane" if self.projection is None else reach
-        return (f"{does}{table}.", f"{self.promise.sentence(points)}.")
+        return (f"{does}{table}.", self.promise.noise_sentence(self.reach_m))
 
     def __repr__(self) -> str:
         table = "" if self.remap is None else ", remapped"
