@@ -11,6 +11,8 @@ from sfumato.errors import FileError, InputError
 from sfumato.files import MechanismFile, load, read_mechanism_file, save
 from sfumato.geo import Projection
 from sfumato.mechanisms.planar import CoordinateNoise
+from sfumato.reports import summarise_noise
+from sfumato.reports.sentences import table_words
 
 from .forging import Forger, forged, opened
 
@@ -92,10 +94,11 @@ def test_noise_has_its_own_promise_and_nothing_of_a_matrix():
 
 
 def test_whose_places_the_table_was_made_of_is_said():
-    assert MechanismFile(RAW).whose == ""
-    assert "made of '12 visits of nobody'; anyone who sees reports or the file can see where" in FULL.whose
-    assert "made of places that the file does not name" in MechanismFile(NOISE).whose
-    assert "\x1b" not in MechanismFile(NOISE, source="\x1b[31mred").whose
+    assert "Table" not in {each.title for each in summarise_noise(MechanismFile(RAW)).sections}
+    said = table_words(FULL.source)
+    assert "made of '12 visits of nobody'; anyone who sees reports or the file can see where" in said
+    assert "made of places that the file does not name" in table_words(MechanismFile(NOISE).source)
+    assert "\x1b" not in table_words("\x1b[31mred")
 
 
 def noise(**entries):

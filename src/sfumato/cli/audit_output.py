@@ -48,24 +48,26 @@ def finish(
 
 def _print(audit: Audit) -> None:
     """Print the entries as a table, then in words."""
+    from ..reports.facts import notions_of
+    from ..reports.sentences import notion_rows, notion_words
     from .screen import Screen, print_table
 
-    console = Screen()
-    rows = [(entry.title, f"{entry.parameter} {entry.amount()}", entry.standing) for entry in audit]
-    print_table(console, "What was measured", ("notion or measure", "value", "side"), rows, text=(0, 2))
+    console, notions = Screen(), notions_of(audit)
+    print_table(console, "What was measured", *notion_rows(notions), text=(0, 2))
     console.print("In words", style="bold cyan")
-    for entry in audit:
-        attained = f" Attained by {entry.witness}." if entry.witness else ""
-        if entry.sentence:
-            console.print(f"- {entry.title}: {entry.sentence}{attained}")
+    for notion in notions:
+        if notion.sentence:
+            console.print(f"- {notion_words(notion)}")
     for note in audit.notes:
         console.print(note)
 
 
 def _print_verdicts(verdicts: list[Verdict]) -> int:
     """Print whether each requirement holds; return the exit code of the worst."""
+    from ..reports.sentences import requirement_words
+
     for verdict in verdicts:
-        say(f"{verdict.requirement.text}: {verdict.outcome.value.upper()}: {verdict.reason}")
+        say(requirement_words(verdict.requirement.text, verdict.outcome, verdict.reason))
     return max((exit_code(verdict.outcome) for verdict in verdicts), default=0, key=_SEVERITY.index)
 
 

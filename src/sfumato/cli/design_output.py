@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .reporting import Reporting
 
 _MEASURING = "Measuring loss and attackers"
-_UNDECIDED: Final = "NOT FINISHED: the program was stopped before it was known which loses less."
 _LARGEST: Final = 1_000_000  # entries of a mechanism, for about a second of work
 _EXPECTED: Final = 100_000  # reports for which districts are computed
 _REPORTS: Final = 1_000_000  # more than most surveys collect
@@ -87,19 +86,13 @@ def _write_program(design: Design, output: DesignOutput) -> None:
     from ..optimal import Status
     from ..reports import picture as maps
     from ..reports import summarise
-    from ..rounding import counted
+    from ..reports.sentences import chosen_words
 
     mechanism, prior, site, data = design.mechanism, design.problem.prior, output.site, output.data
     remarks = [each for each in (data.remark, site.said, *site.search) if each]
     reports = mechanism.observables
     if isinstance(site.places, Lattice) and not (reports == site.places or isinstance(reports, ChosenPlaces)):
-        chosen = f"Reports are made at {counted(len(reports), 'place')}, chosen for these {data.of}."
-        if data.of == "visits":
-            chosen += (
-                " Some may be exactly at a visit, and everyone with reports or the file sees them. If the visits "
-                "are the protected person's own, that is a second release, which the guarantee does not cover."
-            )
-        remarks.append(chosen)
+        remarks.append(chosen_words(len(reports), data.of))
     file = MechanismFile.of_design(design)
     save(file, output.target)
     remarks += _estimates(mechanism, prior)
@@ -134,6 +127,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
 
     from ..files import MechanismFile, save
     from ..reports import Section, noise_maps, summarise_noise
+    from ..reports.sentences import stopped_words
     from .mechanism_files import coarse_of
 
     site, data, choice = output.site, output.data, design.choice
@@ -141,7 +135,7 @@ def _write_noise(design: Design, output: DesignOutput) -> None:
         file = MechanismFile.of_design(design, visits=data.visits, source=data.source)
         save(file, output.target)
         summary = summarise_noise(file, design.certificate, places=data.source)
-    doubts = [] if design.finished else [_UNDECIDED]
+    doubts = [] if design.finished else [f"NOT FINISHED: {stopped_words(design)}."]
     remarks = [data.remark] if data.remark else []
     spacing = [site.said] if site.said and choice is not None and choice.program is not None else []
     reasons = [] if choice is None else [choice.sentence]
@@ -289,6 +283,7 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
     from math import prod
 
     from ..estimation import MOST_PLACES, expected_districts, identifiability
+    from ..reports.sentences import MANY_PLACES, expected_words, survey_words
 
     if prod(mechanism.shape) > _LARGEST:
         return []
@@ -296,17 +291,11 @@ def _estimates(mechanism: Mechanism, prior: Prior) -> list[str]:
         known = identifiability(mechanism)
     if not known.least_reports > _REPORTS:
         return []
-    sentence = str(known)
-    begin = f"If you estimate shares: {sentence[:1].lower()}{sentence[1:]}"
     if len(mechanism.secrets) > MOST_PLACES:
-        return [begin, f"For more than {MOST_PLACES:,} places no districts are computed."]
+        return [survey_words(known), MANY_PLACES]
     with working("Finding the districts that reports settle"):
         districts = expected_districts(mechanism, prior, _EXPECTED)
-    what = "not even those of districts" if districts is None else f"the shares of {districts!r}"
-    return [
-        begin,
-        f"From {_EXPECTED:,} reports of a population like this prior they settle {what}.",
-    ]
+    return [survey_words(known), expected_words(districts, _EXPECTED)]
 
 
 def _loss_held_out(noise: CoordinateNoise, visits: Visits) -> str:

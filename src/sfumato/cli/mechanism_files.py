@@ -110,7 +110,9 @@ def charged_blur(held: MechanismFile, ledger: Ledger) -> Blur:
 def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
     """Print the proofs of a file with dummies, also at some deltas; return whether its guarantees hold."""
     from ..mechanisms.tupling import FamilyAccountant, quality_loss
-    from ..rounding import amount_at_most, at_least, at_most, exactly
+    from ..reports.facts import Quantity
+    from ..reports.sentences import answer_words
+    from ..rounding import at_least, at_most, exactly
 
     tupling = held.tupling
     if tupling is None:
@@ -130,10 +132,6 @@ def prove_tuples(held: MechanismFile, deltas: tuple[float, ...]) -> bool:
                 f"for {labels[0]} and {labels[1]})."
             )
     if held.prior is not None and held.loss is not None:
-        best = amount_at_most(quality_loss(tupling, held.prior, held.loss), held.loss.unit)
-        single = amount_at_most(tupling.inner.expected_loss(held.prior, held.loss), held.loss.unit)
-        say(
-            f"The best of {tupling.queries:,} answers loses at most {best} on average, a single report at "
-            f"most {single}."
-        )
+        losses = quality_loss(tupling, held.prior, held.loss), tupling.inner.expected_loss(held.prior, held.loss)
+        say(answer_words(tupling.queries, *(Quantity.about(each, held.loss.unit) for each in losses)))
     return all(proof.holds for proof in proofs)

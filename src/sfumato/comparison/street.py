@@ -17,7 +17,7 @@ from ..geo import Grid, Lattice, Places, Region, Visits
 from ..optimal import choose_lattice
 from ..proofs import worst_border
 from ..reports.theme import LIGHT, blank
-from ..rounding import about, at_most
+from ..rounding import at_most, factor_at_most, up
 from .places import design_program
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _ratios(ax: Axes, found: Street) -> None:
         spread = np.linspace(-0.22, 0.22, len(factors))
         ax.plot(factors, row + spread, linestyle="none", marker="o", markersize=4, color=colour, alpha=0.55)
         ax.annotate(
-            f"{label}: up to {about(each.factor.value, 5)} times",
+            f"{label}: up to {at_most(each.factor.upper, 5)} times",
             (1.0, row - 0.32),
             ha="center",
             va="bottom",
@@ -208,7 +208,6 @@ def _ratios(ax: Axes, found: Street) -> None:
             color=colour,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
         )
-    allowed = float(np.exp(found.epsilon * found.apart_m / 1000))
     ax.axvline(1.0, color=_GREY, linewidth=0.8, zorder=0)
     ax.set_xscale("log")
     wide = 1.15 * top
@@ -219,7 +218,8 @@ def _ratios(ax: Axes, found: Street) -> None:
     ax.set_ylim(1.5, -0.55)
     ax.set_yticks([])
     ax.set_xlabel("times as probable from one as from the other")
-    ax.set_title(f"All reports; the guarantee allows {at_most(allowed, 5)}", fontsize=10, loc="left")
+    allowed = up(up(found.epsilon * found.apart_m) / 1000)
+    ax.set_title(f"All reports; the guarantee allows {factor_at_most(allowed, 5)}", fontsize=10, loc="left")
 
 
 def _factors(walk: Walk) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

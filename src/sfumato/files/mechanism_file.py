@@ -53,11 +53,9 @@ if TYPE_CHECKING:
     from ..optimal import Design
     from ..proofs import NoiseProof
 
-_SHOWN: Final = 120  # characters of a source in a sentence
 _CELLS: Final = 108  # of the prior of noise: 12 x 9 over 8 km x 6 km
 _LONGEST: Final = 300  # characters of a source
 _LABELS: Final = "that the labels are where the file states it, not checked"
-_UNCONFIRMED_LOSS: Final = "the loss ("  # beginning of the words on a loss that nothing confirms
 
 
 @final
@@ -243,20 +241,6 @@ class MechanismFile(Immutable, NotebookRepr):
         return cls(noise, prior, claims=claims, source=said)
 
     @property
-    def whose(self) -> str:
-        """The owner of the places that the table was made of, in a sentence; "" where there is no table."""
-        if self.has_matrix or self.noise.remap is None:
-            return ""
-        made = "It was made of places that the file does not name"
-        if self.source:
-            made = f"Its writer says that it was made of {quote(self.source, _SHOWN)}"
-        return (
-            "After the noise, a table moves each report to the best place for what it reveals. "
-            f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "
-            "If they are the protected person's own, that is a second release, which no guarantee here covers."
-        )
-
-    @property
     def has_matrix(self) -> bool:
         """Whether reports are drawn from the rows of a matrix, alone or among dummies."""
         return self._channel is not None
@@ -294,7 +278,7 @@ class MechanismFile(Immutable, NotebookRepr):
     @property
     def loss_is_stated(self) -> bool:
         """Whether the loss is a table of the writer's own, which nothing in the file confirms."""
-        return any(note.startswith(_UNCONFIRMED_LOSS) for note in self.stated)
+        return self.loss is not None and not _is_named(self.report_channel, self.loss, self.optimality)
 
     def alone(self) -> Self:
         """Return this file; `InputError` if its reports are sent among dummies, in tuples."""
@@ -485,15 +469,11 @@ def stated(
             notes += _attacker(guarantee.distance, mechanism)
     if optimality is not None and optimality.distance is not None:
         notes += _attacker(optimality.distance, mechanism)
-    priced = None if optimality is None else optimality.candidates
-    named = loss is None or as_named(loss, secrets, observables)
-    if priced is not None and loss is not None:
-        named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
-    if loss is not None and not named:
+    if loss is not None and not _is_named(mechanism, loss, optimality):
         has_visits = any(isinstance(each, PlaceDistortion) for each in guarantees)
         averaged = bool(loss.true_point) and not has_visits
         why = ": it is an average over visits, which the file does not hold" if averaged else ""
-        notes.append(f"{_UNCONFIRMED_LOSS}{name_phrase(loss.name)}) as the file states it, not checked{why}")
+        notes.append(f"the loss ({name_phrase(loss.name)}) as the file states it, not checked{why}")
     elif loss is not None and not follows(loss, secrets, observables, secrets):
         notes.append(_LABELS)
     notes += [
@@ -502,6 +482,15 @@ def stated(
     ]
     notes += _moved(secrets, observables)
     return tuple(dict.fromkeys(notes))
+
+
+def _is_named(mechanism: Mechanism, loss: Loss, optimality: Optimality | None) -> bool:
+    """Return whether a loss, and that of the candidates of a bound, follow from their name."""
+    secrets, priced = mechanism.secrets, None if optimality is None else optimality.candidates
+    named = as_named(loss, secrets, mechanism.observables)
+    if priced is not None:
+        named &= priced.loss.name == loss.name and as_named(priced.loss, secrets, priced.observables)
+    return named
 
 
 def _attacker(distance: Loss, mechanism: Mechanism) -> list[str]:

@@ -15,26 +15,29 @@ from ..core.naming import quote
 from ..core.units import per_unit
 from ..escaping import markdown, plain
 from ..files import MechanismFile
-from ..geo import TRUE_POINT, Lattice, Visits
+from ..geo import Lattice, Visits
 from ..optimal import CoordinateBound, Design, Status
 from ..proofs import NoiseCertificate, VertexPrivacy
-from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted, gap_at_most
+from ..rounding import about, amount, amount_at_least, amount_at_most, at_most, counted
 from .facts import Overview, all_hold, of_design, of_file, of_noise
 from .sentences import (
     REPETITION,
     attack_words,
     constraint_item,
     cost_words,
-    covered_words,
     formal_words,
     held_out_words,
     information_words,
+    no_guarantee_words,
     nothing_words,
     optimum_words,
     risk_words,
     secret_nouns,
     short_words,
     smoothed_words,
+    stopped_words,
+    table_words,
+    tie_words,
     title_words,
     witness_words,
 )
@@ -103,7 +106,7 @@ def summarise(
     if held_out is not None and facts.held_out_visits:
         unseen = (held_out_words(facts.held_out, facts.held_out_visits, "the design"),)
         costs += unseen
-    optimum = _optimum(facts, by=" (proved by duality)")
+    optimum = _optimum(facts, " (proved by duality)")
     sections = [
         Section("Guarantee", guarantees),
         Section("Cost", tuple(costs)),
@@ -117,13 +120,16 @@ def summarise(
     return Summary(title, tuple(section for section in sections if section.sentences), brief)
 
 
+def design_summary(design: Design, **options: Any) -> Summary:
+    """Return a design in words; options are those of `summarise` or `summarise_noise`."""
+    if design.has_program:
+        return summarise(design, **options)
+    return summarise_noise(MechanismFile.of_design(design), design.certificate, **options)
+
+
 def design_sentences(design: Design, **options: Any) -> tuple[str, ...]:
     """Return the sentences of a design's summary; options are those of `summarise` or `summarise_noise`."""
-    if design.has_program:
-        summary = summarise(design, **options)
-    else:
-        summary = summarise_noise(MechanismFile.of_design(design), design.certificate, **options)
-    return tuple(sentence for section in summary.sections for sentence in section.sentences)
+    return tuple(each for section in design_summary(design, **options).sections for each in section.sentences)
 
 
 def audited(held: MechanismFile) -> Summary:
@@ -137,19 +143,16 @@ def audit_summary(held: MechanismFile, facts: Overview) -> Summary:
     if not guarantees and held.tupling is not None:
         guarantees = ["The file guarantees nothing about a single report."]
     elif not guarantees:
-        guarantees = [
-            f"The file guarantees {'no privacy' if facts.constraints else 'nothing, so nothing was proved'}."
-        ]
+        guarantees = [no_guarantee_words(constraints=bool(facts.constraints))]
     costs = _costs(facts)
     if costs and optimality is not None:
         if all(each.proven for each in facts.promises) and all_hold(facts.constraints):
-            loss = ""
+            loss = "this loss"
             if optimality.objective == "distortion" and held.loss is not None:
                 loss = f"a loss of at most {amount_at_least(optimality.max_loss, held.loss.unit)} on average"
             distance = optimality.distance
-            listed = distance is not None and distance.name.endswith(TRUE_POINT)
-            guesses = len(distance.array) if listed and distance is not None else 0
-            costs.append(_optimum(facts, loss, ", by the dual prices in the file", guesses))
+            guesses = len(distance.array) if distance is not None and distance.true_point else 0
+            costs.append(_optimum(facts, ", by the dual prices in the file", loss, guesses))
         else:
             also = " and its linear constraints" if facts.constraints else ""
             costs.append(
@@ -186,7 +189,7 @@ def summarise_noise(
     attacks = attack_words(facts.attacks, subject, points=f"{of} and how often people are at each")
     sections = (
         Section("Guarantee", formal_words(promise, subject)),
-        Section("Table", (held.whose,) if held.whose else ()),
+        Section("Table", () if held.noise.remap is None else (table_words(held.source),)),
         Section("Cost", costs),
         Section("Attack", attacks),
         Section("How it is drawn", (held.noise.describe()[0], REPETITION)),
@@ -235,17 +238,14 @@ def _attacks(facts: Overview, of: str = "visits", *, brief: bool = False) -> tup
     return (*risk, *sentences, *bits)
 
 
-def _optimum(facts: Overview, loss: str = "", by: str = "", guesses: int = 0) -> str:
-    cost = facts.costs[-1]
-    if cost.objective == "distortion" and not loss:
-        loss = "this loss"
-    covered = covered_words(facts.subject, len(facts.promises), len(facts.constraints), loss)
-    return optimum_words(cost, facts.subject, covered, by, guesses)
+def _optimum(facts: Overview, by: str, loss: str = "this loss", guesses: int = 0) -> str:
+    counts = len(facts.promises), len(facts.constraints)
+    return optimum_words(facts.costs[-1], facts.subject, *counts, by, loss=loss, guesses=guesses)
 
 
 def _status(design: Design) -> tuple[str, ...]:
     stopped = not design.finished and design.status is not Status.RESTRICTED
-    return (f"NOT FINISHED: {design.status.value}.",) if stopped else ()
+    return (f"NOT FINISHED: {stopped_words(design)}.",) if stopped else ()
 
 
 def _remarks(design: Design) -> list[str]:
@@ -268,10 +268,7 @@ def _made(design: Design, nouns: str, source: str) -> list[str]:
         f"mixed in to correct the solver's answer: {at_most(design.certificate.repair_weight, 2)}.",
     ]
     if design.tie_gap is not None:
-        sentences.append(
-            "Among mechanisms of equal loss, one with the most distortion privacy was chosen (within "
-            f"{gap_at_most(design.tie_gap)} of the most)."
-        )
+        sentences.append(tie_words(design.tie_gap))
     return [*sentences, REPETITION]
 
 

@@ -67,7 +67,7 @@ def test_a_designed_file_keeps_requirements(run, designed):
     assert done.text.count("HOLDS") == 2
     failed = run("audit", "m.sfm", "--require", "epsilon <= 0.9/km", "--require", "epsilon <= 1/km")
     assert failed.code == 1
-    assert "epsilon <= 0.9/km: FAILS: epsilon is at least" in failed.text
+    assert "The requirement 'epsilon <= 0.9/km' FAILS: epsilon is at least" in failed.text
     assert "attained by" in failed.text
 
 
@@ -240,7 +240,7 @@ def test_a_page_says_first_what_became_of_the_promise(run, designed, coin):
     metric = designed.guarantees[0].metric
     for claimed, said, warns in (
         (1.0, "was verified when", False),
-        (0.5, "NOT PROVED: the guarantees of the file", True),
+        (0.5, "NOT PROVED: the guarantee of this file", True),
     ):
         held = sf.MechanismFile(
             designed.mechanism, designed.prior, designed.loss, [sf.MetricPrivacy(claimed, metric)]
@@ -257,4 +257,4 @@ def test_a_page_says_first_what_became_of_the_promise(run, designed, coin):
         written = json.loads(Path("some.json").read_text())["promises"]
         assert written["outcome"] == ("fails" if warns else "holds")
     assert run("audit", coin, "-o", "coin.html").code == 0
-    assert "The file guarantees nothing." in Path("coin.html").read_text()
+    assert "This file guarantees nothing." in Path("coin.html").read_text()

@@ -67,7 +67,7 @@ def test_a_column_is_hidden(run, homes, options, tmp_path):
     assert (matrix[cells] * away).sum(axis=1).mean() <= 600 * (1 + 1e-9)  # from the true points
     assert len(held.guarantees) == ("--epsilon" in options)
     if held.guarantees:
-        assert "Proved on the integers: epsilon is at most" in done.text
+        assert "Proved on the integers that are sampled" in done.text
         assert run("audit", "m.sfm", "--promises").code == 0
 
 
@@ -116,7 +116,7 @@ def test_a_network_is_counted_on_the_cells(run, homes, promise):
     held = sf.read_mechanism_file("m.sfm")
     assert held.prior is not None
     assert held.loss is not None
-    assert ("Proved on the integers: epsilon is at most" in done.text) == bool(promise)
+    assert ("Proved on the integers that are sampled" in done.text) == bool(promise)
     assert len(held.guarantees) == bool(promise)
     if promise:
         assert held.report_channel.expected_loss(held.prior, held.loss) <= 600 * (1 + 1e-9)

@@ -31,7 +31,9 @@ class TestCommands:
         assert done.code == 0, done.err
         assert "e^(1/km x (distance + 2.83 m))" in done.text
         assert "made of '20 invented people'; anyone who sees reports or the file can see" in done.text
-        assert "epsilon <= 1/km: HOLDS: epsilon is at most 1/km, with 2.83 m of slack." in done.out
+        assert (
+            "The requirement 'epsilon <= 1/km' HOLDS: epsilon is at most 1/km, with 2.83 m of slack." in done.out
+        )
         assert "These numbers are of a coarsening" in done.text
         assert run("audit", "n.sfm", "--require", "epsilon <= 0.1/km").code == 1
         assert run("audit", "n.sfm", "--require", "epsilon <= 100").code == 3

@@ -186,7 +186,7 @@ def test_an_audit_as_a_page(run, tmp_path):
     page = (tmp_path / "audit.html").read_text(encoding="utf-8")
     assert "NOT KEPT: bounded-range &lt;= 1." in page
     assert "Kept: epsilon &lt;= 2." in page.partition("<h2")[0]
-    assert "epsilon &lt;= 2: HOLDS" in page
+    assert "The requirement &#39;epsilon &lt;= 2&#39; HOLDS" in page
     assert "<b>a" not in page
     assert "Atlas of the notions" in page
     assert run("audit", "m.sfm", "-o", "audit.pdf").code == 1

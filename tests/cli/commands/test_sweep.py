@@ -26,7 +26,7 @@ def test_sweep_writes_the_frontier(run, tmp_path):
     for one, both in zip(alone, joint, strict=True):
         assert float(both["loss"]) >= float(one["loss_lower_bound"])
         assert float(both["distortion"]) >= 1.0
-    assert "Epsilon is between the centres of cells" in done.text
+    assert "Distances are between the centres of cells" in done.text
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def test_what_does_not_fit_a_tuple_is_refused(run, designed, visits_file):
     assert "whose reports are tuples" in done.err
     done = run("audit", "t.sfm", "--require", "epsilon <= 1/km")
     assert done.code == 1
-    assert "epsilon <= 1/km: FAILS" in done.text
+    assert "The requirement 'epsilon <= 1/km' FAILS" in done.text
     assert run("tuple", "m.sfm", "-o", "w.sfm", "--dummies", 2000).code == 0
     done = run("release", "w.sfm", visits_file, "out.csv", "--outside", "nearest")
     assert "a report of 2,001 numbers would need as many columns" in done.err

@@ -108,7 +108,7 @@ def test_several_promises_are_not_one():
 
 def test_a_design_shows_its_constraints(design):
     assert "epsilon 1/year, absolute, 0 as 2 at most 0.02; expected loss" in repr(design)
-    assert "Linear constraint proved" in design._repr_html_()
+    assert "The linear constraint called &#x27;0 as 2&#x27; holds" in design._repr_html_()
 
 
 def test_a_design_for_several_attackers_has_a_bound_too():
@@ -122,7 +122,7 @@ def test_other_designs_keep_the_constraints(design):
     found = report_without_drawings(design, others=OtherDesigns(4))
     said = told(found)
     assert len(found.facts.frontier) > 1
-    assert "and all of them keep the linear constraint." in said
+    assert "and all of them satisfy the linear constraint." in said
     free = sf.design(PRIOR, loss=AGE, guarantees=sf.MetricPrivacy("2/year", AGE))
     doubled = [each for each in found.facts.frontier if each.epsilon.value == 2.0]
     assert all(each.loss.value >= free.certificate.bound for each in doubled)

@@ -95,7 +95,7 @@ def test_an_error_in_stated_distances_is_no_error_on_the_map(audited):
     assert found.outcome is Outcome.UNDECIDED
     assert "verified when" not in found.page.lead[0]
     assert "between centres of cells" not in said
-    assert "Counted in distances that the file states and nothing confirms" in said
+    assert "counted in distances that the file states and nothing confirms" in said
     promise = json.loads(found.json())["promises"][0]
     assert (promise["holds"], promise["for_stated"]) == (False, True)
     assert promise["proved"]["known"] == "stated by the file"
@@ -114,10 +114,10 @@ def test_requirements_are_answered_with_the_distances_of_the_coordinates(audited
     assert "Distances are between the centres" not in words(found)
     code, printed = audited(made, "--require", "epsilon <= 1.1/km")
     assert code == 3  # the promise itself stays undecided
-    assert "epsilon <= 1.1/km: HOLDS" in printed
+    assert "The requirement 'epsilon <= 1.1/km' HOLDS" in printed
     code, printed = audited(made, "--require", "epsilon <= 0.001/km")
     assert code == 1
-    assert "epsilon <= 0.001/km: FAILS" in printed
+    assert "The requirement 'epsilon <= 0.001/km' FAILS" in printed
 
 
 def test_requirements_on_labels_are_not_decided_by_stated_distances(audited):

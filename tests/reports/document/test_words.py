@@ -81,7 +81,7 @@ def test_the_odds_of_the_promise(told):
         assert ("NOT PROVED" in text) == (not promise["holds"])
         if promise["kind"] == "error":
             claimed, claimed_unit, proved, proved_unit = re.findall(
-                rf"average error is at least {AMOUNT} ?(mm|m|km|).*at least {AMOUNT} ?(mm|m|km|)(?: is proved)?\.",
+                rf"average error at least {AMOUNT} ?(mm|m|km|).*\(proved: at least {AMOUNT} ?(mm|m|km|)\)\.",
                 text,
             )[0]
             assert value(claimed, claimed_unit) <= base(promise["claimed"], "value") * (1 + 1e-12)
@@ -215,12 +215,12 @@ def test_reports_at_medians_may_be_where_somebody_was():
 def test_no_claim_of_the_file_is_believed():
     broken = report_of("broken")
     text = everything(broken)["The guarantee"]
-    assert "NOT PROVED: the file claims a limit on what a report reveals, epsilon 1 " in text
-    (found,) = re.findall(rf"epsilon at most {AMOUNT},", text)
+    assert "The file claims this: no report is more than e^(1 x distance" in text
+    (found,) = re.findall(rf"NOT PROVED: epsilon is up to {AMOUNT}", text)
     proved = value(found)
     assert proved >= math.log(9)
     assert broken.outcome.value == "fails"
-    assert "no epsilon is proved" in everything(report_of("infinite"))["The guarantee"]
+    assert "NOT PROVED for any epsilon." in everything(report_of("infinite"))["The guarantee"]
     assert report_of("infinite").facts.promises[0].beliefs == ()
     assert held("bare").guarantees == ()
     assert "guarantees nothing" in report_of("bare").page.lead[0]

@@ -68,7 +68,7 @@ def command(
     from ...geo import Lattice, Places
     from ...proofs import PlaceDistortion
     from ...reports.facts import point_attacks, risk_of, subject_of
-    from ...reports.sentences import attack_words, risk_words
+    from ...reports.sentences import attack_words, risk_words, table_words
     from ..mechanism_files import coarse_of
     from ..screen import Screen, print_table
 
@@ -135,8 +135,8 @@ def command(
             learned=learned,
         )
     console = Screen()
-    if held.whose:
-        console.print(held.whose)
+    if not held.has_matrix and held.noise.remap is not None:
+        console.print(table_words(held.source))
     if held.tupling is not None:
         console.print(
             f"The attackers see tuples of {held.tupling.queries:,} reports, in any order: {mechanism.shape[1]:,} "

@@ -54,12 +54,8 @@ def command(options: MechanismAuditOptions) -> None:
     1 if one fails, 3 if one is undecided. More: docs/how-to/audit.md.
     For samples and functions: 'sfumato audit-samples', 'sfumato audit-function'.
     """
-    from ...audits import Outcome
-    from ...reports import summarise_noise
-    from ...reports.document import ProvedPromises
     from ..audit_output import figures_asked, finish
     from ..mechanism_files import exit_code, print_promises
-    from ..screen import print_summary
     from .tuple import print_family
 
     file, promises, output, family = options.file, options.promises, options.output, options.family
@@ -72,11 +68,9 @@ def command(options: MechanismAuditOptions) -> None:
     if not held.has_matrix:
         _check_fit(options, _NOISE, f"but {_NOISE} is audited by its guarantee, and on cells")
         measured = None if promises else _audit_noise(held, options, also)
-        summary = summarise_noise(held)
-        print_summary(summary)
+        proved = print_promises(held)
         if measured is None:
-            raise typer.Exit(0 if held.noise_proof.holds else 1)
-        proved = ProvedPromises(summary, Outcome.HOLDS if held.noise_proof.holds else Outcome.FAILS)
+            raise typer.Exit(exit_code(proved.worst))
         finish(measured, output, requirements, file=file, proved=proved)
     if held.tupling is not None and (promises or not _others(options, _DUMMIES)):
         deltas = () if promises else tuple(options.delta or (_DELTA,))

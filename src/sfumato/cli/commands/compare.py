@@ -185,13 +185,14 @@ def _compare_points(
 def _outcome(row: PlaceRow, at: str) -> str:
     """Return the loss or the problem of a finished row."""
     from ...comparison import ANY
-    from ...rounding import amount_at_least, amount_at_most
+    from ...reports.sentences import loses_words
+    from ...rounding import amount_at_least
 
     if row.problem:
         return f": {row.problem}"
-    bound = row.name == ANY
-    loss = amount_at_least(row.loss.lower, _UNIT) if bound else amount_at_most(row.loss.upper, _UNIT)
-    return f"{at} loses at {'least' if bound else 'most'} {loss}"
+    if row.name == ANY:
+        return f"{at} loses at least {amount_at_least(row.loss.lower, _UNIT)}"
+    return f"{at} {loses_words(row.loss.upper, _UNIT)}"
 
 
 def _compare_cells(
@@ -234,10 +235,11 @@ def _compare_cells(
 def _cell_line(row: PriorRow, unit: str, given: bool) -> str:
     """Return a line about a finished row."""
     from ...core.units import per_unit
-    from ...rounding import about, amount_at_most
+    from ...reports.sentences import loses_words
+    from ...rounding import about
 
     at = "" if given or row.epsilon is None else f" at epsilon {about(row.epsilon, 5)}{per_unit(unit)}"
-    return f"{row.name}{at}: {row.problem or f'loses at most {amount_at_most(row.loss, unit)}'}"
+    return f"{row.name}{at}: {row.problem or loses_words(row.loss, unit)}"
 
 
 def _publish(

@@ -189,24 +189,26 @@ def _print_settled(console: Screen, estimate: Estimate, withheld: Collection[int
     """Print the districts that the reports determine, and the number of withheld shares."""
     from ...estimation import MOST_PLACES
     from ...geo import Places
-    from ...rounding import counted
+    from ...reports.sentences import MANY_PLACES, district_rows, settled_words, withheld_words
+    from ..screen import print_table
 
     if not withheld:
         return
-    count = f"{len(withheld):,} of the {counted(len(estimate.space), 'share')}"
+    count = len(withheld), len(estimate.space)
     if estimate.districts is not None:
-        console.print(f"SETTLED: the shares of {estimate.districts!r}.")
-        console.print(f"NOT SETTLED, and withheld: {count} of single places.")
-        _print_districts(console, estimate.districts)
+        console.print(settled_words(estimate.districts))
+        console.print(withheld_words(*count, "single places"))
+        print_table(console, "", *district_rows(estimate.districts))
+        console.print(str(estimate.districts))
         return
-    console.print(f"NOT SETTLED, and withheld: {count}.")
+    console.print(withheld_words(*count))
     if isinstance(estimate.space, Places):
         if estimate.effective is not None:
             console.print("Districts need reports without weights.")
         elif estimate.method != "maximum likelihood":
             console.print("Districts need --method maximum-likelihood.")
         elif len(estimate.space) > MOST_PLACES:
-            console.print(f"Districts of more than {MOST_PLACES:,} places are not looked for.")
+            console.print(MANY_PLACES)
         else:
             console.print("The shares of districts are not settled either, of any size.")
     if estimate.effective is None:
@@ -215,59 +217,17 @@ def _print_settled(console: Screen, estimate: Estimate, withheld: Collection[int
         console.print("--method inversion --intervals normal gives each an interval.")
 
 
-def _print_districts(console: Screen, districts: Districts) -> None:
-    from ...rounding import percent, percent_at_least, percent_at_most, percent_of_confidence
-    from ..screen import print_table
-
-    sure = districts.intervals
-    rows = [
-        (
-            districts.names[d],
-            percent(float(districts.shares[d])),
-            f"{percent_at_least(sure.lower[d])} to {percent_at_most(sure.upper[d])}",
-            "{:.5f}, {:.5f}".format(*districts.latlon[d]),
-            str(districts.sizes[d]),
-        )
-        for d in sorted(range(len(districts)), key=lambda d: -districts.shares[d])
-    ]
-    headings = (
-        "district",
-        "share",
-        f"{percent_of_confidence(sure.confidence)} interval",
-        "middle (latitude, longitude)",
-        "places",
-    )
-    print_table(console, "", headings, rows)
-    console.print(str(districts))
-
-
 def _print_largest(
     console: Screen, estimate: Estimate, heading: str, *, whole: bool, withheld: Collection[int] = ()
 ) -> None:
     """Print the largest shares that are not withheld."""
-    from ...geo import Places
-    from ...rounding import percent, percent_at_least, percent_at_most, percent_of_confidence
-    from ...tables import text
+    from ...reports.sentences import share_rows
     from ..screen import print_table
 
-    space, sure = estimate.space, estimate.intervals
-    order = sorted(set(range(len(space))) - set(withheld), key=lambda s: -estimate.probabilities[s])
+    order = sorted(set(range(len(estimate.space))) - set(withheld), key=lambda s: -estimate.probabilities[s])
     rest = len(order) - _SHOWN
-    headings = ["value", "share"] + (
-        [] if sure is None else [f"{percent_of_confidence(sure.confidence)} interval"]
-    )
-    if isinstance(space, Places):
-        headings.append("middle (latitude, longitude)")
-    rows = []
-    for s in order[:_SHOWN]:
-        cells = [text(space.labels[s]), percent(float(estimate.probabilities[s]))]
-        if sure is not None:
-            cells.append(f"{percent_at_least(sure.lower[s])} to {percent_at_most(sure.upper[s])}")
-        if isinstance(space, Places):
-            cells.append("{:.5f}, {:.5f}".format(*space.latlon[s]))
-        rows.append(cells)
     more = f" ({rest} more{' with --output' if whole else ''})" if rest > 0 else ""
-    print_table(console, f"{heading}{more}", headings, rows)
+    print_table(console, f"{heading}{more}", *share_rows(estimate, order[:_SHOWN]))
 
 
 def _check_parts(paths: Iterable[Path]) -> None:
@@ -338,14 +298,12 @@ def _print_margins(
     console: Screen, margins: Mapping[str, Estimate], withheld: Mapping[str, Collection[int]]
 ) -> None:
     """Print the largest shares of each column, and the number of withheld ones."""
-    from ...escaping import plain
-    from ...rounding import counted
+    from ...reports.sentences import withheld_words
 
     for name, margin in margins.items():
         hidden = withheld[name]
         if hidden:
-            total = counted(len(margin.space), "share")
-            console.print(f"NOT SETTLED, and withheld: {len(hidden):,} of the {total} of {plain(name)}.")
+            console.print(withheld_words(len(hidden), len(margin.space), name))
         if len(hidden) < len(margin.space):
             _print_largest(console, margin, f"The most frequent values of {name}", whole=False, withheld=hidden)
 

@@ -74,7 +74,8 @@ def command(options: LearnOptions) -> None:
     from ...learning import Ending, Pairs, promised_within
     from ...optimal import least_information, least_vulnerability
     from ...reports.document import Learned, Origin, file_facts, learn_page
-    from ...rounding import at_most, counted
+    from ...reports.facts import promises_of, subject_of
+    from ...reports.sentences import examples_words, formal_words
     from ..reporting import typed
     from ..screen import Screen, print_table
 
@@ -90,11 +91,7 @@ def command(options: LearnOptions) -> None:
     data = Pairs.of_visits(visits, places, options.sensitive, most=options.most)
     learning, judging = data.split(1 - options.held_out, seed=options.seed)
     console = Screen()
-    summary = (
-        f"{counted(len(learning), 'visit')} to learn from, {len(judging):,} to judge; "
-        f"hiding {len(data.space)} values."
-    )
-    console.print(summary)
+    console.print(examples_words(len(learning), len(judging), len(data.space)))
     joint = learning.joint(places)
     loss = learning.loss(places)
     prior = Prior(places, joint.sum(axis=0))
@@ -122,12 +119,11 @@ def command(options: LearnOptions) -> None:
         guarantees = list(certified.problem.guarantees)
         promise = next(each for each in guarantees if isinstance(each, MetricPrivacy))
         private = promised_within(mechanism, certified.mechanism, promise, prior, loss, max_loss_m)
-        promises = [
-            f"Proved on the integers: epsilon is at most {at_most(private.proof.upper, 7)}/km, between centres of "
-            "cells."
-        ]
-        console.print(promises[0])
         mechanism = private.mechanism
+        file = MechanismFile(mechanism, prior, loss, guarantees)
+        promises = [line for each in promises_of(file) for line in formal_words(each, subject_of(file))]
+        for sentence in promises:
+            console.print(sentence)
     learned = Learned(mechanism, optimum, learning, judging, places, max_loss_m)
     print_table(console, learned.table.caption, learned.table.headings, learned.table.rows)
     for sentence in learned.sentences:
@@ -138,7 +134,7 @@ def command(options: LearnOptions) -> None:
     if options.page is not None:
         facts = file_facts(None, Origin(options.output, designed=typed()))
         finished = ending is not Ending.STOPPED
-        learn_page(learned, [summary], finished=finished, promises=promises, file=facts).save(options.page)
+        learn_page(learned, finished=finished, promises=promises, file=facts).save(options.page)
         say(f"Written: {options.page}", err=True)
     if ending is Ending.STOPPED or not learned.within:
         raise typer.Exit(PARTIAL)

@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from ..place_options import Site
     from ..screen import Screen
 
-_CENTRES: Final = (
-    "Epsilon is between the centres of cells: two people a metre apart, on the two sides of a border, count as "
-    "far apart as the centres of their cells."
-)
 _KINDS: Final = {"table": "table", "noise": "planar noise"}
 
 
@@ -155,6 +151,7 @@ def _warn(places: Places, rates: list[float]) -> None:
 
 def _meaning(site: Site, rates: list[float], on_cells: bool, *, averaged: bool, true_errors: bool) -> str:
     """Return what epsilon and the amounts are about, and why the lattice has its spacing."""
+    from ...core.naming import BORDER
     from ...rounding import at_most
 
     sentences = []
@@ -164,7 +161,7 @@ def _meaning(site: Site, rates: list[float], on_cells: bool, *, averaged: bool, 
             "Loss and errors are distances from the true point, and the attacker may guess any point."
         )
     else:
-        sentences += [_CENTRES] if rates else []
+        sentences += [BORDER] if rates else []
         if averaged:
             sentences.append("Loss is the distance from the true point.")
         if true_errors:
@@ -176,15 +173,16 @@ def _meaning(site: Site, rates: list[float], on_cells: bool, *, averaged: bool, 
 
 def _point_line(point: Point) -> str:
     """Return a line about a finished design."""
-    from ...rounding import about, amount_at_most, percent_at_most
+    from ...reports.sentences import loses_words
+    from ...rounding import about
 
     parts = [point.who]
     parts += [] if point.epsilon is None else [f"epsilon {about(point.epsilon, 6)}"]
     parts += [] if point.minimum is None else [f"distortion {about(point.minimum, 6)}"]
     if point.design is None:
         return f"{', '.join(parts)}: no design"
-    loss = amount_at_most(point.loss, point.loss_unit) if point.loss_unit else percent_at_most(point.loss)
-    return f"{', '.join(parts)}: {_KINDS[point.design.kind]}, loses at most {loss} ({point.design.seconds:.1f} s)"
+    loss = loses_words(point.loss, point.loss_unit)
+    return f"{', '.join(parts)}: {_KINDS[point.design.kind]}, {loss} ({point.design.seconds:.1f} s)"
 
 
 def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: bool, ties: bool) -> None:
@@ -193,6 +191,7 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
     The unit is that of the attacker's errors; with `vertices` the secrets are those of a lattice.
     """
     from ...core.units import per_unit
+    from ...reports.sentences import stopped_words
     from ...rounding import amount_at_least, amount_at_most, at_most, gap_at_most, percent_at_most
     from ..screen import print_table
 
@@ -228,19 +227,13 @@ def _print_points(console: Screen, points: list[Point], unit: str, *, vertices: 
         console.print(f"No design for {reason}")
     short = [point.design for point in points if point.design is not None and not point.design.finished]
     if short:
-        reasons = ", ".join(sorted({_ended(design) for design in short}))
+        reasons = ", ".join(sorted({stopped_words(design) for design in short}))
         console.print(f"NOT FINISHED: {len(short)} of {len(points)} designs ({reasons}).")
     if ties:  # where loss and the attacker's error are the same distance, equal loss is equal privacy
         for sentence in _ties([point.design for point in points if point.design and point.design.has_program]):
             console.print(sentence)
     for sentence in _noise(points):
         console.print(sentence)
-
-
-def _ended(design: Design) -> str:
-    if design.has_program:
-        return design.status.value
-    return "the program was stopped before it was proved to lose more than planar noise"
 
 
 def _noise(points: list[Point]) -> list[str]:
@@ -265,16 +258,13 @@ def _noise(points: list[Point]) -> list[str]:
 
 def _ties(designs: list[Design]) -> list[str]:
     """Return which of several mechanisms of equal loss were chosen."""
-    from ...rounding import gap_at_most
+    from ...reports.sentences import tie_words
 
     broken = [design.tie_gap for design in designs if design.tie_gap is not None]
     left = len(designs) - len(broken)
     sentences = []
     if broken:
-        sentences.append(
-            f"In {len(broken)} of {len(designs)} designs, among mechanisms of equal loss, one with the most "
-            f"distortion privacy was chosen (within {gap_at_most(max(broken))} of the most)."
-        )
+        sentences.append(tie_words(max(broken), f"In {len(broken)} of {len(designs)} designs, among "))
     if left:
         sentences.append(
             f"In {left} of {len(designs)} designs no tie was broken: with another mechanism of equal loss an "

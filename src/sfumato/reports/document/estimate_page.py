@@ -9,24 +9,25 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import JointSpace
 from ...errors import MissingExtraError
 from ...escaping import figure as outside
 from ...escaping import shorten
-from ...estimation import ConfidenceIntervals, Districts, Estimate, Identifiability
+from ...estimation import Estimate, Identifiability
 from ...geo import Places
-from ...rounding import (
-    about_percent,
-    at_most,
-    counted,
-    percent,
-    percent_at_least,
-    percent_at_most,
-    percent_of_confidence,
-)
+from ...rounding import counted
 from ..facts import FileFacts
 from ..maps import Outline
 from ..picture import clear_below, places_panel
+from ..sentences import (
+    confidence_words,
+    district_rows,
+    estimate_words,
+    share_label,
+    share_nouns,
+    share_rows,
+    unsettled_words,
+    withheld_words,
+)
 from ..theme import LIGHT, as_svg, blank
 from .figures import MAP_MOST, side_by_side
 from .layout import file_section
@@ -49,7 +50,6 @@ _SPIKY: Final = (
     "estimate that is stopped early (the method early-stopped) is then usually nearer to the truth."
 )
 _NEGATIVE: Final = "The method can give shares below zero. No true share is: such a share is likely small."
-_INTERVALS: Final = {"maximum likelihood": "profile", "least squares": "bootstrap", "matrix inversion": "normal"}
 _BARS: Final = 30  # values with a bar each
 _LONGEST: Final = 24  # characters of a name
 
@@ -65,33 +65,24 @@ def estimate_page(
     reports: FileFacts | None = None,
 ) -> Page:
     """Return the page of an estimate; raise `InputError` if the outline lies elsewhere."""
-    noun, nouns = _nouns(estimate)
     doubt = known.doubt_of(estimate)
     warned = [] if estimate.converged else ["NOT FINISHED: the estimate did not converge."]
     warned += [f"NOT ENOUGH REPORTS: {doubt}"] if doubt else []
     withheld = known.unsettled(estimate)
-    warned += _unsettled(known, nouns, withheld=bool(withheld))
+    warned += unsettled_words(known, withheld=bool(withheld))
     of_columns = known.unsettled_margins(estimate)
-    warned += [
-        f"NOT SETTLED, and withheld: {len(of_columns[name]):,} of the {counted(len(part.space), 'share')} of "
-        f"{shorten(name)}."
-        for name, part in margins.items()
-        if of_columns[name]
-    ]
-    lead = (
-        f"{counted(estimate.reports, 'private report')} were used to estimate how a population is spread over "
-        f"{counted(len(estimate.space), noun, nouns)}. {_largest(estimate, noun, withheld)}".rstrip(),
-        "These shares are estimated from private reports. They are not counted, and nothing here is proved. "
-        "A person who sent several reports counts several times.",
-        *(_sureness(estimate) if len(withheld) < len(estimate.space) else ()),
-    )
+    hidden = {name: len(of_columns[name]) for name in margins if of_columns[name]}
+    warned += [withheld_words(count, len(margins[name].space), name) for name, count in hidden.items()]
     sections = [
         each
         for name, part in margins.items()
         for each in _shares(part, f"The shares of {shorten(name)}", withheld=of_columns[name])
     ]
-    whole = "The shares of all columns together" if margins else f"The shares of the {nouns}"
-    sections += [] if estimate.districts is None else [_district_section(estimate.districts)]
+    whole = f"The shares of {'all columns together' if margins else f'the {share_nouns(estimate.space)[1]}'}"
+    if estimate.districts is not None:
+        table = PageTable("The districts, the largest share first.", *district_rows(estimate.districts))
+        title = f"The shares of {estimate.districts!r}"
+        sections.append(PageSection(title, (str(estimate.districts),), tables=(table,)))
     sections += _shares(estimate, whole, outline, withheld)
     formal = (f"{estimate!r}.", str(known))
     # Weighted reports cannot be stopped early.
@@ -102,97 +93,14 @@ def estimate_page(
         named = [] if reports is None else [f"{reports.name}, {reports.bytes:,} bytes, SHA-256 {reports.sha256}"]
         sections.append(file_section(file, [f"The reports: {each}." for each in named]))
     title = "Shares of a population, estimated from private reports"
-    return Page(title, (*warned, *lead), tuple(sections), warning=bool(warned))
-
-
-def _district_section(districts: Districts) -> PageSection:
-    """Return the shares of districts with their intervals, the largest first."""
-    order = sorted(range(len(districts)), key=lambda d: -districts.shares[d])
-    headings = (
-        "district",
-        "estimated share",
-        f"{percent_of_confidence(districts.intervals.confidence)} interval",
-        "middle (latitude, longitude)",
-        "places",
-    )
-    rows = tuple(
-        (
-            districts.names[d],
-            percent(float(districts.shares[d])),
-            _span(districts.intervals, d),
-            _degrees(*districts.latlon[d]),
-            f"{districts.sizes[d]:,}",
-        )
-        for d in order
-    )
-    table = PageTable("The districts, the largest share first.", headings, rows)
-    return PageSection(f"The shares of {districts!r}", (str(districts),), tables=(table,))
-
-
-def _unsettled(known: Identifiability, nouns: str, *, withheld: bool) -> list[str]:
-    """Return a warning about shares that do not follow from the reports, if there are such."""
-    if known.complete:
-        return []
-    hidden, total = len(known.unidentified), len(known.secrets)
-    which = f"all {total:,} {nouns}" if hidden == total else f"{hidden:,} of the {total:,} {nouns}"
-    return [
-        f"NOT SETTLED: the reports alone do not in general settle the shares of {which}, however many reports "
-        "there are. Other shares may explain the reports as well. "
-        + ("They are withheld here." if withheld else "Do not rely on single ones.")
-    ]
-
-
-def _nouns(estimate: Estimate) -> tuple[str, str]:
-    if isinstance(estimate.space, Places):
-        return "place", "places"
-    return ("combination", "combinations") if isinstance(estimate.space, JointSpace) else ("value", "values")
-
-
-def _largest(estimate: Estimate, noun: str, withheld: Collection[int]) -> str:
-    if estimate.districts is not None:
-        parts = estimate.districts
-        d = int(np.argmax(parts.shares))
-        return (
-            f"The reports settle the shares of {parts!r}. The largest is {about_percent(float(parts.shares[d]))}, "
-            f"of {parts.names[d]} around {_degrees(*parts.latlon[d])}; its interval is "
-            f"{_span(parts.intervals, d)}."
-        )
-    if withheld:
-        return ""
-    s = int(np.argmax(estimate.probabilities))
-    where = f" ({_degrees(*estimate.space.latlon[s])})" if isinstance(estimate.space, Places) else ""
-    share, sure = float(estimate.probabilities[s]), estimate.intervals
-    label = shorten(_text(estimate.space.labels[s]))
-    said = f"The largest share is {about_percent(share)}, of the {noun} {label}{where}"
-    return (
-        f"{said}."
-        if sure is None
-        else f"{said}; its {percent_of_confidence(sure.confidence)} interval is {_span(sure, s)}."
-    )
-
-
-def _sureness(estimate: Estimate) -> tuple[str, ...]:
-    sure = estimate.intervals
-    if sure is None:
-        weighted = estimate.effective is not None and estimate.method != "matrix inversion"
-        kind = None if weighted else _INTERVALS.get(estimate.method)
-        ask = f" To learn it, estimate again with {kind} intervals." if kind else ""
-        return (f"No intervals were asked for, so this page does not say how far off the shares are.{ask}",)
-    widths = 100 * (sure.upper - sure.lower)
-    said = (
-        f"How sure: half of the intervals are at most {at_most(float(np.median(widths)), 2)} percentage points "
-        f"wide, the widest is {at_most(float(widths.max()), 2)}. Each is made to hold its own share with a "
-        f"probability of {percent_of_confidence(sure.confidence)}, if each report is of another person; they do "
-        "not hold all together."
-    )
-    return (said if sure.exact else f"{said} That probability is approximate.",)
+    return Page(title, (*warned, *estimate_words(estimate, withheld)), tuple(sections), warning=bool(warned))
 
 
 def _shares(
     estimate: Estimate, title: str, outline: Outline | None = None, withheld: Collection[int] = ()
 ) -> list[PageSection]:
     """Return the figures and a table of the largest shares that are not withheld; the others are folded."""
-    noun, nouns = _nouns(estimate)
+    noun, nouns = share_nouns(estimate.space)
     order = np.argsort(-estimate.probabilities, kind="stable")
     order = order[~np.isin(order, list(withheld))]
     if not len(order):
@@ -206,7 +114,7 @@ def _shares(
     seen, folded, left_out = order[:sight], order[sight:_MOST], len(order[_MOST:])
     formal = []
     if len(tiny):
-        names = ", ".join(shorten(_text(estimate.space.labels[s])) for s in tiny[:_MOST])
+        names = ", ".join(share_label(estimate.space.labels[s]) for s in tiny[:_MOST])
         more = f", and {len(tiny) - _MOST:,} others" if len(tiny) > _MOST else ""
         formal.append(f"Under 0.01 % each: {names}{more}.")
     if left_out:
@@ -214,45 +122,14 @@ def _shares(
     below = (_NEGATIVE,) if (estimate.probabilities < 0).any() else ()
     hidden = len(estimate.space) - len(withheld) - len(seen)
     caption = f"The {len(seen)} largest shares." if hidden else f"The {nouns}, the largest share first."
-    tables = (_table(estimate, seen, noun, caption),)
-    others = (_table(estimate, folded, noun, f"The next {len(folded):,}."),) if len(folded) else ()
+    tables = (PageTable(caption, *share_rows(estimate, seen)),)
+    others = (PageTable(f"The next {len(folded):,}.", *share_rows(estimate, folded)),) if len(folded) else ()
     fold = f"The other {hidden:,} {nouns}" if hidden > 1 else f"The other {noun}"
     drawn = share_figures(estimate, outline, withheld)
     return [
         *([PageSection(title, figures=drawn)] if drawn else []),
         PageSection(f"{title}, in numbers", below, tables=tables, folded=others, formal=tuple(formal), fold=fold),
     ]
-
-
-def _table(estimate: Estimate, chosen: Sequence[int] | np.ndarray, noun: str, caption: str) -> PageTable:
-    space, sure = estimate.space, estimate.intervals
-    headings = [noun, "estimated share"]
-    if sure is not None:
-        headings.append(f"{percent_of_confidence(sure.confidence)} interval")
-    if isinstance(space, Places):
-        headings.append("middle (latitude, longitude)")
-    rows = []
-    for s in map(int, chosen):
-        cells = [shorten(_text(space.labels[s])), percent(float(estimate.probabilities[s]))]
-        if sure is not None:
-            cells.append(_span(sure, s))
-        if isinstance(space, Places):
-            cells.append(_degrees(*space.latlon[s]))
-        rows.append(tuple(cells))
-    return PageTable(caption, tuple(headings), tuple(rows))
-
-
-def _span(sure: ConfidenceIntervals, s: int) -> str:
-    return f"{percent_at_least(float(sure.lower[s]))} to {percent_at_most(float(sure.upper[s]))}"
-
-
-def _degrees(lat: float, lon: float) -> str:
-    """Return latitude and longitude to about a metre, in the form that map programs read."""
-    return f"{lat:.5f}, {lon:.5f}"
-
-
-def _text(label: object) -> str:
-    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def share_figures(
@@ -274,7 +151,7 @@ def _maps(estimate: Estimate, space: Places, outline: Outline | None) -> PageFig
     sure = estimate.intervals
     widths = None if sure is None else sure.upper - sure.lower
     if sure is not None and widths is not None and widths.max() > 0:
-        label = f"width of the {percent_of_confidence(sure.confidence)} interval (percentage points)"
+        label = f"width of the {confidence_words(sure)} (percentage points)"
         figures.append(places_panel(space, widths, "How unsure they are", label, outline=outline))
         titles.append("Map of the widths of the intervals")
         caption = "The estimated share of each place, and the width of its interval. Brighter is less certain."
@@ -288,7 +165,7 @@ def _bars(estimate: Estimate, withheld: Collection[int]) -> PageFigure:
     order = shown if few else shown[np.argsort(-estimate.probabilities[shown], kind="stable")[:_BARS]]
     what = "The estimated share of each value" if few else f"The {_BARS} largest shares of {len(shown):,} values"
     sure = estimate.intervals
-    lines = "" if sure is None else f" Lines are the {percent_of_confidence(sure.confidence)} intervals."
+    lines = "" if sure is None else f" Each line is a {confidence_words(sure)}."
     caption = f"{what}.{lines}"
     svg = as_svg(_drawn(estimate, order), title="Bars of the estimated shares", description=caption)
     return PageFigure(f'<div style="max-width: 30rem">{svg}</div>', caption)
@@ -305,7 +182,7 @@ def _drawn(estimate: Estimate, order: NDArray[np.intp]) -> Figure:
         ax.hlines(at, lower, upper, color=LIGHT.ink, linewidth=1.3)
         ax.plot([*lower, *upper], [*at, *at], "|", color=LIGHT.ink, markersize=7, markeredgewidth=1.3)
         least, most = min(least, float(lower.min())), max(most, float(upper.max()))
-    ax.set_yticks(at, [outside(shorten(_text(estimate.space.labels[s]), _LONGEST)) for s in order])
+    ax.set_yticks(at, [outside(shorten(share_label(estimate.space.labels[s]), _LONGEST)) for s in order])
     ax.set_ylim(len(order) - 0.4, -0.6)  # the first on top
     ax.set_xlim(min(0.0, 1.05 * least), 1.05 * most)
     ax.set_xlabel("share (%)")

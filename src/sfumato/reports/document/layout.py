@@ -9,7 +9,17 @@ from typing import Final, Self, final
 from ...audits import Audit, Outcome, Verdict
 from ...core.immutable import CompactRepr
 from ...files import MechanismFile
-from ..facts import FileFacts, NotionFacts, PromiseFacts, ReportFacts, all_hold, notions_of, of_file
+from ..facts import (
+    FileFacts,
+    NotionFacts,
+    Overview,
+    PromiseFacts,
+    ReportFacts,
+    all_hold,
+    notions_of,
+    of_file,
+    of_noise,
+)
 from ..sentences import (
     attack_headings,
     attack_rows,
@@ -19,7 +29,6 @@ from ..sentences import (
     constraint_item,
     constraint_words,
     cost_words,
-    covered_words,
     file_words,
     formal_words,
     framed,
@@ -30,6 +39,9 @@ from ..sentences import (
     lead_words,
     limit_words,
     no_attack_words,
+    no_guarantee_words,
+    notion_rows,
+    notion_words,
     nouns_of,
     optimum_words,
     prior_formal,
@@ -38,10 +50,11 @@ from ..sentences import (
     requirement_words,
     risk_words,
     simulation_words,
+    state_words,
     subject_words,
     tuple_words,
 )
-from ..summary import Summary, audit_summary
+from ..summary import Summary, audit_summary, summarise_noise
 from .figures import atlas_figure, frontier_figures
 from .page import Page, PageFigure, PageSection, PageTable
 
@@ -49,27 +62,18 @@ _LITERATE: Final = (
     "This part is for readers who know the literature; nothing above needs it. The drawing shows the notions of "
     "privacy that apply to this mechanism.",
 )
-_PROOFS = {
-    Outcome.HOLDS: "Every guarantee of the file was verified when this page was written.",
-    Outcome.FAILS: "NOT PROVED: the guarantees of the file. Do not rely on them.",
-    Outcome.UNDECIDED: "The guarantees of the file were proved for distances that the file states. Nothing "
-    "confirms these distances: do not rely on them.",
-}
-_LIMITS = {
-    Outcome.HOLDS: "Every linear constraint of the file was verified, too.",
-    Outcome.FAILS: "NOT PROVED: the linear constraints of the file. Do not rely on them.",
-}
 
 
 def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
     """Return the page of a report."""
     broken = any(outcome is Outcome.FAILS for _, outcome in facts.outcomes)
+    required = tuple(requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
     sections = [
         PageSection("What is protected", subject_words(facts.subject), figures=tuple(maps)),
         *_promises(facts),
         *_tuples(facts),
         *_constraints(facts),
-        *_requirements(facts),
+        *([PageSection("What was required", items=required)] if required else []),
         PageSection("What it costs", _costs(facts)),
         _risk(facts),
         _attacks(facts),
@@ -91,15 +95,10 @@ def report_page(facts: ReportFacts, maps: Sequence[PageFigure]) -> Page:
 
 def notion_sections(notions: Sequence[NotionFacts], notes: Sequence[str], lead: Sequence[str] = ()) -> PageSection:
     """Return the atlas, a table and explanations of an audit; with a lead, table and notes are behind a fold."""
-    rows = tuple((each.title, f"{each.parameter} {each.shown}", each.side) for each in notions)
-    tables = (PageTable("What was measured.", ("notion or measure", "value", "side"), rows),) if rows else ()
-    formal = tuple(
-        f"{each.title}: {each.sentence}{f' Attained by {each.witness}.' if each.witness else ''} {each.source}."
-        for each in notions
-        if each.sentence
-    )
+    tables = (PageTable("What was measured.", *notion_rows(notions)),) if notions else ()
+    formal = tuple(f"{notion_words(each)} {each.source}." for each in notions if each.sentence)
     title, figures = "Every notion of privacy that applies", (atlas_figure(notions),) if notions else ()
-    if lead and rows:
+    if lead and notions:
         fold = "The numbers, what each means, where it is attained, and its source"
         both = (*notes, *formal)
         return PageSection(title, tuple(lead), figures=figures, formal=both, folded=tables, fold=fold)
@@ -111,8 +110,8 @@ def _promises(facts: ReportFacts) -> list[PageSection]:
     if not facts.promises and facts.tuples is not None:
         return []
     if not facts.promises:
-        nothing = "no privacy" if facts.constraints else "nothing, so nothing was proved"
-        return [PageSection("The guarantee", (f"The file guarantees {nothing}.",), warning=True)]
+        nothing = no_guarantee_words(constraints=bool(facts.constraints))
+        return [PageSection("The guarantee", (nothing,), warning=True)]
     several = len(facts.promises) > 1
     return [
         _promise(each, facts, f"Guarantee {number} of {len(facts.promises)}" if several else "The guarantee")
@@ -130,21 +129,8 @@ def _tuples(facts: ReportFacts) -> list[PageSection]:
 def _constraints(facts: ReportFacts) -> list[PageSection]:
     if not facts.constraints:
         return []
-    return [
-        PageSection(
-            "Linear constraints",
-            constraint_words(facts.constraints),
-            items=tuple(map(constraint_item, facts.constraints)),
-            warning=not all_hold(facts.constraints),
-        )
-    ]
-
-
-def _requirements(facts: ReportFacts) -> list[PageSection]:
-    if not facts.requirements:
-        return []
-    items = (requirement_words(each.text, each.outcome, each.reason) for each in facts.requirements)
-    return [PageSection("What was required", items=tuple(items))]
+    items, warning = tuple(map(constraint_item, facts.constraints)), not all_hold(facts.constraints)
+    return [PageSection("Linear constraints", constraint_words(facts.constraints), items=items, warning=warning)]
 
 
 def _promise(promise: PromiseFacts, facts: ReportFacts, title: str) -> PageSection:
@@ -168,9 +154,8 @@ def _costs(facts: ReportFacts) -> tuple[str, ...]:
     sentences = cost_words(facts.cost, facts.subject)
     if facts.cost.best is None:
         return sentences
-    loss = "this loss" if facts.cost.objective == "distortion" else ""
-    covered = covered_words(facts.subject, len(facts.promises), len(facts.constraints), loss)
-    optimum = optimum_words(facts.cost, facts.subject, covered, ", by the prior and the loss of the file")
+    counts = len(facts.promises), len(facts.constraints)
+    optimum = optimum_words(facts.cost, facts.subject, *counts, ", by the prior and the loss of the file")
     proof = "The file holds the numbers that prove this. They were verified when this report was written."
     return (*sentences, optimum, proof)
 
@@ -220,34 +205,35 @@ def file_section(file: FileFacts, remarks: Sequence[str] = ()) -> PageSection:
 class ProvedPromises(CompactRepr):
     """Proofs of the guarantees and linear constraints of a mechanism file."""
 
+    facts: Overview
     summary: Summary
-    outcome: Outcome | None  # fails where a guarantee is about no pair; undecided for unconfirmed distances
-    limits: Outcome | None = None  # of linear constraints
 
     @classmethod
     def of(cls, held: MechanismFile) -> Self:
-        """Prove the guarantees and the linear constraints of a file with a matrix."""
+        """Prove the guarantees and the linear constraints of a file."""
+        if not held.has_matrix:
+            return cls(of_noise(held), summarise_noise(held))
         facts = of_file(held)
-        outcome = limits = None
-        if facts.constraints:
-            limits = Outcome.HOLDS if all_hold(facts.constraints) else Outcome.FAILS
-        if facts.promises:
-            outcome = Outcome.HOLDS if all_hold(facts.promises) else Outcome.UNDECIDED
-            outcome = outcome if all(each.proven for each in facts.promises) else Outcome.FAILS
-        return cls(audit_summary(held, facts), outcome, limits)
+        return cls(facts, audit_summary(held, facts))
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The worst outcome of a guarantee: it fails about no pair, and is undecided for unconfirmed distances."""
+        if not self.facts.promises or all_hold(self.facts.promises):
+            return Outcome.HOLDS if self.facts.promises else None
+        return Outcome.UNDECIDED if all(each.proven for each in self.facts.promises) else Outcome.FAILS
+
+    @property
+    def limits(self) -> Outcome | None:
+        """The worst outcome of a linear constraint."""
+        limits = self.facts.constraints
+        return None if not limits else Outcome.HOLDS if all_hold(limits) else Outcome.FAILS
 
     @property
     def worst(self) -> Outcome | None:
         """The worse of the two outcomes; None where the file asks for nothing."""
         both = (self.outcome, self.limits)
         return next((each for each in (Outcome.FAILS, Outcome.UNDECIDED, Outcome.HOLDS) if each in both), None)
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The outcomes in sentences."""
-        nothing = "The file guarantees nothing." if self.limits is None else "The file guarantees no privacy."
-        proved = nothing if self.outcome is None else _PROOFS[self.outcome]
-        return (proved, *(() if self.limits is None else (_LIMITS[self.limits],)))
 
 
 def audit_page(
@@ -261,13 +247,13 @@ def audit_page(
     fails = any(verdict.outcome is Outcome.FAILS for verdict in verdicts)
     lead = framed(
         [(each.requirement.text, each.outcome) for each in verdicts],
-        promises.sentences if promises is not None else (),
+        () if promises is None else state_words(*promises.facts[:3]),
     )
     sections = []
     if promises is not None:
         sections += [PageSection(each.title, tuple(each.sentences)) for each in promises.summary.sections]
     if verdicts:
-        items = (f"{each.requirement.text}: {each.outcome.value.upper()}: {each.reason}" for each in verdicts)
+        items = (requirement_words(each.requirement.text, each.outcome, each.reason) for each in verdicts)
         sections.append(PageSection("Requirements", items=tuple(items)))
     sections.append(notion_sections(notions_of(audit), audit.notes))
     if file is not None:

@@ -12,26 +12,17 @@ from ...attacks import AttackResult
 from ...audits import Audit
 from ...core import Mechanism, Metric, Prior, Space
 from ...core.arrays import Floats
-from ...core.units import per_unit
 from ...errors import MissingExtraError
 from ...escaping import html, shorten
 from ...estimation import PopulationEstimate
 from ...files import MechanismFile
 from ...geo import Places
 from ...optimal import Design
-from ...rounding import (
-    about,
-    amount,
-    amount_at_least,
-    amount_at_most,
-    at_most,
-    counted,
-    percent,
-    percent_at_least,
-    percent_at_most,
-)
+from ...rounding import about, amount, percent
 from ..facts.requirements import notions_of
 from ..picture import prior_panel
+from ..sentences import notion_rows, settled_words, share_rows, withheld_words
+from ..summary import design_summary
 from ..theme import as_svg
 from ..values import MOST_VALUES, prior_bars
 from .figures import atlas_figure, map_figures
@@ -82,57 +73,20 @@ def _of_mechanism(mechanism: Mechanism) -> str:
 @notebook_html.register
 def _of_design(design: Design) -> str:
     """Return what is proved of a design, what it costs, and how near it is to the best."""
+    rows = [(each.title, " ".join(each.sentences)) for each in design_summary(design).sections]
     if not design.has_program:
-        return _table("Design", _noise_rows(design))
-    c, problem = design.certificate, design.problem
-    unit = problem.distance.unit if c.objective == "distortion" and problem.distance is not None else c.loss_unit
-    promises = [
-        (
-            each.holds,
-            "Guarantee",
-            f"{shorten(each.guarantee)}: epsilon at most {at_most(each.upper, 6)}{per_unit(each.unit)}",
-        )
-        for each in c.metric_privacy
-    ]
-    errors = [
-        (each.holds, "Error of the best attacker", f"at least {amount_at_least(each.lower, each.unit)}")
-        for each in c.distortion
-    ]
-    limits = [
-        (
-            each.holds,
-            "Linear constraint",
-            f"{shorten(each.constraint)}: at most {amount_at_most(each.upper, each.unit)}",
-        )
-        for each in c.constraints
-    ]
-    proofs = [
-        (f"{what} {'proved' if holds else 'NOT proved'}", text) for holds, what, text in promises + errors + limits
-    ]
-    rows = [
-        ("Secrets and reports", " and ".join(f"{size:,}" for size in design.mechanism.shape)),
-        *proofs,
-        ("Loss on average", f"at most {amount_at_most(c.loss, c.loss_unit)} ({shorten(problem.loss.name)})"),
-        ("From the best possible", f"at most {amount_at_most(c.absolute_gap, unit)}"),
-        ("Status", design.status.value),
-    ]
-    return _table("Design", rows, figures=_maps(MechanismFile(design.mechanism, problem.prior, guarantees=())))
-
-
-def _noise_rows(design: Design) -> list[tuple[str, str]]:
-    proof = design.certificate.privacy
-    rows = [
-        (f"Guarantee {'proved' if proof.holds else 'NOT proved'}", proof.sentence),
-        ("Loss on average", f"at most {amount_at_most(design.value, design.loss_unit)}"),
-    ]
-    return rows if design.choice is None else [*rows, ("Choice", design.choice.sentence)]
+        rows += [] if design.choice is None else [("Choice", design.choice.sentence)]
+        return _table("Design", rows)
+    file = MechanismFile(design.mechanism, design.problem.prior, guarantees=())
+    return _table("Design", [*rows, ("Status", design.status.value)], figures=_maps(file))
 
 
 @notebook_html.register
 def _of_audit(audit: Audit) -> str:
-    rows = [(shorten(each.title), shorten(f"{each.parameter} {each.amount()}"), each.standing) for each in audit]
-    figure = f'<div style="overflow-x: auto">{atlas_figure(notions_of(audit)).svg}</div>'
-    return _table(f"Audit of {shorten(audit.subject)}", rows, " ".join(audit.notes), figure)
+    notions = notions_of(audit)
+    figure = f'<div style="overflow-x: auto">{atlas_figure(notions).svg}</div>'
+    headings, rows = notion_rows(notions)
+    return _table(f"Audit of {shorten(audit.subject)}", rows, " ".join(audit.notes), figure, headings)
 
 
 @notebook_html.register
@@ -183,25 +137,12 @@ def _of_attacks(result: AttackResult) -> str:
 @notebook_html.register
 def _of_estimate(result: PopulationEstimate) -> str:
     """Return the largest shares that the reports settle."""
-    estimate, sure = result.estimate, result.estimate.intervals
-    order = sorted(
-        set(range(len(estimate.space))) - result.withheld, key=lambda at: -float(estimate.probabilities[at])
-    )
-    rows = [
-        (
-            shorten(estimate.space.labels[at]),
-            percent(float(estimate.probabilities[at])),
-            ""
-            if sure is None
-            else f"{percent_at_least(float(sure.lower[at]))} to {percent_at_most(float(sure.upper[at]))}",
-        )
-        for at in order[:_FEW]
-    ]
-    if result.withheld:
-        rows.append(("Not settled", f"{len(result.withheld):,} of {counted(len(estimate.space), 'share')}", ""))
-    if estimate.districts is not None:
-        rows.append(("Settled", repr(estimate.districts), ""))
-    return _table(repr(estimate), rows, " ".join(result.notes))
+    estimate, withheld = result.estimate, result.withheld
+    order = sorted(set(range(len(estimate.space))) - withheld, key=lambda at: -float(estimate.probabilities[at]))
+    headings, rows = share_rows(estimate, order[:_FEW])
+    settled = () if estimate.districts is None else (settled_words(estimate.districts),)
+    hidden = (withheld_words(len(withheld), len(estimate.space)),) if withheld else ()
+    return _table(repr(estimate), rows, " ".join((*settled, *hidden, *result.notes)), headings=headings)
 
 
 def tables_html(tables: Iterable[tuple[str, Sequence[str], Iterable[Sequence[str]]]], note: str = "") -> str:

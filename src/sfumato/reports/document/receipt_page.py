@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ...releases import FileMark, PersonBound, Receipt
-from ...rounding import amount_at_most, at_most, counted
+from ...releases import FileMark, Receipt
+from ...rounding import amount_at_most
+from ..sentences import bound_words, people_words, receipt_warnings, release_limits, released_words
 from .page import Page, PageSection, PageTable
 
 _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_000_000)  # reports, ends of classes
@@ -14,25 +15,22 @@ _STEPS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000, 1_0
 
 def receipt_page(receipt: Receipt) -> Page:
     """Return the page of a receipt."""
-    stated = any(bound.distances == "stated" for bound in receipt.bounds)
-    warned = [] if receipt.bounds else ["NOTHING IS GUARANTEED: no bound on the privacy of a report is proved."]
-    if stated:
-        warned += ["NOT CONFIRMED: the bound is for distances that only the maker of the mechanism states."]
-    if receipt.most is None:
-        warned += ["NOT COUNTED: the reports of one person cannot be counted, so no total is known."]
-    released = f"{counted(receipt.rows_released, 'private report')} were released from "
-    lead = (f"{released}{counted(receipt.rows_read, 'row')} on {receipt.finished}.",)
+    warned = receipt_warnings(receipt)
     sections = (
         PageSection("Rows", tables=(_rows(receipt),)),
-        PageSection("People", _people(receipt), tables=_spread(receipt)),
+        PageSection("People", people_words(receipt), tables=_spread(receipt)),
         PageSection(
-            "Privacy", tuple(map(_bound, receipt.bounds)) or ("No bound is proved.",), items=_limits(receipt)
+            "Privacy",
+            tuple(map(bound_words, receipt.bounds)) or ("No bound is proved.",),
+            items=release_limits(receipt),
         ),
         PageSection("Columns", tables=(_columns(receipt),)),
         PageSection("Files", tables=(_files(receipt),)),
         *([PageSection("Notes", items=receipt.notes)] if receipt.notes else []),
     )
-    return Page("Receipt of a release", (*warned, *lead), sections, signed=True, warning=bool(warned))
+    return Page(
+        "Receipt of a release", (*warned, released_words(receipt)), sections, signed=True, warning=bool(warned)
+    )
 
 
 def _rows(receipt: Receipt) -> PageTable:
@@ -49,21 +47,6 @@ def _rows(receipt: Receipt) -> PageTable:
     return PageTable("Rows of the source and of the released table.", (), rows)
 
 
-def _people(receipt: Receipt) -> tuple[str, ...]:
-    if receipt.people is None:
-        return ("No column names the users, so the reports of one person cannot be counted.",)
-    about = "" if receipt.exact else "at most "
-    sentences = [f"The source has rows of {counted(receipt.people, 'person', 'people')}."]
-    if receipt.rows_without_person:
-        sentences.append(f"{counted(receipt.rows_without_person, 'row')} cannot be assigned to a person.")
-    else:
-        sentences.append(f"The largest number of reports of one person is {about}{receipt.most or 0:,}.")
-    if receipt.places_reported_once:
-        places = counted(receipt.places_reported_once, "place")
-        sentences.append(f"{places} of people were reported once, and the report was repeated.")
-    return tuple(sentences)
-
-
 def _spread(receipt: Receipt) -> tuple[PageTable, ...]:
     """Return the number of people by their number of reports, in classes."""
     if not receipt.reports_per_person:
@@ -76,31 +59,6 @@ def _spread(receipt: Receipt) -> tuple[PageTable, ...]:
             rows.append((f"{end:,}" if start == end else f"{start:,} to {end:,}", f"{people:,}"))
         start = max(start, end + 1)
     return (PageTable("Reports of one person.", ("reports", "people"), tuple(rows)),)
-
-
-def _bound(bound: PersonBound) -> str:
-    per = f"/{bound.unit}" if bound.unit else ""
-    pairs = f", {bound.pairs}" if bound.pairs else ""
-    added = f", with {amount_at_most(bound.added_m, 'm')} added to every distance" if bound.added_m else ""
-    total = "The total of one person is not known."
-    if bound.one_person is not None:
-        shown = f"{bound.measure} {at_most(bound.one_person, 6)}{per}"
-        total = f"All reports of one person in this release: {shown} at most."
-    return f"One report: {bound.measure} {at_most(bound.one_report, 6)}{per} at most{pairs}{added}. {total}"
-
-
-def _limits(receipt: Receipt) -> tuple[str, ...]:
-    reports, epsilon = receipt.max_reports_per_person, receipt.max_epsilon_per_person
-    limits = []
-    if reports is not None:
-        limits.append(f"The release was limited to {counted(reports, 'report')} of one person.")
-    if epsilon is not None:
-        limits.append(f"The release was limited to epsilon {epsilon} of one person.")
-    if not limits:
-        limits.append("No limit per person was set for this release.")
-    if receipt.ledger:
-        limits.append("A ledger was charged, which has limits of its own.")
-    return tuple(limits)
 
 
 def _columns(receipt: Receipt) -> PageTable:

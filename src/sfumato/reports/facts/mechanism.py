@@ -162,11 +162,8 @@ def _of_error(mechanism: Mechanism, guarantee: Guarantee, proof: DistortionProof
         "" if distance is None else distance.name,
         source.value,
         proof.unit,
-        None,
-        visits,
-        0,
-        (),
-        FormalFacts(reports=mechanism.shape[1], guesses=guesses, places=places, circle=circle),
+        visits=visits,
+        formal=FormalFacts(reports=mechanism.shape[1], guesses=guesses, places=places, circle=circle),
     )
 
 
@@ -182,11 +179,8 @@ def _promise_of_noise(held: MechanismFile) -> PromiseFacts:
         "euclidean",
         DistanceSource.CONFIRMED.value,
         unit,
-        None,
-        0,
-        0,
-        tuple(_beliefs(proof.upper, unit, distances, proof.slack_m)),
-        FormalFacts(slack_m=proof.slack_m, claimed_slack_m=proof.promise.slack_m, reach_m=proof.reach_m),
+        beliefs=tuple(_beliefs(proof.upper, unit, distances, proof.slack_m)),
+        formal=FormalFacts(slack_m=proof.slack_m, claimed_slack_m=proof.promise.slack_m, reach_m=proof.reach_m),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, NamedTuple, Self, final
+from typing import Any, Final, NamedTuple, Self, final
 
 from ...audits import Outcome
 from ...core import Bracket
@@ -129,6 +129,9 @@ class FormalFacts(NamedTuple):
     circle: str = ""  # in words
 
 
+_NO_FORMAL: Final = FormalFacts()
+
+
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class PromiseFacts(CompactRepr):
@@ -142,11 +145,11 @@ class PromiseFacts(CompactRepr):
     metric: str
     distances: str  # the value of a DistanceSource
     unit: str  # of distances; for an error its own
-    near: Quantity | None  # the largest distance of near secrets
-    visits: int  # that the attacker knows, of an error; 0 where they know the prior
-    unprotected: int  # ordered pairs at an infinite distance, which have no guarantee
-    beliefs: tuple[BeliefFacts, ...]
-    formal: FormalFacts
+    near: Quantity | None = None  # the largest distance of near secrets
+    visits: int = 0  # that the attacker knows, of an error; 0 where they know the prior
+    unprotected: int = 0  # ordered pairs at an infinite distance, which have no guarantee
+    beliefs: tuple[BeliefFacts, ...] = ()
+    formal: FormalFacts = _NO_FORMAL
 
     @property
     def proven(self) -> bool:

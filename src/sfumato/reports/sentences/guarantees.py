@@ -7,29 +7,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from ...audits import Outcome
-from ...core import units
-from ...core.naming import name_phrase, quote
+from ...core import CoordinatePrivacy
+from ...core.naming import BORDER, name_phrase, quote
 from ...core.units import per_unit
 from ...escaping import plain
 from ...files import DistanceSource
+from ...proofs import NoiseProof
 from ...rounding import (
-    amount_at_least,
-    amount_at_most,
     at_most,
     at_most_against,
     counted,
     exactly,
     factor_at_most,
     percent_at_most,
-    up,
 )
-from ..facts import BeliefFacts, ConstraintFacts, PromiseFacts, ReportFacts, SubjectFacts
+from ..facts import BeliefFacts, ConstraintFacts, PromiseFacts, ReportFacts, SubjectFacts, TupleFacts
 from .scope import least_amount, nouns_of, secret_nouns
 
-_BORDER: Final = (
-    "Distances are between the centres of cells: two people a metre apart, on two sides of a border, count as far "
-    "apart as the centres of their cells."
-)
 _VERTICES: Final = (
     "This is about the lattice points that positions are rounded to at random. It gives no guarantee per distance "
     "for two positions."
@@ -55,7 +49,7 @@ def formal_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...
     begin += f"By {by}, " if by else ""
     sentences = [f"{begin}{sentence[0].lower()}{sentence[1:]}" if begin else sentence]
     if promise.kind == "cells" and not by:
-        sentences.append(_BORDER)
+        sentences.append(BORDER)
     if promise.formal.circle:
         sentences.append(f"Distances are counted {promise.formal.circle}, the shorter way around.")
     if subject.kind == "points" and promise.kind != "points":
@@ -78,7 +72,11 @@ def _ratio(promise: PromiseFacts, subject: SubjectFacts) -> str:
             "likely from one as from the other. Farther apart, this factor counts once per hop."
         )
     if promise.kind == "points":
-        return _of_points(promise, noise=subject.kind == "noise")
+        formal = promise.formal
+        guarantee = CoordinatePrivacy(epsilon, unit, formal.claimed_slack_m)
+        if subject.kind == "noise":
+            return guarantee.noise_sentence(formal.reach_m)
+        return guarantee.lattice_sentence(formal.slack_m)
     begin = (
         f"No report is more than e^({exponent}{unit and f' in {unit}'}) times as likely from one {noun} as from"
     )
@@ -86,29 +84,6 @@ def _ratio(promise: PromiseFacts, subject: SubjectFacts) -> str:
         return f"{begin} another ({name_phrase(promise.metric)}): {times} times at distance 1."
     return (
         f"{begin} another: {times} times for {several} 1 {unit} apart ({name_phrase(promise.metric, 'distance')})."
-    )
-
-
-def _of_points(promise: PromiseFacts, *, noise: bool) -> str:
-    epsilon, unit, formal = promise.claimed.value, promise.unit, promise.formal
-    if not noise:
-        return (
-            f"No report is more than e^({at_most(epsilon, 6)} x distance in {unit}) times as likely from one "
-            f"point as from another, for any two points that the lattice serves: {factor_at_most(epsilon)} times "
-            f"for points 1 {unit} apart. Positions are snapped first, which adds at most "
-            f"{amount_at_most(1000 * formal.slack_m, 'mm')} to a distance."
-        )
-    slack = formal.claimed_slack_m * units.factor("m", unit)
-    times = factor_at_most(up(up(epsilon * up(1.0 + up(slack)))))
-    reach = "the plane"
-    if not math.isinf(formal.reach_m):
-        reach = f"the region (within {amount_at_least(formal.reach_m, 'm', 6)} of its centre)"
-    exponent = f"{at_most(epsilon, 6)} x distance in {unit}"
-    if formal.claimed_slack_m:
-        exponent = f"{at_most(epsilon, 6)}/{unit} x (distance + {amount_at_most(formal.claimed_slack_m, 'm')})"
-    return (
-        f"No report is more than e^({exponent}) times as likely from one point as from another, for any two "
-        f"points of {reach}: {times} times for points 1 {unit} apart."
     )
 
 
@@ -121,11 +96,8 @@ def _proof(promise: PromiseFacts, subject: SubjectFacts) -> str:
             f"NOT PROVED: epsilon is up to {at_most_against(promise.proved.value, promise.claimed.value)}{unit}."
         )
     if subject.kind == "noise":
-        return (
-            "Proved from the recipe of the noise, which is drawn exactly: epsilon is at most "
-            f"{at_most(promise.proved.value, 7)}{unit}. Snapping places to a lattice adds at most "
-            f"{amount_at_most(formal.slack_m, 'm')} to a distance."
-        )
+        claim = CoordinatePrivacy(promise.claimed.value, promise.unit, formal.claimed_slack_m)
+        return NoiseProof(claim, promise.proved.value, formal.slack_m, formal.reach_m, promise.holds).proof
     every = formal.secrets * (formal.secrets - 1)
     pairs = f"all {formal.pairs:,} ordered pairs"
     if formal.pairs != every:
@@ -210,7 +182,9 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     _, several = nouns_of(subject)
     if promise.kind == "nothing":
         return (nothing_words(subject),)
-    sentences = [_limit(promise, several) if promise.proven else _broken(promise)]
+    sentences = [_limit(promise, several)]
+    if not promise.proven:
+        sentences = [_proof(promise, subject), formal_words(promise, subject)[0]]
     if promise.distances in _BY:
         sentences.append(f"Distances are {_BY[promise.distances]}: {quote(promise.metric)}.")
     example = next((each for each in reversed(promise.beliefs) if each.reports == 1), None)
@@ -219,7 +193,7 @@ def promise_words(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ..
     elif not math.isfinite(promise.proved.value):
         sentences.append("No limit is proved: one report may reveal the truth.")
     if promise.kind == "cells" and promise.distances == DistanceSource.CONFIRMED.value:
-        sentences.append(_BORDER)
+        sentences.append(BORDER)
     if promise.unprotected and promise.kind != "near":
         sentences.append(
             f"Pairs of {several} that the guarantee counts as infinitely far apart have no guarantee."
@@ -249,16 +223,6 @@ def _limit(promise: PromiseFacts, several: str) -> str:
 
 def _claimed(promise: PromiseFacts) -> str:
     return f"{exactly(promise.claimed.value)}{per_unit(promise.unit)}"
-
-
-def _broken(promise: PromiseFacts) -> str:
-    distance = f" ({name_phrase(promise.metric, 'distance')})" if promise.metric else ""
-    begin = f"NOT PROVED: the file claims a limit on what a report reveals, epsilon {_claimed(promise)}{distance}"
-    if not math.isfinite(promise.proved.value):
-        return f"{begin}, and no epsilon is proved."
-    by = ", for the distances that the file states," if promise.distances in _BY else ""
-    proved = f"{at_most_against(promise.proved.value, promise.claimed.value)}{per_unit(promise.unit)}"
-    return f"{begin}. What is proved{by} is epsilon at most {proved}, which is weaker."
 
 
 def _odds(belief: BeliefFacts, promise: PromiseFacts, several: str) -> str:
@@ -314,34 +278,21 @@ def belief_caption(promise: PromiseFacts, subject: SubjectFacts) -> str:
 
 
 def _error(promise: PromiseFacts, subject: SubjectFacts) -> tuple[str, ...]:
-    claimed = least_amount(promise.claimed.value, promise.unit)
-    proved = least_amount(promise.proved.value, promise.unit)
-    what, by = _of_what(promise, subject), _BY.get(promise.distances, "")
+    bound = _error_bound(promise, subject)
     if not promise.proven:
-        stated = " for the distances that it states" if by else ""
-        return (
-            f"NOT PROVED: the file claims that the best attacker's average error is at least {claimed}{what}. "
-            f"What is proved{stated} is at least {proved}.",
-        )
+        return (bound,)
     if promise.claimed.value <= 0:
-        return (
-            "The file guarantees that the best attacker's average error is at least 0. That is true of every "
-            f"mechanism, and limits nothing. At least {proved} is proved{what}.",
-        )
+        proved = f"{least_amount(promise.proved.value, promise.unit)} is proved{_of_what(promise, subject)}"
+        return (f"An error of at least 0 is true of every mechanism, and limits nothing. At least {proved}.",)
     knowing = f"how common each {secret_nouns(subject)[0]} is (the prior)"
     if promise.visits:
         knowing = f"where the {counted(promise.visits, 'visit')} of the file were"
-    begin = f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report."
-    if by:
-        return (
-            f"{begin} Counted in {by}, their average error is at least {claimed}. For these distances, at least "
-            f"{proved} is proved.",
-            f"The file calls them {quote(promise.metric)}. Verified when this report was written, for them "
-            "alone. An attacker who knows more may come nearer.",
-        )
+    named = f", for the distances that the file calls {quote(promise.metric)} alone"
+    alone = named if promise.distances in _BY else ""
     return (
-        f"{begin} Their average error is at least {claimed}{what}. In fact, at least {proved} is proved.",
-        "Verified when this report was written. An attacker who knows more may come nearer.",
+        f"An attacker who knows {knowing} and how the mechanism works, and nothing more, sees one report.",
+        bound,
+        f"Verified when this report was written{alone}. An attacker who knows more may come nearer.",
     )
 
 
@@ -369,6 +320,11 @@ def constraint_item(constraint: ConstraintFacts) -> str:
     return f"NOT PROVED: the {name} asks for a sum of at most {limit}. At most {proved} is proved."
 
 
+def no_guarantee_words(*, constraints: bool) -> str:
+    """Return that a file guarantees nothing, or nothing except linear constraints."""
+    return f"The file guarantees {'no privacy' if constraints else 'nothing, so nothing was proved'}."
+
+
 def witness_words(pair: tuple[str, str], report: str, *, holds: bool) -> str:
     """Return the pair and the report at which a guarantee is tightest, or violated most."""
     how = "comes closest to the bound" if holds else "breaks the guarantee most"
@@ -377,7 +333,21 @@ def witness_words(pair: tuple[str, str], report: str, *, holds: bool) -> str:
 
 def lead_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the state of requirements and guarantees, for the head of a report."""
-    return framed(facts.outcomes, (*_guaranteed(facts), *_constrained(facts), *_left_out(facts)))
+    state = state_words(facts.subject, facts.promises, facts.constraints, facts.tuples)
+    return framed(facts.outcomes, (*state, *_left_out(facts)))
+
+
+def state_words(
+    subject: SubjectFacts,
+    promises: Sequence[PromiseFacts],
+    constraints: Sequence[ConstraintFacts],
+    tuples: TupleFacts | None = None,
+) -> tuple[str, ...]:
+    """Return which guarantees and linear constraints of a file are proved."""
+    state = _guaranteed(subject, promises, tuples, constraints=bool(constraints))
+    broken, total = sum(not each.holds for each in constraints), len(constraints)
+    of = "the linear constraint" if total == 1 else f"{broken} of {total} linear constraints"
+    return (*state, f"NOT PROVED: {of} of this file. Do not rely on what is not proved.") if broken else state
 
 
 def framed(outcomes: Iterable[tuple[str, Outcome]], guaranteed: Iterable[str]) -> tuple[str, ...]:
@@ -401,40 +371,34 @@ def _left_out(facts: ReportFacts) -> tuple[str, ...]:
     return (f"{count} {lie} outside of the region. Statements about visits are about the others alone.",)
 
 
-def _constrained(facts: ReportFacts) -> tuple[str, ...]:
-    broken, total = sum(not each.holds for each in facts.constraints), len(facts.constraints)
-    of = "the linear constraint" if total == 1 else f"{broken} of {total} linear constraints"
-    return (f"NOT PROVED: {of} of this file. Do not rely on what is not proved.",) if broken else ()
-
-
-def _guaranteed(facts: ReportFacts) -> tuple[str, ...]:
-    total = len(facts.promises)
-    if not total and facts.tuples is not None:
-        proved = "was verified" if facts.tuples.holds else "was NOT PROVED"
-        what = "What this file guarantees of a tuple" if facts.tuples.proofs else "No guarantee of a tuple"
+def _guaranteed(
+    subject: SubjectFacts, promises: Sequence[PromiseFacts], tuples: TupleFacts | None, *, constraints: bool
+) -> tuple[str, ...]:
+    total, several = len(promises), nouns_of(subject)[1]
+    if not total and tuples is not None:
+        proved = "was verified" if tuples.holds else "was NOT PROVED"
+        what = "What this file guarantees of a tuple" if tuples.proofs else "No guarantee of a tuple"
         return (f"{what} {proved} when this report was written. Of single reports it guarantees nothing.",)
     if not total:
-        what = "no privacy" if facts.constraints else "nothing"
+        what = "no privacy" if constraints else "nothing"
         return (f"This file guarantees {what}. What follows was measured all the same.",)
-    several = nouns_of(facts.subject)[1]
-    empty = sum(each.kind == "nothing" for each in facts.promises)
+    empty = sum(each.kind == "nothing" for each in promises)
     if empty == total:
         return (
             f"This file guarantees nothing about any two {several}: it counts all of them as infinitely far "
             "apart.",
         )
-    if sum(each.holds for each in facts.promises) == total:
-        stated = any(each.distances == DistanceSource.LABELS.value for each in facts.promises)
+    if sum(each.holds for each in promises) == total:
+        stated = any(each.distances == DistanceSource.LABELS.value for each in promises)
         by = ", for the distances that the file states" if stated else ""
         return (f"{_of_this_file(total, total)} verified when this report was written{by}.",)
-    return tuple(_unproved(facts, several, empty))
+    return tuple(_unproved(promises, several, empty))
 
 
-def _unproved(facts: ReportFacts, several: str, empty: int) -> Iterator[str]:
+def _unproved(promises: Sequence[PromiseFacts], several: str, empty: int) -> Iterator[str]:
     """Yield which guarantees are not proved, proved only for unconfirmed distances, or about no pair."""
-    total = len(facts.promises)
-    stated = sum(each.for_stated for each in facts.promises)
-    broken = total - stated - empty - sum(each.holds for each in facts.promises)
+    total, stated = len(promises), sum(each.for_stated for each in promises)
+    broken = total - stated - empty - sum(each.holds for each in promises)
     if broken:
         what = "the guarantee" if broken == total == 1 else f"{broken} of {counted(total, 'guarantee')}"
         yield f"NOT PROVED: {what} of this file. Do not rely on what is not proved."

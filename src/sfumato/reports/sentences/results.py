@@ -9,7 +9,8 @@ from ...audits import Outcome
 from ...core import Side
 from ...core.naming import name_phrase, quote
 from ...escaping import plain
-from ...geo import TRUE_POINT
+from ...optimal import Design
+from ...proofs import covered
 from ...rounding import (
     about,
     about_percent,
@@ -29,6 +30,7 @@ from ..facts import (
     FrontierFacts,
     InformationFacts,
     Known,
+    NotionFacts,
     Quantity,
     ReportFacts,
     RiskFacts,
@@ -41,14 +43,11 @@ _TABLE: Final = "make a table with sfumato sweep and name it with --sweep"
 _FRONTIER_LEFT_OUT: Final = {
     "left out on purpose": "This was left out on purpose. It is made within a minute with --frontier-time 60.",
     "no epsilon is promised": "The file guarantees no epsilon, so there is none to make larger or smaller.",
-    "several epsilons are promised": "This is not made for several guarantees of this kind, whose epsilons could "
-    f"change separately. To see one of them change, {_TABLE}.",
+    "several epsilons are promised": f"Several guarantees have an epsilon. To see one of them change, {_TABLE}.",
     "the promise is not proved": "What the file claims of this mechanism is not proved, or not all of it. It "
     "cannot be compared with designs that are proved.",
-    "the cost is not known": "What a report costs is not known, so neither is what it would cost with another "
-    "epsilon.",
-    "none was ready in time": "No other design was ready in time. Allow more, such as --frontier-time 600 for ten "
-    f"minutes, or {_TABLE}.",
+    "the cost is not known": "The cost of a report is not known, so neither is its cost with another epsilon.",
+    "none was ready in time": f"No other design was ready in time. Use --frontier-time 600, or {_TABLE}.",
 }
 _IMPOSSIBLE: Final = (
     "The table states a smaller loss, with no larger epsilon, than was proved to be the least for designs of this "
@@ -62,12 +61,11 @@ _ATTACKS_LEFT_OUT: Final = {
     "size": "there are too many places to simulate enough cases in a few seconds",
 }
 _NO_CHANCE: Final = {
-    "visits": "Not known without visits (--visits): how often an attacker's guess is {}.",
-    "table": "Not computed for noise whose reports are not moved to the places of a table: how often an "
-    "attacker's guess is {}.",
-    "size": "Not computed for so many visits: how often an attacker's guess is {}.",
-    "many": "Not computed for so many visits: how often an attacker's guess is {}. Use 'sfumato attack'.",
-    "prior": "Not known, because the file holds no prior: how often an attacker's guess is {}.",
+    "visits": "Not known without visits (--visits)",
+    "table": "Not computed for noise whose reports are not moved to the places of a table",
+    "size": "Not computed for so many visits",
+    "many": "Not computed for so many visits",
+    "prior": "Not known, because the file holds no prior",
 }
 _POINTS: Final = "where the visits were"
 _COUNTING: Final = {
@@ -114,8 +112,7 @@ def _worst(cost: CostFacts, subject: SubjectFacts) -> str:
 def _expected(cost: CostFacts, expected: Quantity, subject: SubjectFacts, of: str) -> str:
     name, worst, most = cost.name, _worst(cost, subject), most_amount(expected.most, expected.unit)
     if cost.kind == "true point":
-        kind = name.removesuffix(TRUE_POINT)
-        distance = "" if kind == "euclidean" else f" ({name_phrase(kind, 'distance')})"
+        distance = "" if name == "euclidean" else f" ({name_phrase(name, 'distance')})"
         between = f"at most {most}"
         if expected.lower is not None and least_amount(expected.lower, expected.unit) != most:
             between = f"between {least_amount(expected.lower, expected.unit)} and {most}"
@@ -156,6 +153,26 @@ def _by_numbers(cost: CostFacts, subject: SubjectFacts) -> bool:
     )
 
 
+def loses_words(loss: float, unit: str) -> str:
+    """Return an upper bound of a loss, a share where it has no unit, as a verb."""
+    return f"loses at most {most_amount(loss, unit) if unit else percent_at_most(loss)}"
+
+
+def tie_words(gap: float, where: str = "Among ") -> str:
+    """Return which of several mechanisms of equal loss was chosen, and its gap from the most private one."""
+    return (
+        f"{where}mechanisms of equal loss, one with the most distortion privacy was chosen (within "
+        f"{gap_at_most(gap)} of the most)."
+    )
+
+
+def stopped_words(design: Design) -> str:
+    """Return why a design is not finished."""
+    if design.has_program:
+        return design.status.value
+    return "the program was stopped before it was known whether noise loses less"
+
+
 def smoothed_words(expected: Quantity, subject: SubjectFacts, of: str) -> str:
     """Return the loss under a prior that is not that of the visits."""
     one = secret_nouns(subject)[0] if subject.kind == "points" else "place"
@@ -176,46 +193,38 @@ def held_out_words(expected: Quantity | None, visits: int, maker: str) -> str:
     )
 
 
-def covered_words(subject: SubjectFacts, guarantees: int, constraints: int, loss: str = "") -> str:
-    """Return the mechanisms that a bound covers, in words that follow "no mechanism".
-
-    The bound of a program is about mechanisms with its secrets and reports. With other reports, or on a lattice
-    with other rows that prove the guarantee, a mechanism may be better.
-    """
-    limits = ["these linear constraints" if constraints > 1 else "this linear constraint"] if constraints else []
-    limits += [loss] if loss else []
-    if subject.kind == "points":
-        proof = ["the rows that prove the guarantee"] if guarantees else []
-        return f"on these lattice points, with {_listed(['these reports', *limits, *proof])},"
-    kept = ["these guarantees" if guarantees > 1 else "this guarantee"] if guarantees else []
-    return f"with {_listed([*kept, *limits, 'these reports'])}"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
-
-
-def optimum_words(cost: CostFacts, subject: SubjectFacts, covered: str, by: str = "", guesses: int = 0) -> str:
-    """Return the bound for the covered mechanisms, and the gap of this one."""
+def optimum_words(
+    cost: CostFacts,
+    subject: SubjectFacts,
+    guarantees: int,
+    constraints: int,
+    by: str = "",
+    *,
+    loss: str = "this loss",
+    guesses: int = 0,
+) -> str:
+    """Return the bound for mechanisms with as many guarantees and constraints, and the gap of this one."""
     if cost.best is None or cost.reached is None:
         return ""
     best, reached, unit = cost.best.value, cost.reached.value, cost.best.unit
+    limit = loss if cost.objective == "distortion" else ""
+    mechanism = f"No mechanism {covered(guarantees, constraints, limit, lattice=subject.kind == 'points')}"
     if cost.objective == "distortion":
         near = near_words(reached, best, unit)
         who = f"the best attacker who guesses one of {guesses:,} points" if guesses else "the best attacker"
         return (
-            f"No mechanism {covered} gives {who} an average error above {most_amount(best, unit)}. With "
+            f"{mechanism} gives {who} an average error above {most_amount(best, unit)}. With "
             f"this one it is at least {least_amount(reached, unit)}: {near}{by}."
         )
     near = near_words(best, reached, unit)
     if cost.kind == "hamming" and cost.objective == "expected":
         return (
-            f"No mechanism {covered} names another {_named(subject)} in less than {percent_at_least(best)} of its "
+            f"{mechanism} names another {_named(subject)} in less than {percent_at_least(best)} of its "
             f"reports. This one does in at most {percent_at_most(reached)}: {near}{by}."
         )
     mean = "a worst-case" if cost.objective == "worst-case" else "an average"
     return (
-        f"No mechanism {covered} has {mean} loss below {least_amount(best, unit)}. This one has at most "
+        f"{mechanism} has {mean} loss below {least_amount(best, unit)}. This one has at most "
         f"{most_amount(reached, unit)}: {near}{by}."
     )
 
@@ -239,10 +248,7 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
         f"This design is compared with {counted(sum(not each.this for each in facts.frontier), 'other design')}."
     )
     if facts.frontier_source != "computed":
-        source = (
-            f"They are as the table {plain(facts.frontier_source)} states them. Nothing here proves them, or that "
-            "they are for the same people and places."
-        )
+        source = f"They are as the table {plain(facts.frontier_source)} states them. Nothing here proves them."
         return (f"{begin} {source}", *((_IMPOSSIBLE,) if _too_cheap(facts) else ()))
     if facts.subject.kind == "noise":
         return (
@@ -250,20 +256,14 @@ def frontier_words(facts: ReportFacts) -> tuple[str, ...]:
             "visits. With a smaller epsilon a report reveals less.",
             "The least loss of other kinds of mechanism is not stated here.",
         )
-    kept = [
-        *(
-            ["the guarantee on the attacker's error"]
-            if any(each.kind == "error" for each in facts.promises)
-            else []
-        ),
-        *([f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []),
-    ]
-    also = f", and all of them keep {' and '.join(kept)}" if kept else ""
+    errors = any(each.kind == "error" for each in facts.promises)
+    limits = ["the guarantee on the attacker's error"] if errors else []
+    limits += [f"the linear constraint{'s' if len(facts.constraints) > 1 else ''}"] if facts.constraints else []
+    also = f", and all of them satisfy {' and '.join(limits)}" if limits else ""
     one = secret_nouns(facts.subject)[0]
     sentences = [
-        f"{begin} They were made for this report, with the prior (how common each {one} is) and the loss (how a "
-        f"report's cost is counted) of the file{also}. With a smaller epsilon a report reveals less, and the "
-        "least possible cost is at least as high.",
+        f"{begin} They were made for this report, with the prior (how common each {one} is) and the loss of the "
+        f"file{also}. With a smaller epsilon a report reveals less, and the least loss is at least as high.",
         "Time was limited, so there are two numbers for each epsilon: the most that the design loses, and what no "
         f"design with this epsilon goes below, {_of_this_kind(facts)}. The least loss is between them.",
     ]
@@ -385,10 +385,7 @@ def _hit(hit: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -> st
 def _error(error: Quantity, blind: Quantity, what: str, subject: SubjectFacts) -> str:
     counting = " from the true point"
     if what != "point":
-        counting = {
-            "cells": ", counted between centres of cells",
-            "ranges": ", counted between middles of ranges",
-        }.get(subject.kind, _WAY if subject.circle is not None else "")
+        counting = _COUNTING.get(subject.kind, _WAY if subject.circle is not None else "")
     baseline = f"about {about_amount(blind.value, blind.unit)} with no report"
     if error.least <= 0:
         return f"no error is proved{counting} ({baseline})."
@@ -481,6 +478,14 @@ def _length(length: Quantity, side: Side) -> str:
     return f"{side.value} {least_amount(length.lower, unit)}" if length.lower > 0 else "no useful limit"
 
 
+def answer_words(queries: int, best: Quantity, single: Quantity) -> str:
+    """Return the average loss of the best answer to a tuple, and of a single report."""
+    return (
+        f"The best of {queries:,} answers loses about {about_amount(best.value, best.unit)} on average, a single "
+        f"report about {about_amount(single.value, single.unit)} (computed, not proved)."
+    )
+
+
 def tuple_words(tuples: TupleFacts, subject: SubjectFacts) -> tuple[str, ...]:
     """Return the proofs about tuples, the loss of the best answer, and the success of attackers."""
     sentences = [
@@ -489,11 +494,7 @@ def tuple_words(tuples: TupleFacts, subject: SubjectFacts) -> tuple[str, ...]:
         *(tuples.proofs or ("The file guarantees nothing about tuples.",)),
     ]
     if tuples.best is not None and tuples.single is not None:
-        sentences.append(
-            f"The best of {tuples.queries:,} answers loses about "
-            f"{about_amount(tuples.best.value, tuples.best.unit)} on average, a single report about "
-            f"{about_amount(tuples.single.value, tuples.single.unit)} (computed, not proved)."
-        )
+        sentences.append(answer_words(tuples.queries, tuples.best, tuples.single))
     if not tuples.attacks:
         return (*sentences, "How often an attacker finds the secret from a tuple was not computed.")
     found = attack_words(tuples.attacks, subject)
@@ -509,6 +510,18 @@ def information_words(information: InformationFacts, subject: SubjectFacts) -> s
         f"One report reveals at most {at_most(information.bits)} bits of the {one} on average, of about {whole} "
         "in all."
     )
+
+
+def notion_words(notion: NotionFacts) -> str:
+    """Return the meaning of a measured notion, and where it is attained."""
+    attained = f" Attained by {notion.witness}." if notion.witness else ""
+    return f"{notion.title}: {notion.sentence}{attained}"
+
+
+def notion_rows(notions: Sequence[NotionFacts]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return headings, and a row for each measured notion."""
+    rows = tuple((each.title, f"{each.parameter} {each.shown}", each.side) for each in notions)
+    return ("notion or measure", "value", "side"), rows
 
 
 def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
@@ -530,7 +543,8 @@ def risk_words(risk: RiskFacts, subject: SubjectFacts) -> tuple[str, ...]:
 def _chance(risk: RiskFacts, subject: SubjectFacts) -> str:
     near, chance = _near(risk, subject), risk.chance
     if chance is None or chance.upper is None or chance.lower is None:
-        return _NO_CHANCE[risk.why].format(near)
+        how = " Use 'sfumato attack'." if risk.why == "many" else ""
+        return f"{_NO_CHANCE[risk.why]}: how often an attacker's guess is {near}.{how}"
     knowing = {
         "visits": "knowing where the visits in the region were",
         "file": "knowing where the visits of the file were",

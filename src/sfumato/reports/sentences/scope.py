@@ -9,7 +9,7 @@ from ...core.naming import quote
 from ...core.units import canonical
 from ...escaping import plain
 from ...rounding import about, amount, amount_at_least, amount_at_most, counted, exactly, percent_at_most
-from ..facts import FileFacts, Quantity, ReportFacts, SubjectFacts
+from ..facts import FileFacts, Quantity, ReportFacts, SubjectFacts, all_hold
 
 _NOUNS: Final = {
     "points": ("point", "points"),
@@ -17,6 +17,16 @@ _NOUNS: Final = {
     "cells": ("cell", "cells"),
     "ranges": ("range", "ranges"),
 }
+_SECOND: Final = "If {} are the protected person's own, that is a second release, which no guarantee here covers."
+_AT_VISITS: Final = (
+    "Some may be exactly at a visit, and everyone with reports or the file sees them. "
+    f"{_SECOND.format('the visits')}"
+)
+_ACROSS: Final = (
+    "Borders of cells: two people a metre apart may be in two cells. They can then be distinguished like the "
+    "centres of these cells."
+)
+_SHOWN: Final = 120  # characters of a source
 _WORDS: Final = ("day", "week", "month", "year")  # units that are words; the others are signs
 ALL: Final = "100 %"
 """A useless limit of a share."""
@@ -137,61 +147,35 @@ def _degrees(value: float, positive: str, negative: str) -> str:
 
 def limit_words(facts: ReportFacts) -> tuple[str, ...]:
     """Return the limits of the protection that apply to this file."""
-    subject, kinds = facts.subject, {each.kind for each in facts.promises}
-    _, several = nouns_of(subject)
-    unproved = any(not (each.holds or each.for_stated) and each.kind != "nothing" for each in facts.promises)
-    prior, counting = facts.prior, f"how common each {secret_nouns(subject)[0]} is"
-    counting = f"that every {secret_nouns(subject)[0]} counts alike" if prior.even else counting
+    subject, prior, kinds = facts.subject, facts.prior, {each.kind for each in facts.promises}
+    (_, several), one = nouns_of(subject), secret_nouns(subject)[0]
+    rated = bool(kinds & {"points", "cells", "values", "near"})
+    unproved = not all(each.proven or each.kind == "nothing" for each in facts.promises)
+    counting = f"that every {one} counts alike" if prior.even else f"how common each {one} is"
     listed = (
         (
-            bool(kinds & {"points", "cells", "values", "near"}),
-            "Repetition: the guarantee is for one report. Each fresh report of the same person reveals more: for "
-            "ten of them, epsilon is ten times as large.",
+            rated,
+            "Repetition: fresh reports of one person add up. For ten of them, epsilon is ten times as large.",
         ),
-        (
-            not kinds & {"points", "cells", "values", "near"},
-            "Repetition: unless stated otherwise, everything here is about one report. Several reports of one "
-            "person reveal more.",
-        ),
+        (not rated, "Repetition: unless stated otherwise, this is about one report. Several reports reveal more."),
+        (True, "Other data: the time, name and number of reports, and other published data, can reveal more."),
+        (True, "Related people and places: facts about one place or person can reveal something of another."),
+        (True, "The true value: the program that draws reports has it, and so has anyone who runs that program."),
         (
             True,
-            "Other data: when a report is made, under which name, how often, and that it is made at all. Other "
-            "published data adds to what a report reveals.",
-        ),
-        (
-            True,
-            "Related people and places: what is known of one place or person can reveal something of another.",
-        ),
-        (
-            True,
-            "The true value: the program that draws the report has it, and so has anyone who runs that program. "
-            "The guarantee is about those who see only the report.",
-        ),
-        (
-            True,
-            "Time: how long a draw takes may depend on the true value. The guarantee is about those who cannot "
-            "measure it.",
+            "Time: how long a draw takes may depend on the true value. No guarantee covers this.",
         ),
         (True, "Columns that a release keeps: they are published unchanged."),
-        (
-            True,
-            "Limits on reports: the file sets none. A ledger of budgets can limit what each person spends.",
-        ),
+        (True, "Limits on reports: the file sets none. A ledger of budgets can limit what each person spends."),
         (
             subject.chosen_reports,
-            "Places of the data: reports are made at places chosen for a set of visits. Some may be exactly at a "
-            "visit, and everyone with reports or the file sees them. If the visits are the protected person's "
-            "own, that is a second release, which no guarantee here covers.",
+            f"Places of the data: reports are made at places chosen for a set of visits. {_AT_VISITS}",
         ),
         (
             bool(subject.region),
-            "Positions outside of the region above: they have no guarantee unless they are first moved into it.",
+            "Positions outside of the region: they have no guarantee unless moved into it first.",
         ),
-        (
-            subject.kind == "cells",
-            "Borders of cells: two people a metre apart may be in two cells. They can then be distinguished like "
-            "the centres of these cells.",
-        ),
+        (subject.kind == "cells", _ACROSS),
         (
             subject.kind == "points" and "points" not in kinds,
             "Exact points: no guarantee of this file is about two points that a person may be at.",
@@ -205,32 +189,39 @@ def limit_words(facts: ReportFacts) -> tuple[str, ...]:
             any(each.unprotected for each in facts.promises),
             f"Pairs of {several} that a guarantee counts as infinitely far apart: they have no guarantee.",
         ),
-        (
-            "error" in kinds,
-            "Attackers who know more: the guaranteed error is only for an attacker with the knowledge named "
-            "above.",
-        ),
+        ("error" in kinds, "Attackers who know more: the guaranteed error is only for the knowledge named above."),
         (
             any(each.for_stated for each in facts.promises),
             "Distances that only the file states: what is proved for them does not apply to true distances.",
         ),
-        (
-            unproved or not all(each.holds for each in facts.constraints),
-            "What was NOT PROVED above: do not rely on it.",
-        ),
+        (unproved or not all_hold(facts.constraints), "What was NOT PROVED above: do not rely on it."),
         (prior.held, f"The prior: anyone with the mechanism file can read {counting}."),
         (
             bool(prior.places),
             f"The visits: the mechanism file holds the exact {counted(prior.places, 'place')} of "
             f"{counted(prior.visits, 'visit')}. Keep it as secret as these.",
         ),
-        (
-            prior.table,
-            "The places of the table: the mechanism file and the reports show the places that the table was made "
-            "of, some of them exactly.",
-        ),
+        (prior.table, "The places of the table: the mechanism file and the reports show them, some exactly."),
     )
     return tuple(sentence for applies, sentence in listed if applies)
+
+
+def table_words(source: str) -> str:
+    """Return the origin of the places that a table moves the reports of noise to."""
+    made = "It was made of places that the file does not name"
+    if source:
+        made = f"Its writer says that it was made of {quote(source, _SHOWN)}"
+    return (
+        "After the noise, a table moves each report to the best place for what it reveals. "
+        f"{made}; anyone who sees reports or the file can see where these places are, some of them exactly. "
+        f"{_SECOND.format('they')}"
+    )
+
+
+def chosen_words(reports: int, of: str) -> str:
+    """Return that reports are made at places chosen for the visits or points of a design."""
+    seen = f" {_AT_VISITS}" if of == "visits" else ""
+    return f"Reports are made at {counted(reports, 'place')}, chosen for these {of}.{seen}"
 
 
 def prior_words(facts: ReportFacts) -> tuple[str, ...]:
