@@ -23,7 +23,7 @@ design --data visits.csv | without an option. For example: sfumato design visits
 design --column age | sfumato design-column TABLE --column NAME
 design --each-user | sfumato design-users
 design --keep noise | --method chooses best, table or noise
-design --labels a,b | --labels is an option of: sfumato design-column.
+design --labels a,b | --labels is an option of: sfumato design-column, mechanism, convert.
 design --least-visits 3 | --least-visits is an option of: sfumato design-users.
 audit samples.csv --samples | sfumato audit-samples FILE
 audit --function noise:blur | sfumato audit-function MODULE:FUNCTION

@@ -30,6 +30,8 @@ design-column answers.csv --column age --numbers 18..47:5 --epsilon 0.1 -o b.sfm
 design-column answers.csv --column hour --numbers 0..23:3 --circular 24 --epsilon 0.2 -o c.sfm
 design-column answers.csv --column answer --column age --epsilon 2 --labels a,b,c --numbers age=18..47:10 -o both
 design-column answers.csv --column nothing --labels a,b --epsilon 1
+mechanism randomised-response --labels a,b,c --epsilon 1 -o r.sfm
+mechanism geometric --numbers 0..9 --epsilon 1
 sweep visits.csv --cells 3x2 --epsilons "0.5/km, 1/km" -o s.csv --no-picture
 sweep visits.csv --users x
 tuple m.sfm -o t.sfm --dummies 5
@@ -41,6 +43,13 @@ audit a.sfm -o a.json --require "epsilon <= 1"
 audit a.sfm --require "epsilon <= 0.9"
 audit coin.csv -o coin.json --prior uniform --delta 0.01
 audit line.csv -o line.json --distances apart.csv --unit km --family family.csv
+audit line.csv -o near.json --family family.csv --beliefs-within 0.05
+audit line.csv --beliefs-within 0.05
+convert "epsilon <= 1" --to rho --to "epsilon(delta=0.01)" -o convert.json
+convert "epsilon <= 0.1/year" --numbers 18..99 --metric absolute -o metric.json
+convert "epsilon >= 1"
+distance family.csv --distances apart.csv --unit km -o distance.json
+distance nowhere.csv
 audit-samples samples.csv -o samples.json
 audit-samples samples.csv --require "epsilon <= 9"
 audit-function coin_of_doors:answer --secrets 0,1 --epsilon 3 --limit 3000

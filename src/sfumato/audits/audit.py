@@ -44,7 +44,6 @@ from .request import (
     AuditInputs,
     Request,
     fixed_options,
-    requested_notion,
     supported_notions,
 )
 from .samples import SHOWN, audit_sample
@@ -308,7 +307,7 @@ def plan_audit(mechanism: Randomizer, inputs: AuditInputs, also: Iterable[Reques
 
 def _notion(request: Request, inputs: AuditInputs) -> Notion | None:
     """Return the notion of a request; None if it names a measure, which is measured anyway. Refuse other names."""
-    notion = requested_notion(request, inputs)
+    notion = request.notion(inputs)
     if notion is None:
         check_measure(request.name, inputs.prior, inputs.metric)
     return notion

@@ -64,6 +64,48 @@ class Request(CompactRepr):
             options[name] = _value(name, value, text)
         return cls(match["name"].strip().replace("_", "-").replace(" ", "-").lower(), options)
 
+    def notion(self, inputs: AuditInputs) -> Notion | None:
+        """Return the notion that the request names; None if it names none, but perhaps a measure.
+
+        It refuses missing inputs, ambiguous requests, and options that the notion does not have.
+        """
+        candidates = _candidates(self)
+        if not candidates:
+            return None
+        fixed = {name: value for name, value in self.given.items() if name not in (OF, PRIOR)}
+        context = {**inputs.context, **fixed}
+        if OF in self.given:
+            context["divergence"] = named(str(self.given[OF]))
+        if self.given.get(PRIOR) == EVERY:
+            context["priors"] = Priors.all()
+        renamed = {OF: "divergence", PRIOR: "priors"}
+        said = {renamed.get(name, name) for name in self.given}
+        fitting = [kind for kind in candidates if said <= {*kind.parts()}]
+        if not fitting:
+            known = {name for kind in candidates for name in (*kind.parts(), *kind.needs())}
+            alien = [OF if name == "divergence" else PRIOR if name == "priors" else name for name in said - known]
+            without = " and no ".join(sorted(alien)) or "such form"
+            raise InputError(
+                f"{str(self)!r} cannot be measured: {self.name} has no {without}.",
+                f"choose one of: {', '.join(_choices(candidates, inputs))}.",
+            )
+        open_ = {
+            kind: [name for name in kind.needs() if name in _OPTIONS and name not in said] for kind in fitting
+        }
+        settled = [kind for kind in fitting if not open_[kind]]
+        if len(settled) != 1:
+            raise InputError(
+                f"{str(self)!r} is ambiguous.", f"choose one of: {', '.join(_choices(fitting, inputs))}."
+            )
+        (kind,) = settled
+        if not kind.supports(context):
+            missing = [name for name in kind.needs() if context.get(name) is None]
+            raise InputError(
+                f"{self} cannot be measured without {' and '.join(NAMES[name] for name in missing)}.",
+                f"give {' and '.join(map(argument, missing))}.",
+            )
+        return kind.of(context)
+
     def __str__(self) -> str:
         return named_with(self.name, self.given)
 
@@ -168,45 +210,6 @@ def supported_notions(inputs: AuditInputs) -> Iterator[Notion]:
     for kind in KINDS:
         if kind in usual or unused & {*kind.parts()}:
             yield from _each(kind, inputs)
-
-
-def requested_notion(request: Request, inputs: AuditInputs) -> Notion | None:
-    """Return the notion that a request names; None if it names none, but perhaps a measure.
-
-    It refuses requests with missing inputs, ambiguous requests, and options that the notion does not have.
-    """
-    candidates = _candidates(request)
-    if not candidates:
-        return None
-    fixed = {name: value for name, value in request.given.items() if name not in (OF, PRIOR)}
-    context = {**inputs.context, **fixed}
-    if OF in request.given:
-        context["divergence"] = named(str(request.given[OF]))
-    if request.given.get(PRIOR) == EVERY:
-        context["priors"] = Priors.all()
-    renamed = {OF: "divergence", PRIOR: "priors"}
-    said = {renamed.get(name, name) for name in request.given}
-    fitting = [kind for kind in candidates if said <= {*kind.parts()}]
-    if not fitting:
-        known = {name for kind in candidates for name in (*kind.parts(), *kind.needs())}
-        alien = [OF if name == "divergence" else PRIOR if name == "priors" else name for name in said - known]
-        without = " and no ".join(sorted(alien)) or "such form"
-        raise InputError(
-            f"{str(request)!r} cannot be measured: {request.name} has no {without}.",
-            f"choose one of: {', '.join(_choices(candidates, inputs))}.",
-        )
-    open_ = {kind: [name for name in kind.needs() if name in _OPTIONS and name not in said] for kind in fitting}
-    settled = [kind for kind in fitting if not open_[kind]]
-    if len(settled) != 1:
-        raise InputError(f"{str(request)!r} is ambiguous.", f"choose one: {', '.join(_choices(fitting, inputs))}.")
-    (kind,) = settled
-    if not kind.supports(context):
-        missing = [name for name in kind.needs() if context.get(name) is None]
-        raise InputError(
-            f"{request} cannot be measured without {' and '.join(NAMES[name] for name in missing)}.",
-            f"give {' and '.join(map(argument, missing))}.",
-        )
-    return kind.of(context)
 
 
 def fixed_options(notion: Notion) -> dict[str, float | str]:

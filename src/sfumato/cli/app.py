@@ -18,11 +18,14 @@ from .messages import PARTIAL, say
 _COMMANDS: Final[Mapping[str, str]] = {
     "design": "design.command",
     "design-column": "design_column.command",
+    "mechanism": "mechanism.command",
     "design-users": "design_users.command",
     "sweep": "sweep.command",
     "audit": "audit.command",
     "audit-samples": "audit_samples.command",
     "audit-function": "audit_samples.audit_function",
+    "convert": "convert.command",
+    "distance": "distance.command",
     "attack": "attack.command",
     "tuple": "tuple.command",
     "release": "release.command",
@@ -33,8 +36,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "report": "report.command",
     "studio": "companions.studio",
     "reproduce": "companions.reproduce",
-    "sign": "signatures.sign",
-    "verify": "signatures.verify",
+    "sign": "mechanism.sign",
+    "verify": "mechanism.verify",
     "ledger": "ledger.command",
 }
 """The functions of the commands in ``commands/``, or groups of them, in the order of the help."""

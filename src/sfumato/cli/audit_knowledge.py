@@ -27,23 +27,12 @@ _SFM: Final = b"PK\x03\x04"  # how a mechanism file begins
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(CommandOptions):
-    """Options of every audit: distances, requirements and the output."""
+class MetricOptions(CommandOptions):
+    """Distances between secrets."""
 
-    require: Annotated[
-        list[str] | None, Option(help="'epsilon <= 0.7/km', 'renyi-privacy(order=8) <= 1'. Repeatable.")
-    ] = None
     metric: Annotated[str | None, Option(help="euclidean, great-circle, absolute, hamming, ...")] = None
     distances: Annotated[Path | None, Option(help="A file of distances instead (.npy or .csv).")] = None
     unit: Annotated[str | None, Option(help="The unit of the distances.")] = None
-    output: Annotated[Path | None, Option("--output", "-o", help="Write all results (.json or .html).")] = None
-
-    def requirements(self) -> list[Requirement]:
-        """Return the requirements, after a check of the output's name."""
-        from ..audits import Requirement
-
-        check_ending(self.output, ".json", page=True)
-        return [Requirement.parse(text) for text in self.require or []]
 
     def metric_on(self, space: Space) -> Metric | None:
         """Return the metric of the options; by default Euclidean in kilometres for places, else None."""
@@ -67,6 +56,23 @@ class AuditOptions(CommandOptions):
         if space.coordinates is None and len(numbers) == len(space):
             space = Space.numbers(numbers, unit=self.unit or "")
         return space.metric(self.metric, unit=self.unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(MetricOptions):
+    """Options of every audit: distances, requirements and the output."""
+
+    require: Annotated[
+        list[str] | None, Option(help="'epsilon <= 0.7/km', 'renyi-privacy(order=8) <= 1'. Repeatable.")
+    ] = None
+    output: Annotated[Path | None, Option("--output", "-o", help="Write all results (.json or .html).")] = None
+
+    def requirements(self) -> list[Requirement]:
+        """Return the requirements, after a check of the output's name."""
+        from ..audits import Requirement
+
+        check_ending(self.output, ".json", page=True)
+        return [Requirement.parse(text) for text in self.require or []]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,6 +327,14 @@ def family_from(space: Space, path: Path) -> Family:
         seen.add((name, secret))
         rows[name][secret] = share
     return Family(rows)
+
+
+def secrets_in(path: Path) -> Space:
+    """Return the secrets that a table names, in the order of their first rows."""
+    from ..core import Space
+    from ..tables import read_columns
+
+    return Space(dict.fromkeys(read_columns(path, ("secret",))["secret"].to_pylist()))
 
 
 def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]:

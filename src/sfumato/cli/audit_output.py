@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -12,7 +11,7 @@ import typer
 from ..errors import InputError
 from .mechanism_files import exit_code
 from .messages import PARTIAL, say
-from .outputs import check_drawable, check_folder, theme_of
+from .outputs import check_drawable, check_folder, theme_of, write_json
 
 if TYPE_CHECKING:
     from ..audits import Audit, AuditPlan, Requirement, Verdict
@@ -75,7 +74,6 @@ def _write(
     audit: Audit, verdicts: list[Verdict], path: Path, file: Path | None, proved: ProvedPromises | None
 ) -> None:
     """Write the findings as JSON or as a page, whole or not at all."""
-    from .._system import atomically
     from ..reports.document import Origin, audit_page, file_facts
     from .reporting import typed
 
@@ -94,9 +92,7 @@ def _write(
         {"requirement": each.requirement.text, "outcome": each.outcome.value, "reason": each.reason}
         for each in verdicts
     ]
-    content |= audit.as_dict()
-    with atomically(path) as temporary:
-        temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_json(content | audit.as_dict(), path)
 
 
 @dataclass(frozen=True, slots=True)

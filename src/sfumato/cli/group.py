@@ -28,7 +28,7 @@ _TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
     "Places": ("lattice", "near", "cell", "hexagons", "smoothing"),
     "Guarantee": ("max_loss", "distortion", "protect_within", "metric", "objective", "distances", "unit"),
     "Solver": ("method", "gap", "solver", "pairs", "checkpoints", "bound_time"),
-    "Tables of secrets": ("relation", "events", "rivals", "family", "interventions", "curve"),
+    "Tables of secrets": ("relation", "events", "rivals", "family", "beliefs_within", "interventions", "curve"),
     "Rows": ("outside", "move_within", "allow", "place_column", "also", "by", "again", "resume"),
     "Limits and trust": (
         *("max_reports_per_person", "max_epsilon_per_person", "ledger", "key_file", "trust_distances"),
@@ -58,7 +58,7 @@ class Command(TyperCommand):
         for topic in _TOPICS:
             if len(sections[topic]) == 1:
                 sections["Options"].append(sections[topic].pop())
-        order = {name: place for place, name in enumerate(_COMMON)} | {"help": len(options)}
+        order = {name: place for place, name in enumerate(_COMMON)} | {"help": len(options) + len(_COMMON)}
         sections["Options"].sort(key=lambda each: order.get(each.name, len(_COMMON)))
         for title, parameters in sections.items():
             if records := [record for each in parameters if (record := each.get_help_record(ctx))]:
@@ -204,6 +204,9 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "function": "noise:blur",
     "reports": "reports.csv",
     "address": "budget.db",
+    "family": "groups.csv",
+    "formula": "randomised-response",
+    "guarantee": "'epsilon <= 1'",
     "old": "budgets.json",
     "name": "change-in-formalism",
     "files": "visits.csv",
@@ -225,6 +228,8 @@ COMMANDS: Final[Mapping[str, str]] = {
         ("dummies tupling", "to hide reports among dummies: sfumato tuple."),
         ("infer aggregate reconstruct population histogram", "to estimate a population: sfumato estimate."),
         ("benchmark baseline baselines", "to compare mechanisms: sfumato compare."),
+        ("translate imply implies notions atlas", "to convert a guarantee into other notions: sfumato convert."),
+        ("wasserstein divergence distances", "to compare distributions: sfumato distance."),
         ("train fit", "to learn a mechanism: sfumato learn."),
         ("budget budgets charge spend memo", "to keep budgets: sfumato ledger."),
     )

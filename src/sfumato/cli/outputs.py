@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -82,6 +84,19 @@ def check_folder(folder: Path) -> None:
         raise FileError(f"{str(folder)!r} is a file, but a folder is needed.", "choose another name.")
     nearest = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     _check_path(nearest / folder.name)
+
+
+def write_json(content: object, path: Path) -> None:
+    """Write JSON, whole or not at all."""
+    from .._system import atomically
+
+    with atomically(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def finite(value: float) -> float | str:
+    """Return a number for JSON; infinities are text."""
+    return value if math.isfinite(value) else str(value)
 
 
 def draw(figure: Callable[[], Figure], path: Path | None, what: str, *, dark: bool) -> list[Path]:

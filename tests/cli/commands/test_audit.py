@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.rounding import at_most
 
 COIN = ",heads,tails\na,0.75,0.25\nb,0.25,0.75\n"
 
@@ -116,6 +117,22 @@ def test_a_metric_of_ones_own(run, tmp_path):
     assert done.code == 0, done.err
     assert run("audit", "m.npy", "--metric", "absolute", "--require", "epsilon <= 1.09").code == 1
     assert "choose one" in run("audit", "m.npy", "--metric", "absolute", "--distances", "d.csv").err
+
+
+def test_beliefs_near_the_distributions(run, coin, tmp_path):
+    """The worst beliefs in two secrets move 0.1 of the mass: b has 0.6 for 0.5, and 0.15 for 0.25."""
+    family = "distribution,secret,probability\nyoung,a,0.75\nyoung,b,0.25\nold,a,0.5\nold,b,0.5\n"
+    (tmp_path / "family.csv").write_text(family)
+    options = ("--family", "family.csv", "--beliefs-within", "0.1", "--delta", "0.01", "-o", "found.json")
+    assert run("audit", coin, *options).code == 0
+    (pure, rare) = json.loads(Path("found.json").read_text(encoding="utf-8"))["notes"][-2:]
+    tails = 0.25 + 0.5 * np.array([0.6, 0.15])  # the probability of tails, from that of b
+    assert f"epsilon at most {at_most(np.log(tails[0] / tails[1]))} with delta 0 " in pure
+    assert f"epsilon at most {at_most(np.log((tails[0] - 0.01) / tails[1]))} with delta 0.01 " in rare
+    refused = run("audit", coin, "--beliefs-within", "0.1")
+    assert (refused.code, refused.out) == (1, "")
+    assert "add the distributions: --family" in refused.err
+    assert run("audit", coin, "--family", "family.csv", "--beliefs-within", "2").code == 2
 
 
 @pytest.mark.slow

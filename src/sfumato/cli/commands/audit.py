@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -19,6 +19,7 @@ from ..progress import working
 if TYPE_CHECKING:
     from ...audits import Audit, AuditPlan, Request
     from ...files import MechanismFile, Yardstick
+    from ...privacy import Family
     from ..audit_output import FigureOutput
 
 _DELTA: Final = 1e-6
@@ -40,6 +41,12 @@ class MechanismAuditOptions(TableKnowledge):
     promises: Annotated[bool, typer.Option("--promises", help="Prove what the file guarantees, and no more.")] = (
         False
     )
+    beliefs_within: Annotated[
+        float | None,
+        typer.Option(
+            help="With --family: also for attackers whose beliefs are this near (total variation).", min=0, max=1
+        ),
+    ] = None
     figures: Annotated[Path | None, typer.Option(help="Write figures to this folder.")] = None
     figures_as: Annotated[str, typer.Option(help="With --figures: png, svg or pdf.")] = "png"
     dark: Dark = False
@@ -62,6 +69,8 @@ def command(options: MechanismAuditOptions) -> None:
     requirements, also = options.requirements(), options.requests()
     if promises:
         _check_fit(options, "--promises", "which has no meaning for --promises")
+    if options.beliefs_within is not None and family is None:
+        raise InputError("--beliefs-within was given without --family.", "add the distributions: --family FILE.")
     check_outputs([output], [file])
     figure_output = figures_asked(options.figures, options.figures_as, dark=options.dark)
     held = mechanism_from(file)
@@ -88,6 +97,9 @@ def command(options: MechanismAuditOptions) -> None:
     proved = print_promises(held)
     violated = bool(held.tuple_guarantees) and not _prove_tuples(held, ())
     audit = _audit_matrix(plan, by, figure_output)
+    if options.beliefs_within is not None and plan.inputs.family is not None:
+        beliefs = _near_beliefs(plan, plan.inputs.family, options.beliefs_within)
+        audit = replace(audit, notes=(*audit.notes, *beliefs))
     finish(audit, output, requirements, file=file, proved=proved, violated=violated, stated=by.stated)
 
 
@@ -133,6 +145,22 @@ def _audit_matrix(plan: AuditPlan, by: Yardstick, figures: FigureOutput | None) 
     if figures is not None:
         figures.write(plan)
     return replace(audit, notes=(*audit.notes, by.note)) if by.note else audit
+
+
+def _near_beliefs(plan: AuditPlan, family: Family, radius: float) -> Iterator[str]:
+    """Yield the least epsilon at each delta for any beliefs near the distributions of the family."""
+    from ...privacy import worst_beliefs
+    from ...rounding import at_least, at_most, exactly
+
+    for delta in (0.0, *plan.inputs.deltas):
+        with working("Looking for the worst beliefs"):
+            found = worst_beliefs(plan.mechanism, family, radius, delta)
+        names = " and ".join(family.names[place] for place in found.pair)
+        least = "" if found.closed else f"; the least is at least {at_least(found.epsilon.lower)}"
+        yield (
+            f"Attackers whose beliefs are within total variation {exactly(radius)} of the distributions: epsilon "
+            f"at most {at_most(found.epsilon.upper)} with delta {exactly(delta)} (largest near {names}{least})."
+        )
 
 
 def _others(options: MechanismAuditOptions, what: str) -> list[str]:

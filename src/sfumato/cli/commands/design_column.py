@@ -90,7 +90,7 @@ def command(options: ColumnOptions) -> None:
     finished = True
     for column, part, target in zip(secrets, parts, targets, strict=True):
         prior, source = prior_from_data(column, options.table, options.prior)
-        guarantee = _promise(column, part)
+        guarantee = promise_for(column, part)
         with StopOnInterrupt() as stop, progress_line("") as report:
             result = design(
                 prior,
@@ -156,7 +156,8 @@ def _next_steps(columns: Sequence[str], written: Path, epsilon: str, *, joint: b
     return [promise, f"Release them in one run: sfumato release {shlex.quote(str(written))} TABLE OUTPUT {named}"]
 
 
-def _promise(column: Column, epsilon: str | float) -> MetricPrivacy:
+def promise_for(column: Column, epsilon: str | float) -> MetricPrivacy:
+    """Return the guarantee of ``--epsilon``: for any two values, or per unit of numbers."""
     from ...core import NumberBins, hamming
 
     space = column.space
