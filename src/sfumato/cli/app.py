@@ -74,9 +74,7 @@ def options(
     context: typer.Context,
     _: bool = typer.Option(False, "--version", help="Show the version.", callback=_version, is_eager=True),
     show_values: bool = typer.Option(
-        False,
-        VALUES,
-        help="Show the data of a row that an error is about; also accepted after the command.",
+        False, VALUES, help="Show the data of a row that an error is about; also accepted after the command."
     ),
 ) -> None:
     """Design, prove, attack and apply mechanisms that blur one person's secret."""

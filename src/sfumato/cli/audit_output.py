@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import typer
 
 from ..errors import InputError
-from .mechanism_files import exit_code
+from .mechanism_files import exit_code, typed
 from .messages import PARTIAL, say
 from .outputs import check_drawable, check_folder, theme_of, write_json
 
@@ -75,7 +75,6 @@ def _write(
 ) -> None:
     """Write the findings as JSON or as a page, whole or not at all."""
     from ..reports.document import Origin, audit_page, file_facts
-    from .reporting import typed
 
     if path.suffix.lower() == ".html":
         facts = file_facts(None, Origin(file, designed=typed()))

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..optimal import Design
     from ..reports import Summary
     from ..reports.maps import Outline
+    from .mechanism_files import Reporting
     from .options import ColumnOptions, DesignOptions
     from .place_options import Site
-    from .reporting import Reporting
 
 _MEASURING = "Measuring loss and attackers"
 _LARGEST: Final = 1_000_000  # entries of a mechanism, for about a second of work

@@ -81,6 +81,18 @@ def visits_from(
     return visits, f"{counted(len(visits), 'visit')} in {'standard input' if _piped(path) else path.name}"
 
 
+def optional_visits(path: Path | None, user: str | None, **options: Any) -> Visits | None:
+    """Return the visits of ``--visits``, of all users; refuse options about visits without it."""
+    if path is not None:
+        return visits_from(path, **options)[0]
+    for name, value in {"user": user, **options}.items():
+        if value:
+            raise InputError(
+                f"--{name.replace('_', '-')} was given without --visits.", "add the file or the folder of visits."
+            )
+    return None
+
+
 def visits_of(options: Any) -> tuple[Visits, str]:
     """Return the visits of the options, and their name in words."""
     return visits_from(

@@ -10,7 +10,7 @@ import typer
 
 from ..messages import option as named
 from ..options import People, SfmFile, SkipDamaged, User
-from ..place_options import visits_from
+from ..place_options import optional_visits
 from ..progress import working
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def command(
         typer.Option(help="Also print how often the best guess is this near to the true point: '500 m'."),
     ] = None,
     learned: Annotated[
-        bool,
-        typer.Option("--learned", help="Also try attackers who learn from simulated reports (extra learn)."),
+        bool, typer.Option("--learned", help="Also try attackers who learn from simulated reports (extra learn).")
     ] = False,
 ) -> None:
     """Attack a mechanism, and measure its leakage."""
@@ -83,7 +82,7 @@ def command(
             "leave it out",
             "design with --attacker-finds, which gives a mechanism for which it is proved.",
         )
-    read = None if visits is None else visits_from(visits, people=people, skip_damaged=skip_damaged)[0]
+    read = optional_visits(visits, user, people=people, skip_damaged=skip_damaged)
     chosen: Visits | None = None
     if not held.has_matrix:
         with named(str(file)):
@@ -104,12 +103,6 @@ def command(
             )
         chosen = read if user is None else read.of_user(user)
         prior = Prior.from_visits(space, chosen)
-    elif user is not None:
-        raise InputError("--user was given without --visits.", "add the file of visits.")
-    elif people is not None:
-        raise InputError("--people was given without --visits.", "add the file of visits.")
-    elif skip_damaged:
-        raise InputError("--skip-damaged was given without --visits.", "add the folder of visits.")
     if prior is None:
         raise InputError(f"{file} holds no prior.", "add --visits with a file of visits.")
     asked = next((each for each in held.guarantees if isinstance(each, PlaceDistortion)), None)

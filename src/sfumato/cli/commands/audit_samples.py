@@ -186,8 +186,7 @@ def _module(name: str) -> Any:
         ) from error
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"the module {name!r} cannot be imported ({_problem(error)}).",
-            "make it importable in Python first.",
+            f"the module {name!r} cannot be imported ({_problem(error)}).", "make it importable in Python first."
         ) from error
 
 

@@ -57,8 +57,7 @@ class ReproduceOptions(VisitsOptions):
 
     name: Annotated[str | None, typer.Argument(help="The study; without it, they are listed.")] = None
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files of visits to run it on. [default: a synthetic city]"),
+        list[Path] | None, typer.Argument(help="Files of visits to run it on. [default: a synthetic city]")
     ] = None
     quick: Annotated[bool, typer.Option("--quick", help="Run a small case, in less than a minute.")] = False
     output: Annotated[

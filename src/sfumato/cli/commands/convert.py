@@ -174,15 +174,7 @@ def _as_dict(chain: Derivation) -> dict[str, Any]:
         "numbers": {name: finite(value) for name, value in chain.claim.numbers.items()},
         "sentence": chain.claim.sentence,
         "steps": [
-            {
-                "name": edge.name,
-                "gives": str(step),
-                "rule": edge.rule,
-                "condition": edge.needs,
-                "source": edge.source,
-                "basis": edge.basis.value,
-                "least": edge.tightness.value,
-            }
-            for edge, step in zip(chain.edges, chain.steps, strict=True)
+            {"name": edge.name, "rule": edge.rule, "condition": edge.needs, "source": edge.source}
+            for edge in chain.edges
         ],
     }

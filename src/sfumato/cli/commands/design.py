@@ -13,6 +13,7 @@ import typer
 
 from ...errors import InputError
 from ..design_output import DesignOutput, PriorData, check_bound_time, write_places
+from ..mechanism_files import Reporting
 from ..messages import PARTIAL, option, say
 from ..options import DEFAULT_EPSILON, DesignOptions, SolverOptions, options_of
 from ..outputs import check_ending, check_outputs, picture_of
@@ -28,7 +29,6 @@ from ..place_options import (
     wants_cells,
 )
 from ..progress import StopOnInterrupt, progress_line, working
-from ..reporting import Reporting
 
 if TYPE_CHECKING:
     from ...core import Asked, DistortionPrivacy, Prior
@@ -130,9 +130,7 @@ def _check_limit(options: DesignOptions) -> None:
     if options.max_loss is None:
         return
     options.refuse(
-        ["distortion"],
-        "was given with --max-loss, which finds the largest distortion.",
-        "leave one of them out.",
+        ["distortion"], "was given with --max-loss, which finds the largest distortion.", "leave one of them out."
     )
     options.refuse(
         ["objective"], "was given with --max-loss.", "leave it out: --max-loss limits the expected loss."

@@ -18,13 +18,12 @@ import typer
 from ...errors import DataError, InputError, row_value
 from ...escaping import plain, unseen
 from ..design_output import write_column
-from ..mechanism_files import file_name
+from ..mechanism_files import Reporting, file_name
 from ..messages import PARTIAL, option, say
 from ..options import ColumnOptions, options_of
 from ..outputs import check_drawable, check_ending, check_folder, check_outputs, picture_of
 from ..place_options import promise_of
 from ..progress import StopOnInterrupt, progress_line
-from ..reporting import Reporting
 from .design import solver_of
 
 if TYPE_CHECKING:
@@ -106,12 +105,7 @@ def command(options: ColumnOptions) -> None:
             )
         remarks = _remarks(result.mechanism, guarantee, options.loss)
         finished &= write_column(
-            result,
-            f"{source} ({column.labels})",
-            target,
-            remarks=remarks,
-            reporting=reporting,
-            options=options,
+            result, f"{source} ({column.labels})", target, remarks=remarks, reporting=reporting, options=options
         )
     for sentence in _next_steps(columns, folder or targets[0], epsilon, joint=joint):
         say(sentence)

@@ -159,7 +159,7 @@ def command(
         console.print(note)
     if output is not None and paged:
         from ...reports.document import Origin, estimate_page, file_facts
-        from ..reporting import typed
+        from ..mechanism_files import typed
 
         facts = file_facts(None, Origin(file if file.is_file() else None, designed=typed()))
         given = file_facts(None, Origin(reports)) if reports.is_file() else None

@@ -37,8 +37,7 @@ def create(
         ),
     ],
     key_file: Annotated[
-        Path | None,
-        typer.Option(help="Write a new key to this file; writing in the ledger then needs it."),
+        Path | None, typer.Option(help="Write a new key to this file; writing in the ledger then needs it.")
     ] = None,
 ) -> None:
     """Make a new ledger."""
@@ -107,8 +106,7 @@ def check(
 
 @command.command("migrate")
 def migrate(
-    old: Annotated[Path, typer.Argument(help="A ledger of the first version (.json).")],
-    address: LedgerAddress,
+    old: Annotated[Path, typer.Argument(help="A ledger of the first version (.json).")], address: LedgerAddress
 ) -> None:
     """Make a new ledger from a JSON file of the first version.
 

@@ -54,16 +54,14 @@ def command(
     people: People = None,
     skip_damaged: SkipDamaged = False,
     place_column: Annotated[
-        str | None,
-        typer.Option(help="The column that names a user's places: one report for each place."),
+        str | None, typer.Option(help="The column that names a user's places: one report for each place.")
     ] = None,
     also: Annotated[
         list[str] | None,
         typer.Option(help="Another place of each row, with its own report: end_lat,end_lng. Repeatable."),
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option(help="The column that names each row's mechanism file in the folder."),
+        str | None, typer.Option(help="The column that names each row's mechanism file in the folder.")
     ] = None,
     ledger: Annotated[
         str | None,
@@ -76,21 +74,18 @@ def command(
     trust_distances: Annotated[
         bool,
         typer.Option(
-            "--trust-distances",
-            help="Believe distances that nothing in the file confirms, such as travel times.",
+            "--trust-distances", help="Believe distances that nothing in the file confirms, such as travel times."
         ),
     ] = False,
     require_signature: Annotated[
-        Path | None,
-        typer.Option(help="Refuse mechanism files without a signature of this public key."),
+        Path | None, typer.Option(help="Refuse mechanism files without a signature of this public key.")
     ] = None,
     receipt: Annotated[
         list[Path] | None,
         typer.Option(help="Write the record of the release (.json, or .html to sign). Repeatable."),
     ] = None,
     again: Annotated[
-        bool,
-        typer.Option("--again", help="Release this source once more; the epsilons of all releases add up."),
+        bool, typer.Option("--again", help="Release this source once more; the epsilons of all releases add up.")
     ] = False,
 ) -> None:
     """Draw a private report for every row of a table.

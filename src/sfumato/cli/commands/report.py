@@ -7,12 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ...errors import InputError
-from ..mechanism_files import exit_code
+from ..mechanism_files import among_others, check_report, check_time, exit_code, read_required, typed
 from ..messages import say
 from ..options import FrontierTime, Latitude, Longitude, Outline, People, SfmFile, SkipDamaged, User, UserColumn
 from ..outputs import check_outputs
-from ..reporting import among_others, check_report, check_time, read_required, typed
 
 
 def command(
@@ -56,7 +54,7 @@ def command(
     from ...files import read_mechanism_file
     from ...reports.document import SECONDS, Origin, report
     from ...reports.maps import outline as read_outline
-    from ..place_options import visits_from
+    from ..place_options import optional_visits
 
     target = output or Path("report.html")
     check_report(target)
@@ -64,15 +62,9 @@ def command(
     check_time(frontier_time)
     required = read_required(require)
     held = read_mechanism_file(file)
-    if visits is None and user is not None:
-        raise InputError("--user was given without --visits.", "add the file of visits.")
-    if visits is None and people is not None:
-        raise InputError("--people was given without --visits.", "add the file of visits.")
-    if visits is None and skip_damaged:
-        raise InputError("--skip-damaged was given without --visits.", "add the folder of visits.")
-    read = None
-    if visits is not None:
-        read = visits_from(visits, lat, lon, user_column, people, skip_damaged=skip_damaged)[0]
+    read = optional_visits(
+        visits, user, lat=lat, lon=lon, user_column=user_column, people=people, skip_damaged=skip_damaged
+    )
     if read is not None and user is not None:
         read = read.of_user(user)
     land = None if outline is None else read_outline(outline)
