@@ -334,7 +334,10 @@ def secrets_in(path: Path) -> Space:
     from ..core import Space
     from ..tables import read_columns
 
-    return Space(dict.fromkeys(read_columns(path, ("secret",))["secret"].to_pylist()))
+    labels = dict.fromkeys(read_columns(path, ("secret",))["secret"].to_pylist())
+    if {None, ""} & labels.keys():
+        raise DataError(f"a cell of the column secret of {path.name} is empty.", "write a label there.")
+    return Space(labels)
 
 
 def interventions_from(space: Space, path: Path) -> tuple[NDArray[np.intp], ...]:

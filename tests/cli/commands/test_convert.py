@@ -29,7 +29,7 @@ def test_a_guarantee_in_all_notions(run):
     half = math.tanh(0.5)
     assert numbers(found, "concentrated-privacy")["rho"] == pytest.approx(half)
     assert numbers(found, "kl-privacy")["epsilon"] == pytest.approx(half)
-    assert numbers(found, "divergence-privacy", of="total variation")["epsilon"] == pytest.approx(half)
+    assert numbers(found, "divergence-privacy", of="total-variation")["epsilon"] == pytest.approx(half)
     assert numbers(found, "semantic")["epsilon"] == pytest.approx(math.tanh(0.25))
     order = (math.e**2 + math.exp(-1)) / (1 + math.e)
     assert numbers(found, "renyi-privacy", order=2.0)["epsilon"] == pytest.approx(math.log(order))

@@ -80,6 +80,8 @@ def test_the_table_names_both_directions(run, files):
         ("distribution,secret,probability\nu,a,1\nv,b,1\n", ("--metric", "absolute"), "choose hamming"),
         ("distribution,secret,probability\nu,a,1\nv,b,1\n", ("-o", "groups.csv"), ".json"),
         ("distribution,secret,probability\nu,a,1\nv,b,1\n", ("--delta", "2"), "delta"),
+        ("distribution,secret,probability\nu,a,1\nv,b,1\n", ("--unit", "km"), "--unit was given without"),
+        ("distribution,secret,probability\nu,,1\nv,b,1\n", (), "a cell of the column secret"),
         ("distribution,secret,probability\nu,a,1\nv,b,1\n", ("--relation", "none.csv"), "none.csv"),
     ],
 )

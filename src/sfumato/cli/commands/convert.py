@@ -145,7 +145,7 @@ def _print(claim: Claim, chains: list[Derivation], missing: dict[str, InputError
     console = Screen()
     if steps:
         for chain in chains:
-            for line in str(chain).splitlines():
+            for line in (*str(chain).splitlines(), ""):
                 console.print(line)
         return
     rows = []
@@ -167,10 +167,12 @@ def _print(claim: Claim, chains: list[Derivation], missing: dict[str, InputError
 
 def _as_dict(chain: Derivation) -> dict[str, Any]:
     """Return a claim that follows, and its steps, for JSON."""
+    from ...divergences import NAMED
+
     divergence = chain.claim.context.get("divergence")
     return {
         "notion": chain.claim.notion,
-        "of": getattr(divergence, "name", None),
+        "of": next((key for key, each in NAMED.items() if each is divergence), None),
         "numbers": {name: finite(value) for name, value in chain.claim.numbers.items()},
         "sentence": chain.claim.sentence,
         "steps": [

@@ -52,6 +52,8 @@ def command(options: DistanceOptions) -> None:
     check_outputs([options.output], [options.family])
     space = secrets_in(options.family)
     family, metric = family_from(space, options.family), options.metric_on(space)
+    if metric is None:
+        options.refuse(("unit",), "was given without distances.", "give --metric or --distances.")
     relation = None if options.relation is None else relation_from(space, options.relation)
     title = f"W1 and Winf in {metric.unit}" if metric is not None and metric.unit else ""
     console, entries = Screen(), list[dict[str, object]]()

@@ -76,11 +76,11 @@ def command(options: FormulaOptions) -> None:
     from ..mechanism_files import print_promises
     from ..screen import print_summary
 
+    if options.formula not in _OPTIONS:
+        raise InputError(f"no formula is called {options.formula!r}.", f"use one of {', '.join(_OPTIONS)}.")
     check_ending(options.output, ".sfm")
     target = options.output or Path(f"{options.formula}.sfm")
     check_outputs([target])
-    if options.formula not in _OPTIONS:
-        raise InputError(f"no formula is called {options.formula!r}.", f"use one of {', '.join(_OPTIONS)}.")
     other = {name for names in _OPTIONS.values() for name in names} - {*_OPTIONS[options.formula]}
     options.refuse(sorted(other), f"was given, but {options.formula} has no such option.", "leave it out.")
     if options.formula == "planar-noise":
