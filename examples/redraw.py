@@ -72,8 +72,8 @@ def _games(table: Path, draw: Callable[[Sequence[privacy_games.GameRow]], Figure
 def _distributions(table: Path) -> Figure:
     rows = rows_of(table, distribution_privacy.DistributionRow)
     own = [row for row in rows if row.groups == rows[0].groups]
-    panels, delta = distribution_privacy.PANELS, distribution_privacy.DELTA
-    return distribution_privacy.sweep_figure(own, panels=panels, compared=10, delta=delta)
+    mechanism, delta = distribution_privacy.PANELS[0], distribution_privacy.DELTA
+    return distribution_privacy.sweep_figure(own, mechanism=mechanism, delta=delta)
 
 
 def _follow_up(tables: Path, name: str) -> Figure:

@@ -14,11 +14,10 @@ from .errata import errata
 from .figure import published_figure
 from .figure_bands import bands_figure
 from .figure_regions import regions_figure
-from .figure_relations import relations_figure
 from .properties import ENTRIES, property_rows
 from .published import BandValue, band_values, edge_values
 from .regions import CornerRow, corner_rows
-from .relation import KnownRow, RelationRow, known, tried
+from .relation import known, tried
 from .relations import GROUPS
 from .tables import BANDS, EDGES, ERRATA, FIGURE, KNOWN, PROPERTIES, REGIONS, RELATIONS
 
@@ -74,7 +73,6 @@ def _figures(tables: RunTables) -> Mapping[str, Figure]:
     return {
         FIGURE: published_figure(tables.rows(FIGURE, BandValue)),
         BANDS: bands_figure(tables.rows(BANDS, PosteriorRow)),
-        RELATIONS: relations_figure(tables.rows(RELATIONS, RelationRow), tables.rows(KNOWN, KnownRow)),
         REGIONS: regions_figure(tables.rows(REGIONS, CornerRow)),
     }
 
@@ -107,8 +105,6 @@ PAPER: Final = Paper(
         BANDS: "Figures 2.1 and 2.2: what differential privacy lets a report do to a belief, at epsilon = ln 3 "
         "and at epsilon 1, 2 and so on to 7, every second one of Figure 2.2. The edges are attained by randomised "
         "response.",
-        RELATIONS: "How much of what each relation allows was found: on random channels (the mean of each seed) "
-        "and on a known channel (ring). Crosses on the right are relations that fail.",
         REGIONS: "The errors of all tests between two secrets. Those of randomised response at epsilon 1 are "
         "all that this epsilon allows, and a part of what (1, .1)-DP allows. Rare reports keep the total error "
         "far above the dotted line, and yet have no epsilon: at both ends their region leaves that of every "

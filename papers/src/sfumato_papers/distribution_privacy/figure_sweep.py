@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from sfumato.errors import InputError
 from sfumato.reports.theme import LIGHT, blank
 
+from ..curve_labels import label_curve
 from .rows import NONE, DistributionRow
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FAMILIES: Final = tuple(LIGHT.series[i] for i in (0, 4, 2, 7, 3, 1))
-_ALONE: Final = LIGHT.ink
+_LEAST: Final = 0.01  # of both axes
+_SOURCES: Final = {"mixture": "dummies from the mixture", "uniform": "uniform dummies"}
 
 
-def sweep_figure(
-    rows: Sequence[DistributionRow], *, panels: Sequence[str], compared: int, source: str = "mixture", delta: float
-) -> Figure:
-    """Return a panel for each line, by number of dummies, and one that compares the lines.
+def sweep_figure(rows: Sequence[DistributionRow], *, mechanism: str, delta: float) -> Figure:
+    """Return epsilon against loss of one mechanism: a panel for each source of dummies, a curve for each number.
 
     Args:
         rows: Rows of a `sweep`.
-        panels: The lines that get a panel, five for a full page.
-        compared: The number of dummies with which the last panel compares the lines.
-        source: Where the dummies of solid lines are drawn from.
+        mechanism: The line that is drawn.
         delta: At which epsilon was proved.
 
     Raises:
@@ -37,45 +35,25 @@ def sweep_figure(
     """
     if not rows:
         raise InputError("there are no rows to draw.", "run a sweep first.")
-    across = 3
-    down = -(-(len(panels) + 1) // across)
-    figure = blank(11.5, 3.9 * down + 0.9)
-    axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
-    numbers = sorted({row.dummies for row in rows})
-    with_dummies = [k for k in numbers if k]
-    colour = {k: LIGHT.series[place % len(LIGHT.series)] for place, k in enumerate(with_dummies)} | {0: _ALONE}
-    for ax, name in zip(axes, panels, strict=False):
-        for k in numbers:
-            for drawn in (source, "uniform") if k else (NONE,):
-                label = (f"k = {k}" if k else "no dummies") if drawn != "uniform" else None
-                style = ":" if drawn == "uniform" else "-"
-                _line(ax, _of(rows, name, k, drawn), color=colour[k], linestyle=style, label=label)
-        ax.set_title(name, fontsize=11)
-    last = axes[len(panels)]
-    for place, name in enumerate(panels):
-        shade = _FAMILIES[place % len(_FAMILIES)]
-        _line(last, _of(rows, name, 0, NONE), color=shade, label=name)
-        _line(last, _of(rows, name, compared, source), color=shade, linestyle="--")
-    last.plot([], [], color=_ALONE, linestyle="--", label=f"the same among {compared} dummies")
-    last.set_title(f"without dummies, and among {compared}", fontsize=11)
-    last.legend(fontsize=8)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(),
-        fontsize=9,
-        ncols=len(numbers),
-        loc="outside upper center",
-        title="solid: mixture, dotted: uniform",
-        title_fontsize=9,
-    )
-    for ax in axes[: len(panels) + 1]:
-        ax.set(xscale="log", yscale="log", xlim=(0.01, None), ylim=(0.01, None))
+    figure = blank(7.4, 3.7)
+    axes: Any = figure.subplots(1, 2, sharex=True, sharey=True)
+    numbers = sorted({row.dummies for row in rows if row.dummies})[::2]  # names of more curves would overlap
+    for ax, (source, title) in zip(axes, _SOURCES.items(), strict=True):
+        for k in (0, *numbers):
+            curve = _of(rows, mechanism, k, source if k else NONE)
+            if curve:
+                colour = LIGHT.series[0] if k else LIGHT.ink
+                losses, epsilons = [row.loss_km for row in curve], [row.epsilon.upper for row in curve]
+                ax.plot(losses, epsilons, "o-", color=colour, markersize=2.5, linewidth=1.4)
+                height = float(np.interp(_LEAST, losses, epsilons))
+                label_curve(ax, (_LEAST, height), f"{k} dummies" if k else "no dummies", colour, (6, -11))
+        ax.set(xscale="log", yscale="log", xlim=(_LEAST, None), ylim=(_LEAST, None))
+        ax.set_title(title)
         ax.xaxis.set_major_formatter("{x:g}")
         ax.yaxis.set_major_formatter("{x:g}")
         ax.grid(alpha=0.3)
-    for ax in axes[len(panels) + 1 :]:
-        ax.set_axis_off()
-    figure.supxlabel("service quality loss: expected distance to the best of the k + 1 answers (km)", fontsize=11)
-    figure.supylabel(f"proved epsilon at delta {delta:g}", fontsize=11)
+    figure.supxlabel("expected distance to the best answer (km)", fontsize=10)
+    axes[0].set_ylabel(f"proved epsilon at delta {delta:g}")
     return figure
 
 
@@ -84,14 +62,3 @@ def _of(rows: Sequence[DistributionRow], name: str, dummies: int, source: str) -
     found = [row for row in rows if (row.mechanism, row.dummies, row.source) == wanted]
     shown = [row for row in found if isfinite(row.epsilon.upper) and row.epsilon.upper > 0 and row.loss_km > 0]
     return sorted(shown, key=lambda row: row.loss_km)
-
-
-def _line(ax: Axes, rows: Sequence[DistributionRow], **style: object) -> None:
-    ax.plot(
-        [row.loss_km for row in rows],
-        [row.epsilon.upper for row in rows],
-        marker="o",
-        markersize=2.5,
-        linewidth=1.4,
-        **style,  # type: ignore[arg-type]
-    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from sfumato.reports.theme import LIGHT, blank
 
+from ..curve_labels import label_curve
 from ..reproduction import interval
 from .confidence import IMAGINED, USERS, VISITS, ConfidenceRow
 from .lines import LAPLACE, TUPLED
@@ -138,46 +139,37 @@ def groups_figure(rows: Sequence[DistributionRow]) -> Figure:
 
 
 def success_figure(rows: Sequence[SuccessRow]) -> Figure:
-    """Return the success of attackers against loss: on what they learned from, and on others."""
+    """Return the success of attackers under the weakest noise: on the users they learned from, and on others."""
     groups = list(dict.fromkeys(row.groups for row in rows))
     numbers = sorted({row.dummies for row in rows})
     shown = numbers if len(numbers) <= _ACROSS else [numbers[0], numbers[len(numbers) // 2], numbers[-1]]
-    figure = blank(3.9 * len(shown), 0.9 + 2.5 * len(groups))
-    axes = figure.subplots(len(groups), len(shown), squeeze=False, sharex=True, sharey=True)
-    kinds: tuple[tuple[str, Callable[[SuccessRow], float], str], ...] = (
-        ("on the users learned from", lambda row: row.learned_from, "^--"),
-        ("on the other users", lambda row: row.judged_on, "o-"),
-        ("knowing the other users' distributions", lambda row: row.at_most, "s:"),
+    slope = max(row.slope_per_km for row in rows)
+    figure = blank(7.4, 1.1 + 0.42 * len(groups))
+    axes = figure.subplots(1, len(shown), squeeze=False, sharex=True, sharey=True)[0]
+    kinds: tuple[tuple[str, Callable[[SuccessRow], float], str, float], ...] = (
+        ("users learned from", lambda row: row.learned_from, LIGHT.series[0], -0.13),
+        ("other users", lambda row: row.judged_on, LIGHT.paper, 0.13),
     )
-    for who, line in zip(groups, axes, strict=True):
-        for k, ax in zip(shown, line, strict=True):
-            own = [row for row in rows if row.groups == who and row.dummies == k]
-            slopes = sorted({row.slope_per_km for row in own})
-            for index, (label, value, style) in enumerate(kinds):
-                cases = [[row for row in own if row.slope_per_km == slope] for slope in slopes]
-                found = [interval([value(row) for row in case]) for case in cases]
-                losses = [interval([row.loss_km for row in case]).value for case in cases]
-                middles = [each.value for each in found]
-                ax.plot(
-                    losses, middles, style, color=LIGHT.series[index], markersize=3.5, linewidth=1.2, label=label
+    for k, ax in zip(shown, axes, strict=True):
+        for name, value, fill, shift in kinds:
+            cases = [[row for row in rows if (row.groups, row.dummies) == (who, k)] for who in groups]
+            found = [interval([value(row) for row in case if row.slope_per_km == slope]) for case in cases]
+            places = [place + shift for place in range(len(groups))]
+            look = {"color": LIGHT.series[0], "markerfacecolor": fill, "markersize": 5, "linewidth": 1.2}
+            for each, place in zip(found, places, strict=True):
+                ax.plot([each.lower, each.upper], [place, place], color=LIGHT.series[0], linewidth=1.2)
+            ax.plot([each.value for each in found], places, "o", **look)
+            if ax is axes[0]:
+                end, offset, align = (
+                    (found[0].lower, (-5, 5), "right") if shift < 0 else (found[0].upper, (5, -4), "left")
                 )
-                ax.fill_between(
-                    losses,
-                    [each.lower for each in found],
-                    [each.upper for each in found],
-                    color=LIGHT.series[index],
-                    alpha=0.15,
-                    linewidth=0,
-                )
-            ax.axhline(0.5, color=LIGHT.muted, linewidth=0.8)
-            ax.set_title(f"{who}\n{f'{k} dummies' if k else 'no dummies'}", fontsize=8)
-            ax.set(xscale="log", ylim=(0.35, 1))
-            ax.xaxis.set_major_formatter("{x:g}")
-            ax.grid(alpha=0.3)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
-    figure.supxlabel(_LOSS, fontsize=10)
-    figure.supylabel("share of right guesses between two groups", fontsize=10)
+                label_curve(ax, (end, places[0]), name, LIGHT.series[0], offset, align)
+        ax.axvline(0.5, color=LIGHT.muted, linewidth=1, linestyle=":")
+        ax.set_title(f"{k} dummies" if k else "no dummies", fontsize=10)
+        ax.grid(axis="x", alpha=0.3)
+    axes[0].set_yticks(range(len(groups)), [who.replace(" (", "\n(") for who in groups], fontsize=8.5)
+    axes[0].set(ylim=(len(groups) - 0.5, -0.5), xlim=(0.4, 0.9), xticks=(0.5, 0.6, 0.7, 0.8))
+    figure.supxlabel("share of right guesses between two groups", fontsize=10)
     return figure
 
 

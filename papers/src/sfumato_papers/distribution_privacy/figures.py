@@ -18,7 +18,7 @@ from .figure_tupling import (
     triangle_figure,
     tupling_figure,
 )
-from .lines import PANELS
+from .lines import LAPLACE
 from .real import SWEEP
 from .rows import DELTA, DistributionRow
 from .success import SUCCESS, SuccessRow
@@ -35,18 +35,18 @@ CAPTIONS: Final = {
     "tightness": "Section V and Table III: the number that each statement is about, over its bound, for random "
     "instances and for groups of people (theorems.csv says what each name stands for). At 1 a bound is "
     "attained; to the right of the line the statement is false.",
-    "experiments": "Epsilon against loss for the first groups: a panel for each of five lines of mechanisms, by "
-    "the number of dummies, and one that compares the lines. Solid lines have dummies like the groups' reports, "
-    "dotted ones uniform dummies. Mechanisms without a finite epsilon are left out.",
+    "experiments": "Epsilon against loss for the first groups and planar Laplace noise, by the number of dummies. "
+    "Left: dummies like the groups' reports. Right: uniform dummies. Mechanisms without a finite epsilon are left "
+    "out; sweep.csv has the other mechanisms.",
     "groups": "Epsilon against loss for all groups: each source by its attributes, without dummies and among "
     "dummies of the mixture.",
     "tupling": "Restricted Laplace noise among dummies: epsilon against the number of dummies, the radius and the "
     "epsilon of the noise, each with the other two fixed. Noise that reaches everywhere is in tupling.csv.",
     "bounds": "The bound of the paper at its best alpha and beta, and the exact epsilon, at delta 0.001, with "
     "uniform dummies. Bounds without a mark are vacuous.",
-    "success": "The share of right guesses of the best attacker against loss. They learned the distributions "
-    "from one half of the users, and are judged on these and on the others. Lines are means over random "
-    "halves, shades 95 % intervals over them.",
+    "success": "The share of right guesses of the best attacker under the weakest noise. The attacker learned the "
+    "distributions from one half of the users, and is judged on these (filled) and on the others (hollow). Marks "
+    "are means over random halves, lines 95 % intervals over them. Dotted: a random guess.",
     "triangle": "Privacy, loss and dummies: the fewest dummies that an epsilon needs, and the loss that is "
     "left, over noise of several strengths. Each line is an epsilon; to the right noise is weaker.",
     "confidence": "Estimated distributions: the epsilon that holds with 95 % confidence, by the "
@@ -58,11 +58,10 @@ def figures(tables: RunTables) -> Mapping[str, Figure]:
     """Return the figures by the names of their files."""
     rows = tables.rows(SWEEP, DistributionRow)
     first = [row for row in rows if row.groups == rows[0].groups]
-    compared = min((row.dummies for row in first if row.dummies), key=lambda k: abs(k - 10))
     return {
         "figure-1": coupling_figure(tables.rows(COUPLING, MovedRow)),
         "tightness": tightness_figure(tables.rows(TIGHTNESS, RatioRow)),
-        "experiments": sweep_figure(first, panels=PANELS, compared=compared, delta=DELTA),
+        "experiments": sweep_figure(first, mechanism=LAPLACE, delta=DELTA),
         "groups": groups_figure(rows),
         "tupling": tupling_figure(tables.rows(TUPLING, TuplingRow)),
         "bounds": bounds_figure(tables.rows(BOUNDS, BoundRow)),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from sfumato.reports.theme import LIGHT, blank
 
+from ..curve_labels import label_curve
 from .claims_drawing_board import Mean
 from .drawing_board import INTERIOR, SIMPLEX, CityRow, TownRow
 from .published import (
@@ -25,7 +26,6 @@ from .published import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _STYLES: Final = {
@@ -36,41 +36,47 @@ _STYLES: Final = {
     CIRCLE: (LIGHT.series[3], "D"),
     COIN: (LIGHT.series[1], "x"),
 }
+_LEAST: Final = 0.5  # percent
+_NAMED: Final = 0.4  # loss at which curves have their names
 _WIDE: Final = 3.7  # inches of a panel
 
 
 def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
-    """Return entropy against loss, each as a part of what it is without a report, by city and as published.
+    """Return how much less entropy than ExPost mechanisms have at equal loss, in the first city and as published.
 
+    Both axes are relative to the values without a report. ExPost's entropy is interpolated between its points.
     The published error without a report is the one that the coin's entropy implies.
     """
-    count = len(cities) + 1
-    down = -(-count // 2)
-    figure = blank(9.2, 4.1 * down + 0.4)
-    axes = figure.subplots(down, 2, sharey=True).ravel()
-    for ax in axes[count:]:
-        ax.set_visible(False)
-    *here, published = axes[:count]
-    for ax, city in zip(here, cities, strict=True):
-        for name in _STYLES:
-            own = [each for each in found if each.city == city.city and each.mechanism == name]
-            points = [
-                (each.loss_km.value / city.blind_km, each.entropy_bits.value / city.prior_bits) for each in own
-            ]
-            _points(ax, name, points)
-        ax.set_title(f"{city.city}, {city.spots:,} spots")
-    slope = float(np.mean([bits / lost for lost, bits in PUBLISHED_COIN]))
+    city, slope = cities[0], float(np.mean([bits / lost for lost, bits in PUBLISHED_COIN]))
+    here = {
+        name: [
+            (each.loss_km.value / city.blind_km, each.entropy_bits.value / city.prior_bits)
+            for each in found
+            if (each.city, each.mechanism) == (city.city, name)
+        ]
+        for name in _STYLES
+    }
     blind = PUBLISHED_PRIOR_BITS / slope
-    for name in _STYLES:
-        values = PUBLISHED_COIN if name == COIN else PUBLISHED[name]
-        _points(published, name, [(lost / blind, bits / PUBLISHED_PRIOR_BITS) for lost, bits in values])
-    published.set_title("San Francisco, published")
-    for ax in (*here, published):
-        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="loss / error without a report")
+    published = {
+        name: [(lost / blind, bits / PUBLISHED_PRIOR_BITS) for lost, bits in values]
+        for name, values in {**PUBLISHED, COIN: PUBLISHED_COIN}.items()
+    }
+    figure = blank(7.4, 3.8)
+    axes: Any = figure.subplots(1, 2, sharey=True)
+    for ax, points, title in ((axes[0], here, city.city), (axes[1], published, "San Francisco, published")):
+        best = np.array([(0, 0), *sorted(points[EXPOST]), (1, 1)]).T
+        for name in (EXPONENTIAL, LAPLACE, CIRCLE, COIN):
+            loss, entropy = np.array(sorted(points[name])).T
+            below = 100 * (np.interp(loss, *best) - entropy)
+            shown = below > _LEAST
+            colour, marker = _STYLES[name]
+            ax.plot(loss[shown], below[shown], color=colour, marker=marker, markersize=4, linewidth=1.2)
+            middle = int(np.argmin(np.abs(loss - _NAMED)))
+            label_curve(ax, (loss[middle], below[middle]), name, colour, (2, 8))
+        ax.set(xlim=(0, 1), yscale="log", ylim=(_LEAST, 100), xlabel="loss / error without a report", title=title)
+        ax.yaxis.set_major_formatter("{x:g}")
         ax.grid(alpha=0.3)
-    figure.supylabel("conditional entropy / entropy of the prior", fontsize=10)
-    handles, labels = here[0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=9, loc="outside lower center", ncols=len(labels))
+    axes[0].set_ylabel("entropy below ExPost's\n(% of the prior's entropy)")
     return figure
 
 
@@ -115,16 +121,3 @@ def town_figure(rows: Sequence[TownRow]) -> Figure:
     ax.grid(alpha=0.3)
     ax.legend(fontsize=9)
     return figure
-
-
-def _points(ax: Axes, name: str, points: Sequence[tuple[float, float]]) -> None:
-    if points:
-        colour, marker = _STYLES[name]
-        ax.plot(
-            *zip(*sorted(points), strict=True),
-            color=colour,
-            marker=marker,
-            markersize=5,
-            linewidth=1.2,
-            label=name,
-        )

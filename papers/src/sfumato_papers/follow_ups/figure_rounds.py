@@ -9,8 +9,9 @@ import numpy as np
 
 from sfumato.reports.theme import LIGHT, blank
 
+from ..curve_labels import label_curve
 from ..reproduction import interval
-from .rounds import BLAHUT, BUSIEST, CONVERGED, ISOLATED, NOISE, CellNoiseRow, RoundRow
+from .rounds import BLAHUT, BUSIEST, ISOLATED, NOISE, CellNoiseRow, RoundRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,33 +20,34 @@ _WIDE = 3.7  # inches of a panel
 
 
 def rounds_figure(rows: Sequence[RoundRow]) -> Figure:
-    """Return how far the estimate is from the truth after each round, with intervals over seeds."""
+    """Return how far the estimate is from the truth after odd and after even rounds, with intervals over seeds.
+
+    It has the first slope and number of steps of the rows.
+    """
     cities = list(dict.fromkeys(row.city for row in rows))
-    figure = blank(_WIDE * len(cities) + 1, 4.6)
-    panels = np.atleast_1d(figure.subplots(1, len(cities)))
-    kinds = list(dict.fromkeys((row.slope, row.steps) for row in rows))
+    figure = blank(7.4, 3.2)
+    panels = figure.subplots(1, len(cities), sharey=True, squeeze=False)[0]
     for ax, city in zip(panels, cities, strict=True):
-        for k, (slope, steps) in enumerate(kinds):
-            own = [row for row in rows if (row.city, row.slope, row.steps) == (city, slope, steps)]
-            numbers = sorted({row.number for row in own})
+        own = [row for row in rows if (row.city, row.slope, row.steps) == (city, rows[0].slope, rows[0].steps)]
+        for turn, name, colour in ((1, "odd rounds", LIGHT.series[0]), (0, "even rounds", LIGHT.series[1])):
+            numbers = sorted({row.number for row in own if row.number % 2 == turn})
             found = [interval([row.truth_km for row in own if row.number == number]) for number in numbers]
-            ends = [[each.value - each.lower for each in found], [each.upper - each.value for each in found]]
-            ax.errorbar(
-                [number + 0.15 * (k - (len(kinds) - 1) / 2) for number in numbers],
-                [each.value for each in found],
-                ends,
-                color=LIGHT.series[k],
-                marker="o^sD"[k % 4],
-                markersize=4.5,
-                linewidth=1,
-                capsize=2,
-                label=f"b {slope:g}, {steps if steps == CONVERGED else f'{steps} steps'}",
+            ax.fill_between(
+                numbers,
+                [each.lower for each in found],
+                [each.upper for each in found],
+                color=colour,
+                alpha=0.2,
+                linewidth=0,
             )
-        ax.set(xlabel="round (the first: Laplace noise)", title=city, ylim=(0, None))
+            means = [each.value for each in found]
+            ax.plot(numbers, means, "o-" if turn else "^-", color=colour, markersize=4, linewidth=1.2)
+            if ax is panels[-1]:
+                label_curve(ax, (numbers[-1], means[-1]), name, colour, (3, -13 if turn else 14), "right")
+        ax.set(xlabel="round", title=city)
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.grid(alpha=0.3)
-    panels[0].set_ylabel("distance of the estimate from the truth (km)")
-    panels[0].legend(fontsize=8.5)
+    panels[0].set(ylabel="distance of the estimate\nfrom the truth (km)", ylim=(0, None))
     return figure
 
 

@@ -24,13 +24,13 @@ CAPTIONS: Final = {
     SPANNERS: "Spanners. Left: proved loss above the least one, by the realised dilation. Right: "
     "rows of the program, for the smallest dilation (lines), the largest (dots) and all pairs (dashed).",
     SPANNER_TIMES: "Seconds of one program on the grid, by the number of places: the structured method and HiGHS.",
-    BOARD: "Entropy against loss after the best remap, both relative to their values without a report, here and "
-    "as published for San Francisco.",
+    BOARD: "How much less entropy than ExPost mechanisms have at equal loss, after the best remap, here and as "
+    "published for San Francisco. ExPost's entropy is interpolated between its points.",
     "board-remap": "Share of the loss of noise that the remap removes, by the mean length of the noise. Dots: "
     "published for San Francisco.",
     TOWN: "Entropy against loss on 5 x 5 cells, of two optima of one program, ExPost and the coin.",
-    ROUNDS: "PRIVIC: the earth mover's distance of each round's estimate from all check-ins, means over seeds "
-    "with intervals of 95 %. Slopes b are per cell.",
+    ROUNDS: "PRIVIC: the earth mover's distance of each round's estimate from all check-ins, for the first slope, "
+    "means over seeds with intervals of 95 %.",
     PLACES: "PRIVIC: the mean distance of reports from the visited cell with fewest visits near it (lines) and "
     "from the most visited cell (dashed), at equal tight epsilon.",
     ANCHORS: "AIPO: loss of the true point against epsilon. Dotted: mechanisms without a guarantee between "

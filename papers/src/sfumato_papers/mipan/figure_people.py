@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.reports.theme import LIGHT, blank
 
+from ..curve_labels import label_curve
 from .contest import ContestRow
 from .looks import bars
 from .parts import CloudCell
@@ -25,7 +26,9 @@ _LARGEST: Final = 400.0  # of a dot
 
 
 def people_figure(rows: Sequence[ContestRow]) -> Figure:
-    """Return a panel for each label and loss: filled on the visits learned from, hollow on the held-out ones.
+    """Return a panel for each source, with the fewest users and the smaller loss.
+
+    Marks are filled for the visits learned from, hollow for the held-out ones.
 
     Args:
         rows: Rows of contests.
@@ -33,49 +36,46 @@ def people_figure(rows: Sequence[ContestRow]) -> Figure:
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    kinds = list(dict.fromkeys((row.source, row.hidden) for row in rows))
-    losses = sorted(values(rows, "max_loss_m"))
-    names = values(rows, "mechanism")
-    figure = blank(4.1 * len(losses) + 2.0, 2.35 * len(kinds) + 0.7)
-    axes = figure.subplots(len(kinds), len(losses), squeeze=False, sharex="row", sharey=True)
-    for line, (source, hidden) in zip(axes, kinds, strict=True):
-        for ax, loss in zip(line, losses, strict=True):
-            mine = of(rows, source=source, hidden=hidden, max_loss_m=loss)
-            _panel(ax, mine, names)
-            ax.set_title(f"{source}: {hidden}, {loss:,.0f} m", fontsize=10)
-        line[0].set_xlim(left=0)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=9, loc="outside upper center", ncols=len(labels))
-    figure.supxlabel("error of the best guess", fontsize=11)
+    sources = values(rows, "source")
+    figure = blank(7.4, 3.4)
+    axes = figure.subplots(1, len(sources), squeeze=False, sharex=True, sharey=True)[0]
+    for ax, source in zip(axes, sources, strict=True):
+        users = [row for row in of(rows, source=source) if row.hidden.endswith("users")]
+        labels = min(row.labels for row in users)
+        mine = of(users, labels=labels, max_loss_m=min(row.max_loss_m for row in users))
+        _panel(ax, mine)
+        ax.set_title(f"{source}: {mine[0].hidden}, {mine[0].max_loss_m:,.0f} m", fontsize=10)
+    axes[0].set_xlim(0, 1.05)
+    figure.supxlabel("error of the best guess", fontsize=10)
     return figure
 
 
-def _panel(ax: Axes, rows: Sequence[ContestRow], names: Sequence[str]) -> None:
-    here = [name for name in names if of(rows, mechanism=name)]
-    places = [names.index(name) for name in here]
-    largest = over_field(rows, "largest_error").value
-    blind = over_field(rows, "blind_error").value
-    ax.axvline(largest, color=LIGHT.series[1], linestyle="--", linewidth=1, label="proved largest")
-    ax.axvline(blind, color=LIGHT.muted, linestyle=":", linewidth=1, label="without a report")
-    for field, label, fill, shift in (
-        ("error", "learned from", LIGHT.series[0], -0.14),
+def _panel(ax: Axes, rows: Sequence[ContestRow]) -> None:
+    largest, blind = (over_field(rows, field).value for field in ("largest_error", "blind_error"))
+    ax.axvline(largest, color=LIGHT.series[1], linestyle="--", linewidth=1.2)
+    label_curve(ax, (largest, 0.5), "proved largest", LIGHT.series[1], (-5, 0), "right")
+    ax.axvline(blind, color=LIGHT.muted, linestyle=":", linewidth=1.2)
+    label_curve(ax, (blind, 1), "without\na report", LIGHT.muted)
+    names = values(rows, "mechanism")
+    for field, name, fill, shift in (
+        ("error", "training", LIGHT.series[0], -0.14),
         ("held_out_error", "held out", LIGHT.paper, 0.14),
     ):
-        found = [over_field(of(rows, mechanism=name), field) for name in here]
-        style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4.5, "color": LIGHT.series[0]}
+        found = [over_field(of(rows, mechanism=each), field) for each in names]
+        style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 5, "color": LIGHT.series[0]}
         ax.errorbar(
             [each.value for each in found],
-            [place + shift for place in places],
+            [place + shift for place in range(len(names))],
             xerr=bars(found),
             markerfacecolor=fill,
-            label=label,
             capsize=2,
-            elinewidth=0.9,
+            elinewidth=1,
             **style,
         )
-    ax.set_yticks(range(len(names)), names, fontsize=9)
+        label_curve(ax, (found[0].upper, shift), name, LIGHT.series[0], (5, -20 * shift))
+    ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.grid(alpha=0.3)
+    ax.grid(axis="x", alpha=0.3)
 
 
 def people_cloud_figure(cells: Sequence[CloudCell]) -> Figure:

@@ -36,9 +36,10 @@ CAPTIONS: Final = {
     "coarsest grid even true places look hidden: compare on equal grids only.",
     "hits": "Bayes errors on the finest grid by the number of reports of each record. Counts from few "
     "reports are too low (left); the correction removes most of this bias (right).",
-    "people": "Users of a city, and home areas: the error of the best guess against mechanisms of the same loss, "
-    "on training visits and held-out ones, with 95 % intervals over random splits. Dashed: proved upper bound "
-    "for all tables of the cells on the training visits.",
+    "people": "The fewest users of a city at the smaller limit: the error of the best guess against mechanisms of "
+    "the same loss, on training visits (filled) and held-out ones (hollow), with 95 % intervals over random "
+    "splits. Dashed: proved upper bound for all tables of the cells on the training visits. people.csv has the "
+    "other cases.",
     "people-clouds": "Where users are reported, at the smaller limit: the area of a dot is the share of a user's "
     "reports in a cell. Users are drawn next to each other within a cell.",
 }

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from sfumato.reports.theme import LIGHT, blank
+from sfumato.rounding import amount
 
+from ..curve_labels import label_curve
 from .study import BOTH, FRESH, MEMO, RepeatedReleasesResults, RepeatedRow
 
 if TYPE_CHECKING:
@@ -39,35 +41,37 @@ def repeated_figure(rows: Sequence[RepeatedRow]) -> Figure:
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    figure = blank(5, 8.6)
+    figure = blank(6.2, 6.6)
     from matplotlib.ticker import LogLocator
 
-    upper, lower = figure.subplots(2, 1)
+    upper, lower = figure.subplots(2, 1, height_ratios=(3, 2))
     schemes = {row.scheme: [each for each in rows if each.scheme == row.scheme] for row in rows}
-    for prefix, style, attack in (("", "-", "optimal attack"), ("averaging_", ":", "mean of the reports")):
-        for name, mine in schemes.items():
-            error, low, high = (
-                [getattr(row, f"{prefix}{what}_m") / _METRES for row in mine]
-                for what in ("error", "lower", "upper")
-            )
-            reports, colour = [row.reports for row in mine], _COLOURS[name]
-            upper.plot(reports, error, style, color=colour, marker="o", markersize=3, label=f"{name}: {attack}")
-            upper.fill_between(reports, low, high, color=colour, alpha=0.15, linewidth=0)
-    blind = rows[0].blind_error_m / _METRES
-    upper.axhline(blind, color=LIGHT.muted, linestyle="--", linewidth=1, label="without a report")
-    upper.set(ylim=(0, None), ylabel="attacker's expected error (km)", title="what the attacker learns")
+    for scheme, prefix, style, name, at, offset, align in (
+        (FRESH, "", "-", FRESH, -1, (0, 9), "right"),
+        (MEMO, "", "-", MEMO, -1, (0, -9), "right"),
+        (BOTH, "", "-", BOTH, -1, (0, 10), "right"),
+        (FRESH, "averaging_", ":", f"mean of the reports, {FRESH}", 1, (9, 5), "left"),
+    ):
+        mine, colour = schemes[scheme], _COLOURS[scheme]
+        error, low, high = (
+            [getattr(row, f"{prefix}{what}_m") / _METRES for row in mine] for what in ("error", "lower", "upper")
+        )
+        reports = [row.reports for row in mine]
+        upper.plot(reports, error, style, color=colour, marker="o", markersize=3)
+        upper.fill_between(reports, low, high, color=colour, alpha=0.15, linewidth=0)
+        label_curve(upper, (reports[at], error[at]), name, colour, offset, align)
+    blind = amount(rows[0].blind_error_m, "m")
+    upper.set(ylim=(0, None), ylabel="attacker's expected error (km)", title=f"error without a report: {blind}")
     for name, mine in schemes.items():
-        dashes = (0, (4, 4)) if name == BOTH else "-"
         spent = [row.reports for row in mine], [row.epsilon_upper_per_km for row in mine]
-        lower.plot(*spent, color=_COLOURS[name], linestyle=dashes, linewidth=2, label=name)
-    lower.set(
-        yscale="log", ylabel="proved epsilon of all reports (per km)", title="what is spent against any attacker"
-    )
+        lower.plot(*spent, color=_COLOURS[name], linestyle=(0, (4, 4)) if name == BOTH else "-", linewidth=2)
+        if name != BOTH:
+            shown = (FRESH, (-12, 0)) if name == FRESH else (f"{MEMO}, or {BOTH}", (0, 9))
+            label_curve(lower, (spent[0][-1], spent[1][-1]), shown[0], _COLOURS[name], shown[1], "right")
+    lower.set(yscale="log", ylabel="proved epsilon in all (per km)")
     lower.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     lower.yaxis.set_major_formatter("{x:g}")
     lower.yaxis.set_minor_formatter("")
-    upper.legend(fontsize=8.5, loc="upper center", bbox_to_anchor=(0.45, -0.16), frameon=False)
-    lower.legend(fontsize=8.5, handlelength=3)
     for ax in (upper, lower):
         ax.set(xscale="log", xlabel="reports of the same place")
         ax.xaxis.set_major_formatter("{x:g}")

@@ -133,8 +133,8 @@ PAPER: Final = Paper(
     claims=_claims,
     figures=_figures,
     captions={
-        _TABLE: "Left: the error of the best attacker (lines) and of the mean of the reports "
-        "(dotted), against the number of reports. Right: the proved epsilon of all reports."
+        _TABLE: "Above: the error of the best attacker (lines) and of the mean of fresh reports (dotted), against "
+        "the number of reports. Below: the proved epsilon of all reports."
     },
     equations=(
         Equation("Composition", "epsilon of t reports", "sf.ledgers.Scheme", f"{_TABLE}.csv"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sfumato.reports.theme import LIGHT, blank
 
+from ..curve_labels import label_curve
 from ..reproduction import RunTables
 from .found import FoundRow
 from .maps import walk_map, week_map, zone_map
@@ -17,21 +18,19 @@ from .vocabulary import ALONE, AS_DOCUMENTED, KNOWS, NO_REPORT, REMEMBERED, REPO
 from .zones import CIRCLE, ZoneRow
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 CAPTIONS: Final = {
-    "how-close": "Median error of an attacker with the reports alone, after 1, 10 and 100 reports of one place "
-    "(zones: tracks; distances: queries). Dots on each other mean that more reports add nothing; trips have one "
-    "dot, because they are not linked. Diamonds are certified noise with the scheme's average displacement, drawn "
-    "once for a remembered place. Triangles are certified noise matched otherwise: for zones, to the average "
-    "distance of track ends from home; for whole miles, to the error of rounding. Horizontal lines are 95 % "
-    "intervals over runs, left out where they reach down to 1 m.",
+    "how-close": "Median error of an attacker with the reports alone, after 1 report of one place and after 100 "
+    "(zones: tracks; distances: queries). A row without a square: more reports reduce the error by under 10 %, "
+    "or are not linked (trips). Triangles are certified noise, drawn once for a remembered place, with the "
+    "scheme's average displacement; for zones it is matched to the average distance of track ends from home, for "
+    "whole miles to the error of rounding.",
     "how-close-knowing": "The same for an attacker who knows where people of the city go. The dashed line is "
     "the error without a report.",
-    "week": "One week of an invented person under eight schemes, and under certified noise whose places are "
-    "remembered: true places (black squares) and reports (open circles). Below each title is the scheme's mean "
-    "displacement; these differ much. All maps have the same scale.",
+    "week": "One week of an invented person under two schemes, and under certified noise whose places are "
+    "remembered: true places (black squares) and reports (open circles). Below each title is the mean "
+    "displacement. All maps have the same scale.",
     "borders": "One walk, from the left to the right, with a report every 800 m. Where the report of a fixed grid "
     "changes (orange), the walker has just crossed a border; with an offset under the grid the border is blurred. "
     "The certified noise has the mean displacement of the drifting offset, not of the grid of 5 km.",
@@ -42,10 +41,8 @@ CAPTIONS: Final = {
 
 _LEAST_M: Final = 1.0
 _TICKS: Final = {1.0: "1 m or less", 10.0: "10 m", 100.0: "100 m", 1000.0: "1 km", 10_000.0: "10 km"}
-_EXACT: Final = "whole miles"
 _Runs = Mapping[tuple[str, int], Sequence[Any]]
-_COLOURS: Final = {1: LIGHT.series[4], 10: LIGHT.series[0], 100: LIGHT.series[1]}
-_SIZES: Final = {1: 4.5, 10: 6.5, 100: 8.5}
+_SAME: Final = 1.1  # times: marks at smaller ratios are one mark
 _CERTIFIED: Final = LIGHT.series[2]
 
 
@@ -80,7 +77,7 @@ def _drawn(tables: RunTables, *, narrow: bool) -> Mapping[str, Figure]:
     return {
         "how-close": _alone(schemes, found, zones, distances, narrow),
         "how-close-knowing": _knowing(schemes, found, narrow),
-        "week": week_map(tables.rows("week", PicturePoint), 2 if narrow else 3),
+        "week": week_map(tables.rows("week", PicturePoint), 1 if narrow else 3),
         "borders": walk_map(tables.rows("walk", PicturePoint), 1 if narrow else 2),
         "zones": zone_map(tables.rows("zone", ZonePicture), 1 if narrow else 2),
     }
@@ -96,7 +93,6 @@ def _alone(
     lines = _lines(schemes, [row for row in found if row.attacker == ALONE])
     titles = {row["key"]: row["title"] for row in schemes}
     behind: dict[str, list[tuple[str, int, ZoneRow | DistanceRow]]] = {}
-    others = {titles[zone.scheme] for zone in zones} | {f"distance in {_EXACT}"}
     for zone in zones:
         best = [row.attack for row in zones if row.scheme == zone.scheme and row.attack != CIRCLE]
         if zone.attack != CIRCLE or not any(best):  # where there is a better attack than the circle, that one
@@ -107,10 +103,9 @@ def _alone(
         lines[title] = {
             (name, count): [row for *about, row in rows if about == [name, count]] for name, count, _ in rows
         }
-    figure = blank(4.6, 1.9 + 0.5 * len(lines)) if narrow else blank(9.6, 1.6 + 0.37 * len(lines))
+    figure = blank(4.6, 0.8 + 0.5 * len(lines)) if narrow else blank(7.4, 0.8 + 0.31 * len(lines))
     ax: Any = figure.subplots()
-    _dots(ax, lines, narrow, others)
-    _legend(figure, ax, narrow, others=True)
+    _dots(ax, lines, narrow)
     return figure
 
 
@@ -124,15 +119,15 @@ def _knowing(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow], na
         figure = blank(4.6, (1.6 + 0.5 * count) * len(cities) + 0.6)
         axes: Any = figure.subplots(len(cities), 1, squeeze=False)
     else:
-        figure = blank(4.2 + 5.4 * len(cities), 1.9 + 0.37 * count)
+        figure = blank(4.2 + 3.2 * len(cities), 1.1 + 0.31 * count)
         axes = figure.subplots(1, len(cities), sharey=True, squeeze=False)
     for ax, city in zip(axes.flat, cities, strict=True):
         own = [row for row in knowing if row.city == city and row.mechanism == NO_REPORT]
         blind = over_seeds(own, lambda row: row.median_m).value
-        ax.axvline(blind, color=LIGHT.muted, linestyle="--", linewidth=1.2, label="without a report")
+        ax.axvline(blind, color=LIGHT.muted, linestyle="--", linewidth=1.2)
+        label_curve(ax, (blind, count - 0.5), "without a report", LIGHT.muted, (-5, 0), "right")
         ax.set_title(city)
         _dots(ax, lines[city], narrow)
-    _legend(figure, axes.flat[0], narrow)
     return figure
 
 
@@ -152,44 +147,30 @@ def _lines(schemes: Sequence[Mapping[str, str]], found: Sequence[FoundRow]) -> d
     return lines
 
 
-def _dots(ax: Any, lines: Mapping[str, _Runs], narrow: bool, others: set[str] | None = None) -> None:
-    """Draw a row for each scheme, with a dot for each number of reports on a scale of metres."""
-    for place, (title, runs) in enumerate(lines.items()):
-        _line(ax, len(lines) - 1 - place, runs, "^" if title in (others or ()) else "D")
+def _dots(ax: Any, lines: Mapping[str, _Runs], narrow: bool) -> None:
+    """Draw a row for each scheme on a scale of metres: its marks have names in the row where they are farthest."""
+    rows = [_row(runs) for runs in lines.values()]
+    named = max(range(len(rows)), key=lambda place: rows[place][0] / rows[place][1])
+    for place, (first, last, certified) in enumerate(rows):
+        height, spread = len(rows) - 1 - place, first / last
+        ax.plot([first, last], [height, height], color=LIGHT.grid, linewidth=2, zorder=1)
+        ax.plot(first, height, "o", color=LIGHT.series[0], markersize=6, zorder=2)
+        if spread > _SAME:
+            ax.plot(last, height, "s", color=LIGHT.series[1], markersize=6.5, zorder=3)
+        ax.plot(certified, height - 0.26, "^", color=_CERTIFIED, markersize=5, zorder=4)
+        if place == named:
+            label_curve(ax, (first, height), f"after {REPORTS[0]} report", LIGHT.series[0], (5, 10), "right")
+            label_curve(ax, (last, height), f"after {REPORTS[-1]} reports", LIGHT.series[1], (6, -9))
+            label_curve(ax, (certified, height - 0.26), "certified", _CERTIFIED)
     _scale(ax, list(lines), narrow)
 
 
-def _legend(figure: Figure, ax: Any, narrow: bool, *, others: bool = False) -> None:
-    for count in REPORTS:
-        ax.plot([], [], "o", color=_COLOURS[count], markersize=_SIZES[count], label=f"after {count}")
-    ax.plot([], [], "D", color=_CERTIFIED, markerfacecolor="none", label="certified, same average distance")
-    if others:
-        ax.plot([], [], "^", color=_CERTIFIED, markerfacecolor="none", label="certified, another rule")
-    handles, labels = ax.get_legend_handles_labels()
-    columns = 2 if narrow else 5
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
-
-
-def _line(ax: Axes, height: float, runs: _Runs, mark: str) -> None:
+def _row(runs: _Runs) -> tuple[float, float, float]:
+    """Return the mean errors after the fewest and the most reports, and those under certified noise, metres."""
     counts = [count for count in REPORTS if (AS_DOCUMENTED, count) in runs]
-    found = {count: over_seeds(runs[AS_DOCUMENTED, count], lambda row: row.median_m) for count in counts}
-    values = {count: max(each.value, _LEAST_M) for count, each in found.items()}
-    ends = [min(values.values()), max(values.values())]
-    ax.plot(ends, [height, height], color=LIGHT.grid, linewidth=2, zorder=1)
-    for count in reversed(counts):
-        colour = _COLOURS[count]
-        ax.plot(values[count], height, "o", color=colour, markersize=_SIZES[count], zorder=3)
-        if found[count].lower > _LEAST_M:
-            reach = [found[count].lower, found[count].upper]
-            ax.plot(reach, [height, height], color=colour, linewidth=1.2, zorder=2)
-    certified = over_seeds(runs[REMEMBERED, counts[-1]], lambda row: row.median_m).value
-    look: dict[str, Any] = {
-        "color": _CERTIFIED,
-        "markerfacecolor": "none",
-        "markersize": 7.5,
-        "markeredgewidth": 1.6,
-    }
-    ax.plot(certified, height, mark, zorder=4, **look)
+    ends = [(AS_DOCUMENTED, counts[0]), (AS_DOCUMENTED, counts[-1]), (REMEMBERED, counts[-1])]
+    first, last, certified = (max(over_seeds(runs[end], lambda row: row.median_m).value, _LEAST_M) for end in ends)
+    return first, last, certified
 
 
 def _scale(ax: Any, titles: Sequence[str], narrow: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sfumato.reports.theme import LIGHT, blank
 
+from ..curve_labels import label_curve
 from .pictures import PicturePoint, ZonePicture
 from .summary import metres
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 _Point = TypeVar("_Point", PicturePoint, ZonePicture)
 
 _CERTIFIED: Final = LIGHT.series[2]
-_SIDE: Final = 3.2  # inches, of a map
-_NARROW: Final = 2.2  # of one beside another on a narrow screen
 _WALK_KM: Final = 4.2  # to each side of a map
 _ZONE_TICKS_M: Final = (-1000, -500, 0, 500, 1000)
 
@@ -31,27 +30,21 @@ def week_map(points: Sequence[PicturePoint], columns: int) -> Figure:
         points: The points.
         columns: How many maps are in a row.
     """
-    side = _SIDE if columns > 2 else _NARROW
-    figure, panels = _panels(points, columns, side, side + 0.25, 0.7)
+    figure, panels = _panels(points, columns, 2.5, 2.8, 0.2)
     reach = 1.1 * max(max(abs(p.x_m), abs(p.y_m), abs(p.report_x_m), abs(p.report_y_m)) for p in points) / 1000
     for ax, panel, own in panels:
         colour = _CERTIFIED if panel.startswith("certified") else LIGHT.series[1]
         _joined(ax, own, colour)
-        ax.plot([p.x_m / 1000 for p in own], [p.y_m / 1000 for p in own], "s", color=LIGHT.ink, markersize=3.5)
+        ax.plot([p.x_m / 1000 for p in own], [p.y_m / 1000 for p in own], "s", color=LIGHT.ink, markersize=4)
         _reports(ax, own, colour, 7)
-        title = _broken(panel, 38 if columns > 2 else 24)
-        ax.set_title(f"{title}\n{metres(own[0].moved_m)} on average", fontsize=9)
+        ax.set_title(f"{_broken(panel, 26)}\n{metres(own[0].moved_m)} on average", fontsize=9)
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="km east", ylabel="km north")
         ax.label_outer()
         ax.grid(alpha=0.4)
-    ax = panels[0][0]
-    drawn = [
-        *ax.plot([], [], "s", color=LIGHT.ink, markersize=3.5, label="where they were"),
-        *ax.plot([], [], "o", color=LIGHT.series[1], markerfacecolor="none", label="reports"),
-        *ax.plot([], [], "o", color=_CERTIFIED, markerfacecolor="none", label="certified reports"),
-    ]
-    figure.legend(
-        handles=drawn, loc="outside lower center", ncols=3 if columns > 2 else 2, fontsize=9, frameon=False
+    ax, _, own = panels[0]
+    label_curve(ax, (own[0].x_m / 1000, own[0].y_m / 1000), "true place", LIGHT.ink, (0, -9), "center")
+    label_curve(
+        ax, (own[0].report_x_m / 1000, own[0].report_y_m / 1000), "report", LIGHT.series[1], (-7, 0), "right"
     )
     return figure
 
@@ -152,7 +145,7 @@ def _legend(figure: Figure, ax: Axes, columns: int) -> None:
 def _joined(ax: Axes, points: Sequence[PicturePoint], colour: str) -> None:
     for p in points:
         east, north = [p.x_m / 1000, p.report_x_m / 1000], [p.y_m / 1000, p.report_y_m / 1000]
-        ax.plot(east, north, color=colour, alpha=0.3, linewidth=0.9)
+        ax.plot(east, north, color=colour, alpha=0.45, linewidth=0.9)
 
 
 def _reports(ax: Axes, points: Sequence[PicturePoint], colour: str, size: float) -> None:

@@ -43,16 +43,7 @@ APPS: Final = {
 }
 """What is shown, in words, and its rule."""
 
-_PICTURED: Final = (
-    "fixed-grid",
-    "drifting-offset",
-    "location-guard",
-    "mesh-13",
-    "generalised-0.01",
-    "donut",
-    "trips-louisville",
-    "trips-chicago",
-)
+_PICTURED: Final = ("fixed-grid", "location-guard")
 _WEEK_M: Final = 500.0
 _WALK_M: Final = 4_000.0  # 50 minutes on foot: the offset stays within the hour
 
