@@ -92,6 +92,6 @@ def _box(key: str, x: int, y: int) -> str:
 
 
 def _lit(key: str) -> str:
-    """Return the rule that shows a notion's arrows when somebody points at it or moves to it."""
+    """Return the rule that shows a notion's arrows under the pointer or with the focus."""
     here = f"#box-{key}:is(:hover,:focus)"
     return f".atlas svg:has({here}) :is(.from-{key},.to-{key}){{stroke:var(--color-brand-primary);stroke-width:2}}"

@@ -13,7 +13,7 @@ DOCS: Final = Path(__file__).parents[1]
 
 
 def draw(target: Path) -> None:
-    """Run the first block of the page, release its visits and draw true places beside reports.
+    """Run the first block of the page, release its visits and draw true places next to reports.
 
     Args:
         target: The picture to write.

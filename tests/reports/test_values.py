@@ -38,6 +38,12 @@ def test_filled_bars_hold_half_and_with_paler_ones_nine_tenths():
     assert [float(np.asarray(patch.get_facecolor())[3]) for patch in bars] == [1.0, 0.4, 0.4, 0.0]
 
 
+def test_equally_probable_values_have_equal_bars():
+    space = sf.Space(range(71))
+    before, *_ = values_picture(sf.Mechanism(np.eye(71), space), sf.Prior.uniform(space)).axes
+    assert len({patch.get_facecolor() for patch in before.patches}) == 1
+
+
 def test_a_value_can_be_chosen_and_hostile_names_are_drawn():
     figure = values_picture(MECHANISM, PRIOR, value=SPACE.labels[3])
     np.testing.assert_allclose(widths(figure.axes[1]), 100 * MECHANISM.matrix[3])

@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_ENTRIES: Final = 6  # of the legend
+_ENTRIES: Final = 5  # of the legend
 _OFTEN: Final = 0.02  # the least probability of an example report
-_PANEL: Final = 3.95  # inches: the width of a map
-_CONTOURS: Final = ((0.9, "90 % are inside"), (0.5, "50 % are inside"))
+_PANEL: Final = 3.95  # inches: the width of a single map
+_WIDTH: Final = 7.6  # inches: of three maps
 _CLEAR: Final = 0.001  # least share with a colour, on a map of up to 200 cells
+_EVEN: Final = 1e-9  # relative difference of equal shares
 _DOT: Final = 0.012  # least side of a dot, as a share of the width of a map
 
 
@@ -57,7 +58,7 @@ def picture(
 ) -> Figure:
     """Return three maps side by side: prior, reports from one place, posterior after one report.
 
-    Lines are around the fewest cells that hold 50 % and 90 % of the reports, and of the posterior.
+    Lines are around the fewest cells that hold 50 % of the reports, and of the posterior.
 
     Args:
         mechanism: A mechanism from places to places.
@@ -73,7 +74,7 @@ def picture(
         MissingExtraError: If matplotlib is not installed.
     """
     scene = Scene.of(mechanism, prior, ground, place, outline, visits)
-    figure = blank(12, scene.height + 1.6)
+    figure = blank(_WIDTH, scene.height * _WIDTH / 12 + 1.35)
     axes = figure.subplots(1, 3, sharex=True, sharey=True)
     for which, ax in enumerate(axes):
         scene.draw(ax, which)
@@ -179,8 +180,7 @@ class Scene(CompactRepr):
             _panel(ax, self.corners, self.prior.probabilities, *_words_of(self.prior))
         elif which == 1:
             cells = _dots_km(self.reports, self.corners) if free else self.corners
-            label = "share of reports from the true place (%)"
-            _panel(ax, cells, row, "Where you appear", label, self.corners)
+            _panel(ax, cells, row, "Where you appear", "share of reports (%)", self.corners)
         else:
             label = "probability after one report (%)"
             _panel(ax, self.corners, belief, "What the attacker believes", label)
@@ -189,17 +189,17 @@ class Scene(CompactRepr):
         _finish(ax)
         if which == 0:
             width, height = np.ptp(self.corners.reshape(-1, 2), axis=0)
-            wide = 0.8 * min(_PANEL, _PANEL * 7 / height * width)
+            own: Any = ax
+            panel = own.figure.get_figwidth() / own.get_gridspec().ncols
+            wide = 0.8 * panel * min(1, 7 / height * width)
             draw_names(ax, self.names, self.space.projection, wide)
             return
         of, held = (observables, row) if which == 1 else (self.space, belief)
-        for share, name in _CONTOURS:
-            inside = often(held, of, share, self.space)
-            draw_often(ax, inside, self.space.projection, dashed=share > 0.5, label=name)
-        _mark(ax, self.centres[self.true], "o", 12, "true place")
-        _mark(ax, self.reports[self.report], "s", 10, "report")
+        draw_often(ax, often(held, of, 0.5, self.space), self.space.projection, label="50 % are inside")
+        _mark(ax, self.centres[self.true], "o", 10, "true place", ON_MAP[0])
+        _mark(ax, self.reports[self.report], "s", 7, "report", LIGHT.series[1])
         if which == 2:
-            _mark(ax, self.centres[self.guess], "x", 7, "best guess")
+            _mark(ax, self.centres[self.guess], "X", 8, "best guess", ON_MAP[0])
 
 
 def prior_panel(prior: Prior) -> Figure:
@@ -290,7 +290,7 @@ def _corners_km(space: Places) -> Floats:
 
 def _dots_km(reports: Floats, corners: Floats) -> Floats:
     """Return a square around each report, array (m, 4, 2), large enough to be seen among many cells."""
-    side = max(float(np.ptp(corners[0, :, 0])) / 3, float(np.ptp(corners[..., 0])) * _DOT)
+    side = max(float(np.ptp(corners[0, :, 0])) / 2, float(np.ptp(corners[..., 0])) * _DOT)
     squares: Floats = reports[:, None, :] + side / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     return squares
 
@@ -305,7 +305,9 @@ def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str, fr
     from matplotlib.colors import PowerNorm
 
     # The square root lets small shares be seen beside large ones; the bar carries the true values.
-    norm = PowerNorm(0.5, vmin=0, vmax=100 * float(shares.max()))
+    most = 100 * float(shares.max())
+    even = np.ptp(shares) <= _EVEN * shares.max()  # in a middle colour: there is no maximum
+    norm = PowerNorm(0.5, vmin=0, vmax=4 * most if even else most)
     cells: Any = PolyCollection(
         list(corners), array=100 * shares, cmap=MAP, norm=norm, edgecolor="face", linewidth=0.2
     )
@@ -320,22 +322,12 @@ def _panel(ax: Axes, corners: Floats, shares: Floats, title: str, label: str, fr
     colour_bar(cells, ax, label)
 
 
-def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str) -> None:
-    from matplotlib.patheffects import withStroke
-
-    x, y = at
-    ax.plot(
-        [x],
-        [y],
-        linestyle="none",
-        marker=marker,
-        markersize=size,
-        markerfacecolor="none",
-        markeredgecolor=ON_MAP[0],
-        markeredgewidth=1.8,
-        path_effects=[withStroke(linewidth=4, foreground=ON_MAP[1])],  # seen on dark and bright cells alike
-        label=label,
-    )
+def _mark(ax: Axes, at: Floats, marker: str, size: int, label: str, colour: str) -> None:
+    rim: dict[str, Any] = {
+        "markeredgecolor": ON_MAP[1],
+        "markeredgewidth": 1.2,
+    }  # seen on dark and bright cells alike
+    ax.plot(*at, linestyle="none", marker=marker, markersize=size, markerfacecolor=colour, label=label, **rim)
 
 
 def noise_maps(held: MechanismFile, *, outline: Outline | None = None, visits: Visits | None = None) -> Figure:

@@ -26,13 +26,14 @@ _NAMED: Final = 20  # values with a name each
 _LONGEST: Final = 24  # characters of a name
 _SHORT: Final = 12  # in a title
 _OFTEN: Final = 0.001  # the least probability of an example report
+_TIED: Final = 1e-9  # relative difference of equally probable values
 _FILLS: Final = (1.0, 0.4, 0.0)  # opacity of bars within 50 %, within 90 %, and beyond
 
 
 def values_picture(mechanism: Mechanism, prior: Prior, *, value: Hashable | None = None) -> Figure:
     """Return three panels of bars side by side: prior, reports from one value, belief after one report.
 
-    Colours show the fewest values that hold 50 % and 90 %.
+    Colours show the most probable values that hold 50 % and 90 %, with all equally probable ones.
 
     Args:
         mechanism: A mechanism from values to reports, at most 120 of each.
@@ -143,8 +144,8 @@ def _instructive(mechanism: Mechanism, joint: Floats, value: int | None) -> tupl
 
 
 def _bars(ax: Axes, shares: Floats, space: Space, title: str, label: str) -> None:
-    half, most = often_cells(shares, 0.5), often_cells(shares, 0.9)
-    fills = np.where(half, _FILLS[0], np.where(most, _FILLS[1], _FILLS[2])).tolist()
+    half, most = ((1 - _TIED) * shares[often_cells(shares, share)].min() for share in (0.5, 0.9))
+    fills = np.where(shares >= half, _FILLS[0], np.where(shares >= most, _FILLS[1], _FILLS[2])).tolist()
     colours = [(LIGHT.series[0], fill) for fill in fills]
     ax.barh(range(len(shares)), 100 * shares, height=0.8, color=colours, edgecolor=LIGHT.series[0], linewidth=0.7)
     ax.set_ylim(-0.7, len(shares) - 0.3)
@@ -164,7 +165,7 @@ def _name(space: Space, position: int, most: int = _LONGEST) -> str:
 def _legend(figure: Figure, columns: int) -> None:
     from matplotlib.patches import Patch
 
-    names = ("the fewest values that hold 50 %", "with these, 90 %", "the others")
+    names = ("most probable, at least 50 % together", "next, at least 90 % with them", "the others")
     edge = LIGHT.series[0]
     handles = [Patch(facecolor=(edge, fill), edgecolor=edge, linewidth=0.7) for fill in _FILLS]
     figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)

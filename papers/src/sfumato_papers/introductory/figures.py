@@ -105,7 +105,7 @@ def _conventions(rows: Sequence[ChoiceRow]) -> Figure:
     steep, random = figure.subplots(1, 2, sharey=True)
     kinds = {"any": 0, MONOTONE: 1, SYMMETRIC: 2}
     rng = np.random.default_rng(1)  # only to set marks apart
-    for convention, colour, marker, promise, label in (
+    for convention, colour, marker, guarantee, label in (
         (BLOG, LIGHT.series[1], "^", 2.0, "exp(epsilon u / Delta)"),
         (CLASSIC, LIGHT.series[0], "o", 1.0, "exp(epsilon u / (2 Delta))"),
     ):
@@ -124,8 +124,8 @@ def _conventions(rows: Sequence[ChoiceRow]) -> Figure:
             markeredgewidth=0,
         )
         for ax in (steep, random):
-            ax.axhline(promise, color=colour, linestyle=":", linewidth=1.3)
-    steep.set(xscale="log", xlabel="answers", ylabel="epsilon that the table keeps", ylim=(0, 2.15))
+            ax.axhline(guarantee, color=colour, linestyle=":", linewidth=1.3)
+    steep.set(xscale="log", xlabel="answers", ylabel="epsilon of the table", ylim=(0, 2.15))
     random.set_xticks(range(3), ["any", "monotone", "symmetric"])
     random.set_xlabel("utilities of random tables")
     for ax in (steep, random):

@@ -50,26 +50,22 @@ def draw_outline(ax: Axes, outline: Outline, projection: Projection) -> None:
             ax.add_patch(line)
 
 
-def draw_often(
-    ax: Axes, geometry: dict[str, Any], projection: Projection, *, dashed: bool = False, label: str
-) -> None:
+def draw_often(ax: Axes, geometry: dict[str, Any], projection: Projection, *, label: str) -> None:
     """Draw the outline of cells as `often` returns it."""
     from matplotlib.patches import PathPatch
     from matplotlib.patheffects import withStroke
 
-    solid = {"dash_offset": 0, "dash_list": None}
     rings = [np.array(ring)[:, ::-1] for polygon in geometry["coordinates"] for ring in polygon]
     ax.add_patch(
         PathPatch(
             _path([_km(ring, projection) for ring in rings]),
             fill=False,
             edgecolor=ON_MAP[0],
-            linewidth=1.6 if dashed else 2.0,
-            linestyle=(0, (3.5, 3)) if dashed else "-",
-            zorder=2.6,
+            linewidth=1.6,
+            zorder=1.9,
             clip_on=False,
             label=label,
-            path_effects=[withStroke(linewidth=3.2 if dashed else 4.4, foreground=ON_MAP[1], dashes=solid)],
+            path_effects=[withStroke(linewidth=3.4, foreground=ON_MAP[1])],
         )
     )
 
