@@ -1,7 +1,7 @@
 """Two figures of docs/explanation/coordinates.md: loss for points, and two people at a border of cells.
 
 The first (``points-loss.png``, with its table ``points-loss.csv``) compares mechanisms at several epsilons and
-shows a bound that no mechanism with the promise can go below. The second (``points-street.png``) follows a
+shows a bound that no mechanism with the guarantee can go below. The second (``points-street.png``) follows a
 person across a border of two cells, step by step, and shows how likely one report is. Without a file
 the built-in synthetic city is used::
 

@@ -30,8 +30,8 @@ def main() -> None:
         ("knows the person", found["person"].error.lower, found["person"].blind.lower),
         ("knows the population", sf.attacks.optimal(mech, found["prior"], d).error, everybody),
         ("... and sees 10 reports", found["after"].error[1], everybody),
-        ("... and is told half of the time", found["told"].error, None),
-        ("takes the person for anybody", found["blind_faith"].error, None),
+        ("... and learns more half of the time", found["informed"].error, None),
+        ("misinformed: has the city's prior", found["blind_faith"].error, None),
         ("knows the person", sf.attacks.optimal(mech, found["own"], d).error, own),
         ("no prior (at the worst vertex)", found["free"].worst_case_error, None),
     ]

@@ -205,7 +205,7 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
     groups = list(dict.fromkeys(row.groups for row in rows))
     slope = max(row.slope_per_km for row in rows)
     across = _across(len(groups))
-    figure = blank(4 * across + 1.5, 1.1 + 3.2 * -(-len(groups) // across))
+    figure = blank(7.4, 1.3 + 2.1 * -(-len(groups) // across))
     axes = figure.subplots(-(-len(groups) // across), across, squeeze=False, sharex=True, sharey=True).ravel()
     for ax, who in zip(axes, groups, strict=False):
         own = [row for row in rows if row.groups == who and row.slope_per_km == slope]
@@ -233,14 +233,14 @@ def confidence_figure(rows: Sequence[ConfidenceRow]) -> Figure:
         ax.axhline(own[0].anyone, color=LIGHT.muted, linewidth=1, linestyle="--", label="any distributions")
         ax.set(xscale="log", xlim=(10, None))
         ax.set_ylim(bottom=0)
-        ax.set_title(who.replace(" (", "\n("), fontsize=9)
+        ax.set_title(who.replace(" (", "\n("), fontsize=8.5)
         ax.grid(alpha=0.3)
     for ax in axes[len(groups) :]:
         ax.set_axis_off()
     for ax in axes[len(groups) - across : len(groups)]:
         ax.tick_params(labelbottom=True)
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8.5, frameon=False)
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, fontsize=8.5, frameon=False)
     figure.supxlabel("samples of each group", fontsize=10)
     figure.supylabel(f"epsilon at delta 0, planar Laplace noise of {slope:g}/km", fontsize=10)
     return figure

@@ -15,7 +15,6 @@ from .anchors_beside import AIPO, AIPO_WIDE, BOUND, CERTIFIED, EM, LP, RELAXED, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDE: Final = 3.7  # inches of a panel
 _LOOKS: Final[dict[str, dict[str, Any]]] = {
     EM: {"color": LIGHT.series[2], "marker": "s", "label": "exponential, 20 reports"},
     AIPO: {"color": LIGHT.series[1], "marker": "o", "label": "AIPO, 20 reports"},
@@ -30,7 +29,7 @@ _LOOKS: Final[dict[str, dict[str, Any]]] = {
 def anchors_figure(rows: Sequence[AnchorRow]) -> Figure:
     """Return the loss of each mechanism against epsilon, in each city; means over draws of the reports."""
     cities = list(dict.fromkeys(row.city for row in rows))
-    figure = blank(_WIDE * len(cities) + 1, 5.2)
+    figure = blank(7.4, 4.2)
     panels = np.atleast_1d(figure.subplots(1, len(cities), sharey=True))
     for ax, city in zip(panels, cities, strict=True):
         for name, look in _LOOKS.items():
@@ -47,5 +46,5 @@ def anchors_figure(rows: Sequence[AnchorRow]) -> Figure:
     panels[0].set_ylim(bottom=0)
     panels[0].set_ylabel("mean distance from the true point (km)")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize=8.5, loc="outside lower center", ncols=min(4, 1 + len(cities)))
+    figure.legend(handles, labels, fontsize=8.5, loc="outside lower center", ncols=3, frameon=False)
     return figure

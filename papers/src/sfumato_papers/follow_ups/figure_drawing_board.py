@@ -38,7 +38,6 @@ _STYLES: Final = {
 }
 _LEAST: Final = 0.5  # percent
 _NAMED: Final = 0.4  # loss at which curves have their names
-_WIDE: Final = 3.7  # inches of a panel
 
 
 def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
@@ -82,7 +81,7 @@ def board_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
 
 def remap_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
     """Return what the remap takes of the loss of noise in the plane, by city and as published."""
-    figure = blank(_WIDE * len(cities) + 1, 4.8)
+    figure = blank(7.4, 3.6)
     panels = np.atleast_1d(figure.subplots(1, len(cities), sharey=True))
     for ax, city in zip(panels, cities, strict=True):
         for name in (LAPLACE, GAUSSIAN, CIRCLE):
@@ -95,12 +94,14 @@ def remap_figure(found: Sequence[Mean], cities: Sequence[CityRow]) -> Figure:
             ax.plot(*zip(*mine, strict=True), color=colour, marker=marker, markersize=5, label=f"{name}, here")
             ax.plot(LEVELS_KM, theirs, color=colour, marker=marker, markersize=4, fillstyle="none", linestyle=":")
         ax.plot([], [], color=LIGHT.muted, linestyle=":", label="San Francisco, published")
-        ax.set(xscale="log", xlabel="mean length of the noise, 2 / epsilon (km)", title=city.city)
+        ax.set(xscale="log", title=city.city)
         ax.xaxis.set_major_formatter("{x:g}")
         ax.grid(alpha=0.3)
     panels[0].set_ylim(bottom=0)
-    panels[0].set_ylabel("part of the loss that the remap takes (%)")
-    panels[0].legend(fontsize=8.5)
+    panels[0].set_ylabel("loss that the remap removes (%)")
+    figure.supxlabel("mean length of the noise, 2 / epsilon (km)", fontsize=10)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=8.5, loc="outside upper center", ncols=4, frameon=False)
     return figure
 
 

@@ -16,8 +16,6 @@ from .rounds import BLAHUT, BUSIEST, ISOLATED, NOISE, CellNoiseRow, RoundRow
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDE = 3.7  # inches of a panel
-
 
 def rounds_figure(rows: Sequence[RoundRow]) -> Figure:
     """Return how far the estimate is from the truth after odd and after even rounds, with intervals over seeds.
@@ -54,7 +52,7 @@ def rounds_figure(rows: Sequence[RoundRow]) -> Figure:
 def places_figure(rows: Sequence[CellNoiseRow]) -> Figure:
     """Return the mean distance of reports from an isolated and from the busiest cell, at equal tight epsilon."""
     cities = list(dict.fromkeys(row.city for row in rows))
-    figure = blank(_WIDE * len(cities) + 1, 4.6)
+    figure = blank(7.4, 3.6)
     panels = np.atleast_1d(figure.subplots(1, len(cities)))
     for ax, city in zip(panels, cities, strict=True):
         for place, line in ((ISOLATED, "-"), (BUSIEST, "--")):
@@ -71,5 +69,6 @@ def places_figure(rows: Sequence[CellNoiseRow]) -> Figure:
         ax.set(xlabel="slope b (per cell)", title=city, xlim=(0, 1.1 * most), ylim=(0, None))
         ax.grid(alpha=0.3)
     panels[0].set_ylabel("mean distance of the report (cells)")
-    panels[-1].legend(fontsize=8.5)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize=8.5, loc="outside lower center", ncols=2, frameon=False)
     return figure

@@ -17,7 +17,7 @@ _MARKERS = ("o", "^", "s", "D", "v", "P")
 
 def spanners_figure(rows: Sequence[SpannerRow]) -> Figure:
     """Return what spanners cost by their dilation, and how many rows they need by the number of places."""
-    figure = blank(11, 4.8)
+    figure = blank(7.6, 4.4)
     cost, count = figure.subplots(1, 2)
     found = [row for row in rows if row.kind == REALISED]
     grounds = list(dict.fromkeys(row.ground for row in found))
