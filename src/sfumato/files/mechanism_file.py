@@ -190,12 +190,9 @@ class MechanismFile(Immutable, NotebookRepr):
     ) -> Self:
         """Return the content of the file of a design: its problem, its mechanism, and the prices that prove it.
 
-        Args:
-            design: The design.
-            claims: Other claims of its writer; by default the certificate, the solver and the status of a
-                program.
-            visits: The visits that a table of noise was made of, for a prior on about 100 cells over them.
-            source: Their origin, in a few words; by default their number.
+        The claims are by default the certificate, the solver and the status of a program. Of ``visits`` that a
+        table of noise was made of, the file gets a prior on about 100 cells over them; ``source`` is their origin,
+        in a few words, by default their number.
 
         Raises:
             InputError: If it has more linear constraints than a file holds, or JSON cannot hold the claims.

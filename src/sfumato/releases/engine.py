@@ -87,28 +87,33 @@ class ReleasePlan(CompactRepr):
         """The kernel that draws."""
         return self.draw.kernel
 
-    def outcome(
-        self, tally: Tally, places: int, cost: str, seconds: float, notes: Iterable[str], earlier: int = 0
-    ) -> Release:
-        """Return the outcome of a run in which ``places`` places of users were reported once and repeated."""
-        return Release(
-            tally.rows,
-            tally.dropped,
-            tally.moved,
-            tuple(self.kernel.schema.names),
-            tuple(notes),
-            places=places,
-            cost=cost,
-            farthest_m=tally.farthest_m,
-            without_position=tally.without_position,
-            resumed=tally.resumed,
-            earlier=earlier,
-            promises=self.promises,
-            mark=self.mark.mechanisms,
-            seconds=seconds,
-            row_reports=self.kernel.places,
-            carried_over=tuple(self.kernel.kept_columns.kept),
-        )
+
+def outcome_of(
+    kernel: Kernel,
+    promises: tuple[str, ...],
+    mark: Mark,
+    tally: Tally,
+    seconds: float,
+    notes: Iterable[str],
+    **rest: Any,
+) -> Release:
+    """Return the outcome of a run, in which ``places`` places of users were reported once and repeated."""
+    return Release(
+        tally.rows,
+        tally.dropped,
+        tally.moved,
+        tuple(kernel.schema.names),
+        tuple(notes),
+        farthest_m=tally.farthest_m,
+        without_position=tally.without_position,
+        resumed=tally.resumed,
+        promises=promises,
+        mark=mark.mechanisms,
+        seconds=seconds,
+        row_reports=kernel.places,
+        carried_over=tuple(kernel.kept_columns.kept),
+        **rest,
+    )
 
 
 def make_draw(
@@ -278,7 +283,8 @@ class PreparedFrame(CompactRepr):
         except pa.ArrowException as error:
             problem = unreadable(plan.stream, error)
             raise (name_charges(problem, places=draw.memoizes) if draw.paid else problem) from None
-        return ReleasedFrame(frame, plan.outcome(tally, places, cost, time.monotonic() - begun, kernel.notes))
+        facts = (plan.promises, plan.mark, tally, time.monotonic() - begun, kernel.notes)
+        return ReleasedFrame(frame, outcome_of(kernel, *facts, places=places, cost=cost))
 
 
 @checked

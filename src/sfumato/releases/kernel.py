@@ -58,8 +58,6 @@ class PrivateBatch(CompactRepr):
 
     Attributes:
         batch: The private rows, an Arrow record batch of the kernel's schema.
-        dropped: Rows that were left out.
-        moved: Rows that were moved first.
         farthest_m: Largest distance by which a row was moved, metres.
         rows: Positions of the true rows that have a report, array (k,), rising; None if unknown.
         without_position: Dropped rows that have no position.

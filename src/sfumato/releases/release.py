@@ -20,7 +20,7 @@ from ..ledgers import Blur
 from ..rounding import counted
 from ..tables import BATCH_ROWS, ArrowBatch, ArrowStream, LazyTable, check_streamed, is_pipe
 from .draws import Tally, check_affordable, stop_run
-from .engine import Progress, ReleasePlan, draw_table, make_draw, plan_release, prepare_frame
+from .engine import Progress, ReleasePlan, draw_table, make_draw, outcome_of, plan_release, prepare_frame
 from .frame_kinds import kind_of
 from .options import ALLOWED, WITHIN, Mechanisms, Outside, check_options
 from .promises import People as PersonCounts
@@ -312,7 +312,8 @@ class PreparedRelease(CompactRepr):
             if self._metered and self._plan.draw.memoizes:
                 adds = "places in the ledger repeat their reports, and all other reports add up"
             notes.append(f"this source had been released {counted(releases, 'time')} before: {adds}")
-        return self._plan.outcome(tally, places, cost, clock.monotonic() - begun, notes, earlier=releases)
+        facts = (self.promises, self._plan.mark, tally, clock.monotonic() - begun, notes)
+        return outcome_of(kernel, *facts, places=places, cost=cost, earlier=releases)
 
     def _open(self) -> WorkFolder:
         """Return the work folder, if the source was not released elsewhere since it was prepared."""

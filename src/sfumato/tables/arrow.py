@@ -108,7 +108,10 @@ class FrameTable(OpenTable):
     def __init__(self, frame: ArrowStream | ArrowBatch) -> None:
         try:
             if type(frame).__module__.partition(".")[0] == "geopandas":
-                table = _of_points(frame)
+                points: Any = frame
+                table = pa.table(points.to_arrow(index=False))
+                active = points.active_geometry_name  # before other geometries
+                table = table.select(sorted(table.column_names, key=lambda name: name != active))
             elif isinstance(frame, ArrowStream):
                 table = pa.RecordBatchReader.from_stream(frame).read_all()
             else:
@@ -131,12 +134,6 @@ class FrameTable(OpenTable):
     def batch(self) -> Any:
         """Return the rows as one record batch."""
         return self._table.combine_chunks().to_batches()[0]
-
-
-def _of_points(frame: Any) -> Any:
-    """Return an Arrow table of a data frame of geopandas, the active points before other geometries."""
-    table = pa.table(frame.to_arrow(index=False))
-    return table.select(sorted(table.column_names, key=lambda name: name != frame.active_geometry_name))
 
 
 def parquet_schema(file: Any) -> Any:

@@ -133,17 +133,12 @@ def parsed(
     ``names`` are for a text without a line of names, and types other than ``types`` are inferred. With ``missing``
     an empty text is missing; with ``blank_lines`` a blank line is a row of an empty value.
     """
-    return arrow_csv.read_csv(
-        stream,
-        # With threads one of Arrow's may still let go of the stream while Python ends, which aborts the process.
-        read_options=arrow_csv.ReadOptions(column_names=names, encoding=encoding, use_threads=False),
-        parse_options=arrow_csv.ParseOptions(
-            delimiter=delimiter, quote_char='"' if quotes else False, ignore_empty_lines=not blank_lines
-        ),
-        convert_options=arrow_csv.ConvertOptions(
-            include_columns=columns, column_types=types, strings_can_be_null=missing
-        ),
-    )
+    # With threads one of Arrow's may still let go of the stream while Python ends, which aborts the process.
+    read = arrow_csv.ReadOptions(column_names=names, encoding=encoding, use_threads=False)
+    quote = '"' if quotes else False
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, quote_char=quote, ignore_empty_lines=not blank_lines)
+    convert = arrow_csv.ConvertOptions(include_columns=columns, column_types=types, strings_can_be_null=missing)
+    return arrow_csv.read_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:

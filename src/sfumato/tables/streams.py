@@ -105,19 +105,16 @@ def text_stream(source: Source) -> TableStream:
         table.check_quotes()
         with source.open() if plain else pa.PythonFile(table.layout.open(source), mode="r") as stream:
             try:
+                encoding = "utf8" if source.is_utf8 else "latin-1"
+                names = table.fields if table.headless else None
+                delimiter, blank = table.layout.delimiter, table.blank_lines
                 reader = arrow_csv.open_csv(
                     stream,
-                    read_options=arrow_csv.ReadOptions(
-                        column_names=table.fields if table.headless else None,
-                        block_size=_TEXT_BLOCK,
-                        encoding="utf8" if source.is_utf8 else "latin-1",
+                    arrow_csv.ReadOptions(column_names=names, block_size=_TEXT_BLOCK, encoding=encoding),
+                    arrow_csv.ParseOptions(
+                        delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=not blank
                     ),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=table.layout.delimiter,
-                        newlines_in_values=True,
-                        ignore_empty_lines=not table.blank_lines,
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
+                    arrow_csv.ConvertOptions(
                         include_columns=raw,
                         column_types=dict.fromkeys(raw, pa.string()),
                         strings_can_be_null=False,

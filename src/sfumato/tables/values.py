@@ -180,7 +180,9 @@ def text(label: Hashable) -> str:
 def numeric(space: Space) -> bool:
     """Return whether all labels are integers, or all are floats, and so stay numbers in tables."""
     kinds = {type(label) for label in space.labels}
-    return kinds in ({int}, {float}) and (kinds == {float} or all(_fits(label) for label in space.labels))
+    return kinds == {float} or (
+        kinds == {int} and all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in space.labels)
+    )
 
 
 def label_column(space: Space) -> Any:
@@ -239,10 +241,6 @@ def _positions(space: Space) -> dict[str, int]:
                 "give them labels whose texts differ.",
             )
     return positions
-
-
-def _fits(label: Hashable) -> bool:
-    return isinstance(label, int) and -(2**63) <= label < 2**63
 
 
 def holds_names(kind: Any) -> bool:

@@ -61,15 +61,9 @@ class DesignFolder(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignNews(CompactRepr):
-    """The result of one design, and the progress of the run.
+    """The result of one design for a person, and the progress of the run, which has tried ``done`` of ``total``.
 
-    Attributes:
-        name: The person.
-        row: The row of the index; None where there is no design.
-        reason: The reason if there is none.
-        done: The number of designs that this run has tried.
-        total: The number that it has to try.
-        seconds: Time since its start.
+    Without a design ``row`` is None, and ``reason`` says why.
     """
 
     name: str

@@ -88,19 +88,11 @@ class DesignJob(CompactRepr):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DesignRow(CompactRepr):
-    """A design in the index.
+    """A design in the index, for the person ``name``; ``request`` is the fingerprint of all that it depends on.
 
-    Attributes:
-        name: The person.
-        file: The name of its file in the folder.
-        request: The fingerprint of the request.
-        kind: ``program`` or ``noise``.
-        loss: An upper bound on the expected loss, or on the worst-case loss where that was the objective.
-        unit: The unit of the loss.
-        slack_m: The slack that a guarantee per metre adds to every distance, metres.
-        finished: Whether the wanted gap was reached.
-        seconds: The time it took.
-        sha256: Of the file.
+    ``kind`` is ``program`` or ``noise``. The loss is an upper bound on the expected one, or on the worst-case loss
+    where that was the objective. A guarantee per metre adds ``slack_m`` metres to every distance. ``finished`` is
+    whether the wanted gap was reached.
     """
 
     name: str

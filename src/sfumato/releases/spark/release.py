@@ -16,6 +16,8 @@ from ...core.immutable import CompactRepr
 from ...errors import DataError, FileError, InputError, argument
 from ...rounding import at_most, counted
 from ...tables import counts_of_names, no_column
+from ..draws import Tally
+from ..engine import outcome_of
 from ..kernel import Kernel
 from ..options import ALLOWED, WITHIN, Outside, ReleaseOptions, check_options, columns_of
 from ..promises import People, PersonLimits, bounds_of_report, people_without_users, report_bounds, sentences
@@ -319,19 +321,8 @@ class SparkPrepared(CompactRepr):
         notes = [*self._kernel.notes]
         if left:
             notes.append(f"the files of {counted(left, 'interrupted release')} were removed unread")
-        done = Release(
-            self.people.rows - dropped,
-            dropped,
-            moved,
-            tuple(self._kernel.schema.names),
-            tuple(notes),
-            farthest_m=farthest_m,
-            promises=self.promises,
-            mark=self.mark.mechanisms,
-            seconds=clock.monotonic() - begun,
-            row_reports=self._kernel.places,
-            carried_over=tuple(self._kernel.kept_columns.kept),
-        )
+        tally = Tally(rows=self.people.rows - dropped, dropped=dropped, moved=moved, farthest_m=farthest_m)
+        done = outcome_of(self._kernel, self.promises, self.mark, tally, clock.monotonic() - begun, notes)
         say(f"{done}. That is {at_most(done.rows / max(done.seconds, 1e-9), 3)} rows a second.")
         return done
 
