@@ -408,12 +408,9 @@ def kind_of(frame: ArrowStream | ArrowBatch | LazyTable) -> FrameKind:
         DataError: If the table is lazy and of an unknown library.
     """
     roots = {each.__module__.partition(".")[0] for each in type(frame).__mro__}
-    if "geopandas" in roots:
-        return GeoFrame(frame)
-    if "pandas" in roots:
-        return PandasFrame(frame)
-    if "polars" in roots:
-        return PolarsKind(frame)
+    for root, kind in (("geopandas", GeoFrame), ("pandas", PandasFrame), ("polars", PolarsKind)):
+        if root in roots:
+            return kind(frame)
     if roots & {"duckdb", "_duckdb"}:
         return DuckRelation(frame)
     if isinstance(frame, ArrowBatch) and not isinstance(frame, ArrowStream):

@@ -1,7 +1,6 @@
 """Designs for many people: a folder of mechanism files with an index, filled by any executor."""
 
-from .folder import DesignFolder, DesignNews, read_designs
-from .job import DesignRow
+from .job import DesignFolder, DesignNews, DesignRow, read_designs
 from .run import design_each_user, design_many
 
 __all__ = ["DesignFolder", "DesignNews", "DesignRow", "design_each_user", "design_many", "read_designs"]

@@ -16,8 +16,7 @@ from ...errors import DataError, InputError, argument
 from ...geo import DISTANCES, KINDS, Region, Visits
 from ...optimal import place_problem
 from ...rounding import counted
-from .folder import DesignFolder, OnNews, filled
-from .job import DesignJob, DesignWorkers, Stop, check_names, fingerprint_of
+from .job import DesignFolder, DesignJob, DesignWorkers, OnNews, Stop, check_names, filled, fingerprint_of
 
 
 @checked
