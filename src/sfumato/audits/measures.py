@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from ..privacy import VOCABULARY
 from ..proofs import VertexPrivacy, epsilon_between_points, prove_coordinate_privacy, steepest
 from ..rounding import about, about_percent, amount, amount_at_least, at_most, percent_at_most
 from .findings import Entry
+from .request import Request
 
 COORDINATE_PRIVACY: Final = "coordinate-privacy"
 
@@ -50,22 +50,6 @@ _SOURCES: Final = {  # title and source
 }
 _HIT: Final = "{} report multiplies the probability of a hit by at most {}."
 
-# Names that the literature uses for what has another name here.
-_OTHER_NAMES: Final = {
-    other: key
-    for others, key in (
-        ("dp ldp pure-dp local-differential-privacy approximate-dp", "differential-privacy"),
-        ("geo-indistinguishability geoind d-privacy metric-dp metric-differential-privacy mdp", "metric-privacy"),
-        ("rdp renyi rényi-privacy", "renyi-privacy"),
-        ("zcdp cdp zero-concentrated", "concentrated-privacy"),
-        ("gdp mu-gdp", "gaussian"),
-        ("f-dp fdp", "trade-off"),
-        ("mi information-leakage", "mutual-information"),
-        ("min-entropy leakage", "min-entropy-leakage"),
-        ("adversarial-error expected-error", "distortion"),
-    )
-    for other in others.split()
-}
 _CELLS: Final = (
     f"The secrets are cells. What is said of any two secrets holds for any two people in them. {BORDER} An "
     "attacker's error counts from the centre of your cell, not from where you are."
@@ -82,12 +66,7 @@ def check_measure(name: str, prior: Prior | None, metric: Metric | None) -> None
     """Refuse a name that is not that of a measure or its parameter, or a measure whose inputs are missing."""
     key = _PARAMETERS.get(name, name)
     if key not in NEEDS:
-        known = (*VOCABULARY, *(each for each in NEEDS if each not in VOCABULARY))
-        near = [_OTHER_NAMES[name.lower()]] if name.lower() in _OTHER_NAMES else get_close_matches(name, known, 3)
-        raise InputError(
-            f"no notion or measure is called {name!r}.",
-            f"{'did you mean' if near else 'the names are'} {', '.join(near or known)}{'?' if near else '.'}",
-        )
+        raise Request(name).unknown(NEEDS)
     inputs = {"prior": prior, "metric": metric}
     missing = [each for each in NEEDS[key] if inputs[each] is None]
     if missing:

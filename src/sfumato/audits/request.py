@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import product
 from typing import Final, final
 
@@ -21,6 +22,22 @@ from ..rounding import exactly
 _FORM: Final = re.compile(r"^\s*(?P<name>[A-Za-z][\w -]*?)\s*(?:\((?P<given>[^()]*)\))?\s*$")
 _HINT: Final = 'write it as "gaussian", "renyi-privacy(order=8)" or "divergence-privacy(of=total-variation)".'
 
+# Names that the literature uses for what has another name here.
+_OTHER_NAMES: Final = {
+    other: key
+    for others, key in (
+        ("dp ldp pure-dp local-differential-privacy approximate-dp", "differential-privacy"),
+        ("geo-indistinguishability geoind d-privacy metric-dp metric-differential-privacy mdp", "metric-privacy"),
+        ("rdp renyi rényi-privacy", "renyi-privacy"),
+        ("zcdp cdp zero-concentrated", "concentrated-privacy"),
+        ("gdp mu-gdp", "gaussian"),
+        ("f-dp fdp", "trade-off"),
+        ("mi information-leakage", "mutual-information"),
+        ("min-entropy leakage", "min-entropy-leakage"),
+        ("adversarial-error expected-error", "distortion"),
+    )
+    for other in others.split()
+}
 OF, PRIOR, EVERY, NUMBERS = "of", "prior", "every", ("delta", "epsilon", "order")
 
 PLAIN: Final = {"epsilon": "differential-privacy", "delta": "differential-privacy"}
@@ -105,6 +122,16 @@ class Request(CompactRepr):
                 f"give {' and '.join(map(argument, missing))}.",
             )
         return kind.of(context)
+
+    def unknown(self, measures: Iterable[str] = ()) -> InputError:
+        """Return the error for a name of no notion and none of the measures, with names that may be meant."""
+        known = tuple(dict.fromkeys((*VOCABULARY, *measures)))
+        other = _OTHER_NAMES.get(self.name.lower())
+        near = [other] if other in known else get_close_matches(self.name, known, 3)
+        return InputError(
+            f"no notion{' or measure' if measures else ''} is called {self.name!r}.",
+            f"{'did you mean' if near else 'the names are'} {', '.join(near or known)}{'?' if near else '.'}",
+        )
 
     def __str__(self) -> str:
         return named_with(self.name, self.given)

@@ -107,11 +107,14 @@ def _claim(guarantee: Requirement, inputs: AuditInputs) -> Claim:
 
 
 def _notion(request: Request, inputs: AuditInputs) -> Notion:
-    from ...privacy import VOCABULARY
-
     notion = request.notion(inputs)
+    if notion is None and request.name == "distortion":
+        raise InputError(
+            "distortion privacy needs a distance and a prior, which conversions do not take.",
+            "'sfumato audit' measures the attacker's error with --prior and --metric.",
+        )
     if notion is None:
-        raise InputError(f"no notion is called {request.name!r}.", f"the notions are {', '.join(VOCABULARY)}.")
+        raise request.unknown()
     return notion
 
 

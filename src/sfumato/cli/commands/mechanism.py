@@ -36,7 +36,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "planar-geometric": _CELLS,
     "planar-noise": ("region",),
 }
-"""The formulas, and the options of each besides epsilon."""
+"""The formulas, and the options that each takes in addition to epsilon."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ..audit_knowledge import family_from, mechanism_from
 from ..mechanism_files import prove_tuples
 from ..messages import option, say
 from ..outputs import check_ending, check_outputs
@@ -15,7 +16,6 @@ from ..outputs import check_ending, check_outputs
 if TYPE_CHECKING:
     from ...files import MechanismFile
     from ...mechanisms.tupling import DummyPlan, FamilyAccountant, Tupling
-    from ...privacy import Family
 
 _SHOWN_DELTA: Final = 1e-3
 _MOST: Final = 1000
@@ -107,8 +107,6 @@ def command(
 
 def _single(file: Path) -> MechanismFile:
     """Return a mechanism of single reports that has a matrix."""
-    from ..audit_knowledge import mechanism_from
-
     held = mechanism_from(file)
     with option(str(file)):
         _ = held.alone().report_channel
@@ -121,14 +119,8 @@ def _accountant(tupling: Tupling, path: Path | None) -> FamilyAccountant:
 
     if path is None:
         return FamilyAccountant.of_points(tupling)
-    family = _family(tupling, path)
+    family = family_from(tupling.secrets, path)
     return FamilyAccountant(tupling, family.distributions, family.pairs)
-
-
-def _family(tupling: Tupling, path: Path) -> Family:
-    from ..audit_knowledge import family_from
-
-    return family_from(tupling.secrets, path)
 
 
 def _among(held: MechanismFile, family: Path | None, source: str, dummies: int) -> Tupling:
@@ -138,7 +130,7 @@ def _among(held: MechanismFile, family: Path | None, source: str, dummies: int) 
     tupling = Tupling(inner, dummies, uniform_dummies(inner))
     if source == "uniform":
         return tupling
-    rows = None if family is None else _family(tupling, family).distributions
+    rows = None if family is None else family_from(tupling.secrets, family).distributions
     tupling = Tupling(inner, dummies, mixture_dummies(inner, rows))
     if source == "mixture" or not dummies:
         return tupling
@@ -222,12 +214,12 @@ def print_family(tupling: Tupling, path: Path, delta: float) -> None:
 
     with Screen(stderr=True).status("Comparing every two distributions"):
         found = _accountant(tupling, path).epsilon(delta)
-    names = " and ".join(_family(tupling, path).names[place] for place in found.pair)
+    names = " and ".join(family_from(tupling.secrets, path).names[place] for place in found.pair)
     numbers = f"epsilon {at_most(found.bounds.upper)} with delta {exactly(delta)}"
     least = f"the least is at least {at_least(found.bounds.lower)}, for {names}"
     say(f"Proved: {numbers} {_between(tupling, path)} ({least}).")
 
 
 def _between(tupling: Tupling, path: Path) -> str:
-    count = len(_family(tupling, path).names)
+    count = len(family_from(tupling.secrets, path).names)
     return f"between every two of the {count} distributions of {path.name}, from a tuple"
