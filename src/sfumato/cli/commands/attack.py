@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from ..messages import option as named
 from ..options import People, SfmFile, SkipDamaged, User
@@ -21,42 +21,37 @@ def command(
     file: SfmFile,
     visits: Annotated[
         Path | None,
-        typer.Option(
-            help="Take the true prior from these visits, not from the file; 'city' names the built-in city's."
-        ),
+        Option(help="Take the true prior from these visits, not from the file; 'city' names the built-in city's."),
     ] = None,
     user: User = None,
     people: People = None,
     skip_damaged: SkipDamaged = False,
     distance: Annotated[
-        str, typer.Option(help="The distance of errors: euclidean, great-circle, hamming and others.")
+        str, Option(help="The distance of errors: euclidean, great-circle, hamming and others.")
     ] = "euclidean",
     informed: Annotated[
         float,
-        typer.Option(
-            help="How often the informed attacker learns whether the secret is one of the two most probable."
-        ),
+        Option(help="How often the informed attacker learns whether the secret is one of the two most probable."),
     ] = 0.5,
     misinformed: Annotated[
         float,
-        typer.Option(
+        Option(
             help="How much of their belief the misinformed (overconfident) attacker wrongly moves to the two "
             "most probable secrets."
         ),
     ] = 0.5,
     sharper: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Also attack as if this share of all visits moved to the two most probable secrets: with and "
             "without the attacker knowing it."
         ),
     ] = None,
     within: Annotated[
-        str | None,
-        typer.Option(help="Also print how often the best guess is this near to the true point: '500 m'."),
+        str | None, Option(help="Also print how often the best guess is this near to the true point: '500 m'.")
     ] = None,
     learned: Annotated[
-        bool, typer.Option("--learned", help="Also try attackers who learn from simulated reports (extra learn).")
+        bool, Option("--learned", help="Also try attackers who learn from simulated reports (extra learn).")
     ] = False,
 ) -> None:
     """Attack a mechanism, and measure its leakage."""

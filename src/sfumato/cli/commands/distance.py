@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..audit_knowledge import MetricOptions, family_from, relation_from, secrets_in
 from ..messages import say
@@ -26,15 +26,11 @@ if TYPE_CHECKING:
 class DistanceOptions(MetricOptions):
     """The options of ``sfumato distance``."""
 
-    family: Annotated[Path, typer.Argument(help="A table of distribution, secret, probability.")]
-    relation: Annotated[Path | None, typer.Option(help="Pairs that mass may move between: secret, other.")] = None
-    delta: Annotated[list[float] | None, typer.Option(help="Of the epsilon. Repeatable. [default: 0, 1e-6]")] = (
-        None
-    )
-    order: Annotated[
-        list[float] | None, typer.Option(help="Of the Rényi divergence. Repeatable. [default: 2]")
-    ] = None
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write all results (.json).")] = None
+    family: Annotated[Path, Argument(help="A table of distribution, secret, probability.")]
+    relation: Annotated[Path | None, Option(help="Pairs that mass may move between: secret, other.")] = None
+    delta: Annotated[list[float] | None, Option(help="Of the epsilon. Repeatable. [default: 0, 1e-6]")] = None
+    order: Annotated[list[float] | None, Option(help="Of the Rényi divergence. Repeatable. [default: 2]")] = None
+    output: Annotated[Path | None, Option("--output", "-o", help="Write all results (.json).")] = None
 
 
 @options_of(DistanceOptions)

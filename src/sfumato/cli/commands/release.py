@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from ..mechanism_files import charged_blur, mechanisms_in
 from ..messages import say
@@ -24,29 +25,26 @@ if TYPE_CHECKING:
 def command(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="A mechanism file (.sfm); a folder with one for each --column, or for each value of --by."
-        ),
+        Argument(help="A mechanism file (.sfm); a folder with one for each --column, or for each value of --by."),
     ],
     source: Annotated[
-        Path,
-        typer.Argument(help="The true places or labels (CSV, Parquet, Arrow, GPX, ...), or a folder of tables."),
+        Path, Argument(help="The true places or labels (CSV, Parquet, Arrow, GPX, ...), or a folder of tables.")
     ],
-    target: Annotated[Path, typer.Argument(help="The table to write: .csv, .parquet or .arrow.")],
-    outside: Annotated[str, typer.Option(help="Rows outside: error, nearest (move them in) or drop.")] = "error",
-    move_within: Annotated[str, typer.Option(help="How far rows are moved at most: '2 km'.")] = "1 km",
-    allow: Annotated[float, typer.Option(help="The share of rows that may be moved or dropped.")] = 0.01,
+    target: Annotated[Path, Argument(help="The table to write: .csv, .parquet or .arrow.")],
+    outside: Annotated[str, Option(help="Rows outside: error, nearest (move them in) or drop.")] = "error",
+    move_within: Annotated[str, Option(help="How far rows are moved at most: '2 km'.")] = "1 km",
+    allow: Annotated[float, Option(help="The share of rows that may be moved or dropped.")] = 0.01,
     max_reports_per_person: Annotated[
-        int | None, typer.Option(help="Refuse the release if a person has more reports.")
+        int | None, Option(help="Refuse the release if a person has more reports.")
     ] = None,
     max_epsilon_per_person: Annotated[
-        str | None, typer.Option(help="Refuse the release if a person's sum is above this: '50/km'.")
+        str | None, Option(help="Refuse the release if a person's sum is above this: '50/km'.")
     ] = None,
     keep: Annotated[
-        list[str] | None, typer.Option(help="Copy this column unchanged and unprotected. Repeatable.")
+        list[str] | None, Option(help="Copy this column unchanged and unprotected. Repeatable.")
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="The column of labels or numbers, if no places. Repeatable.")
+        list[str] | None, Option(help="The column of labels or numbers, if no places. Repeatable.")
     ] = None,
     lat: Latitude = None,
     lon: Longitude = None,
@@ -54,38 +52,36 @@ def command(
     people: People = None,
     skip_damaged: SkipDamaged = False,
     place_column: Annotated[
-        str | None, typer.Option(help="The column that names a user's places: one report for each place.")
+        str | None, Option(help="The column that names a user's places: one report for each place.")
     ] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option(help="Another place of each row, with its own report: end_lat,end_lng. Repeatable."),
+        Option(help="Another place of each row, with its own report: end_lat,end_lng. Repeatable."),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(help="The column that names each row's mechanism file in the folder.")
+        str | None, Option(help="The column that names each row's mechanism file in the folder.")
     ] = None,
     ledger: Annotated[
-        str | None,
-        typer.Option(help="Charge users in this ledger (a path, or postgresql://...); see 'sfumato ledger'."),
+        str | None, Option(help="Charge users in this ledger (a path, or postgresql://...); see 'sfumato ledger'.")
     ] = None,
     key_file: KeyFile = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted release. No row is drawn twice.")
+        bool, Option("--resume", help="Go on with an interrupted release. No row is drawn twice.")
     ] = False,
     trust_distances: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--trust-distances", help="Believe distances that nothing in the file confirms, such as travel times."
         ),
     ] = False,
     require_signature: Annotated[
-        Path | None, typer.Option(help="Refuse mechanism files without a signature of this public key.")
+        Path | None, Option(help="Refuse mechanism files without a signature of this public key.")
     ] = None,
     receipt: Annotated[
-        list[Path] | None,
-        typer.Option(help="Write the record of the release (.json, or .html to sign). Repeatable."),
+        list[Path] | None, Option(help="Write the record of the release (.json, or .html to sign). Repeatable.")
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Release this source once more; the epsilons of all releases add up.")
+        bool, Option("--again", help="Release this source once more; the epsilons of all releases add up.")
     ] = False,
 ) -> None:
     """Draw a private report for every row of a table.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
+from typer import Argument, Option
 
 from ..audit_knowledge import family_from, mechanism_from
 from ..mechanism_files import prove_tuples
@@ -25,29 +25,24 @@ _SOURCES: Final = ("mixture", "uniform", "optimised")
 def command(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            help="Mechanism files (.sfm) or matrices (.npy, .csv, .parquet); of several, the best is taken."
-        ),
+        Argument(help="Mechanism files (.sfm) or matrices (.npy, .csv, .parquet); of several, the best is taken."),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write the mechanism file (.sfm).")],
-    dummies: Annotated[int | None, typer.Option(help="The number of dummies for each report, such as 10.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Find the fewest dummies for this epsilon.")] = None,
-    delta: Annotated[float | None, typer.Option(help="With --epsilon: the delta to guarantee.")] = None,
+    output: Annotated[Path, Option("--output", "-o", help="Write the mechanism file (.sfm).")],
+    dummies: Annotated[int | None, Option(help="The number of dummies for each report, such as 10.")] = None,
+    epsilon: Annotated[float | None, Option(help="Find the fewest dummies for this epsilon.")] = None,
+    delta: Annotated[float | None, Option(help="With --epsilon: the delta to guarantee.")] = None,
     family: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Hide the secret's distribution, not the secret: a table of distribution, secret, probability."
         ),
     ] = None,
     source: Annotated[
         str,
-        typer.Option(
-            "--dummies-from", help="mixture (like true reports), uniform, or optimised (fewer are enough)."
-        ),
+        Option("--dummies-from", help="mixture (like true reports), uniform, or optimised (fewer are enough)."),
     ] = "mixture",
     most: Annotated[
-        int | None,
-        typer.Option("--max-dummies", help=f"With --epsilon: try at most this many. [default: {_MOST}]"),
+        int | None, Option("--max-dummies", help=f"With --epsilon: try at most this many. [default: {_MOST}]")
     ] = None,
 ) -> None:
     """Hide each report among dummies.
