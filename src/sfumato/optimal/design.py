@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Final, Unpack
 
@@ -198,32 +198,17 @@ def design(
 
     if method == TABLE or isinstance(field, str) or (method == BEST and time_limit < _LEAST_S):
         return program(progress)
-    room = 1.0 if medians is None else 1 - GAIN
-    return _noise_or_program(program, field, progress, begun, time_limit, None if method == NOISE else room)
-
-
-def _noise_or_program(
-    program: Callable[[OnProgress, Stop], Design],
-    field: Rivalry,
-    progress: OnProgress | None,
-    begun: float,
-    time_limit: float,
-    room: float | None,
-) -> Design:
-    """Return the program or the noise, whichever loses less.
-
-    The program stops once ``room`` times its bound exceeds the noise's loss; None leaves it out.
-    """
+    candidate = field
 
     def rival(fineness: float) -> Rival:
-        return noise_rival(field, fineness, seconds=min(_LONGEST_S, _SHARE * time_limit))
+        return noise_rival(candidate, fineness, seconds=min(_LONGEST_S, _SHARE * time_limit))
 
     def chosen(made: Design | None, noise: Rival) -> Design:
-        return choose(made, noise, field.promise, field.loss.unit, time.monotonic() - begun)
+        return choose(made, noise, candidate.promise, candidate.loss.unit, time.monotonic() - begun)
 
-    if room is None:
+    if method == NOISE:
         return chosen(None, rival(FINE))
-    rough, bound = rival(ROUGH), -math.inf
+    room, rough, bound = 1.0 if medians is None else 1 - GAIN, rival(ROUGH), -math.inf
 
     def watch(step: Progress) -> None:
         nonlocal bound
@@ -269,7 +254,7 @@ def choose(made: Design | None, rival: Rival, promise: CoordinatePrivacy, unit: 
     if made is not None and kind == TABLE:
         return replace(made, choice=choice, seconds=seconds)
     done = made is None or made.finished or choice.decided
-    return Design.of_noise(rival.noise, rival.certificate, promise, choice, seconds, finished=done)
+    return Design(rival.noise, rival.certificate, (promise,), seconds, done, choice, None)
 
 
 @checked

@@ -16,17 +16,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from ..core import (
-    AnyLoss,
-    Bracket,
-    CoordinatePrivacy,
-    MetricPrivacy,
-    Prior,
-    Space,
-    as_guarantees,
-    as_loss,
-    units,
-)
+from ..core import AnyLoss, Bracket, CoordinatePrivacy, MetricPrivacy, Prior, Space, as_guarantees, as_loss, units
 from ..core.arguments import checked
 from ..core.bracket import bisect
 from ..core.naming import EXPECTED
@@ -148,7 +138,7 @@ class Steps:
 class Tried(NamedTuple):
     """Outcome of one trial."""
 
-    measured: Bracket  # what the goal limits
+    measured: Bracket  # the quantity that the goal limits
     near: float  # about the same, for the choice of the next epsilon
 
 
@@ -161,7 +151,7 @@ class EpsilonSearch:
     """Trials of one kind of mechanism, each for one epsilon."""
 
     kind: str  # `program` or `noise`
-    attempt: Attempt  # from an epsilon and seconds to what was found; None where the time was over before
+    attempt: Attempt  # from an epsilon and seconds to a measure; None without time
     goal: DesignGoal
     limit: float  # the upper limit of the measure
     extremes: tuple[float, float]  # about the measure of blind and of fully revealing reports
@@ -208,18 +198,17 @@ class EpsilonSearch:
 class NoiseTrials:
     """Planar noise for each epsilon, with its best remap."""
 
-    asked: Rivalry  # what noise and program can both keep, for any epsilon
+    both: Rivalry  # the guarantee that noise and program can both give, for any epsilon
     promise: Callable[[float], CoordinatePrivacy]  # from an epsilon to the promise
     limit: float  # of the loss
-    rivals: dict[float, Rival] = field(default_factory=dict)  # what was found for each epsilon
+    rivals: dict[float, Rival] = field(default_factory=dict)  # the result for each epsilon
 
     def __call__(self, epsilon: float, seconds: float) -> Tried:
         """Return the loss of the noise between bounds; near the limit from a finer table."""
         rival = self.look(epsilon, ROUGH, seconds)
         near = rival.loss.value
         if rival.noise.remap is not None and rival.loss.lower <= self.limit < rival.loss.upper:
-            finer = self.look(epsilon, FINE, seconds)
-            rival = finer if finer.loss.upper < rival.loss.upper else rival
+            rival = self._finer(rival, epsilon, seconds)
             near = rival.loss.upper
         self.rivals[epsilon] = rival
         return Tried(rival.loss, near)
@@ -241,16 +230,19 @@ class NoiseTrials:
         spent, left = seconds
         rival = self.rivals.get(epsilon) or self.look(epsilon, ROUGH, left)
         if rival.noise.remap is not None and (made is None or made.certificate.loss > rival.loss.lower):
-            finer = self.look(epsilon, FINE, left)
-            rival = finer if finer.loss.upper < rival.loss.upper else rival
-        return choose(made, rival, self.promise(epsilon), self.asked.loss.unit, spent)
+            rival = self._finer(rival, epsilon, left)
+        return choose(made, rival, self.promise(epsilon), self.both.loss.unit, spent)
 
     def look(self, epsilon: float, fineness: float, seconds: float) -> Rival:
         """Return the noise of an epsilon."""
         return noise_rival(self._at(epsilon), fineness, max(_LEAST_LOOK_S, min(_LONGEST_S, _LOOK_SHARE * seconds)))
 
+    def _finer(self, rough: Rival, epsilon: float, seconds: float) -> Rival:
+        finer = self.look(epsilon, FINE, seconds)
+        return finer if finer.loss.upper < rough.loss.upper else rough
+
     def _at(self, epsilon: float) -> Rivalry:
-        return replace(self.asked, promise=self.promise(epsilon))
+        return replace(self.both, promise=self.promise(epsilon))
 
 
 @dataclass(slots=True)
@@ -260,30 +252,20 @@ class ProgramTrials:
     prior: Prior
     promise: Promise  # from an epsilon to the promise
     goal: DesignGoal
-    # the visits of the loss, where reports are moved to the best places for what they reveal
+    # the visits of the loss, where reports are moved to medians
     medians: Visits | None
     options: dict[str, Any]  # more of the design
     stop: Stop  # whether to stop
-    designs: dict[float, Design] = field(default_factory=dict)  # what was found for each epsilon
+    designs: dict[float, Design] = field(default_factory=dict)  # the result for each epsilon
 
-    def __call__(self, epsilon: float, seconds: float) -> Tried | None:
-        """Return the measure of the design for an epsilon; None where there was no time for one."""
+    def __call__(self, epsilon: float, seconds: float, most: float = math.inf) -> Tried | None:
+        """Return the measure of the design for an epsilon; None without time or with a loss above ``most``."""
         try:
-            made = self._design(epsilon, seconds, math.inf)
+            made = self._design(epsilon, seconds, most)
         except SolverError:
-            if self.stop():
+            if most < math.inf or self.stop():
                 return None
             raise
-        return self._kept(epsilon, made)
-
-    def against(self, epsilon: float, seconds: float, most: float) -> Tried | None:
-        """Return the loss of the first design; None once it is proved to lose more than ``most``."""
-        try:
-            return self._kept(epsilon, self._design(epsilon, seconds, most))
-        except SolverError:
-            return None
-
-    def _kept(self, epsilon: float, made: Design) -> Tried:
         self.designs[epsilon] = made
         measured = self.goal.measured(made)
         return Tried(measured, measured.upper)
@@ -415,111 +397,81 @@ def find_epsilon(
     if isinstance(goal, LossGoal):
         field = rivalry(prior, costs, as_guarantees(promise(1.0)), EXPECTED, observables)
     check_method(method, field)
-    noise = field if isinstance(field, Rivalry) and method != TABLE else None
-    blind, clear = goal.ends(prior, costs, bounded=noise is None)
-    search = _GoalSearch(
-        prior,
-        goal,
-        goal.limit(costs),
-        (blind, clear),
-        rows,
-        tolerance,
-        first,
-        (started, started + time_limit),
-        stop or (lambda: False),
-        progress,
-    )
-    options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap}
-    programs = ProgramTrials(prior, promise, goal, medians, options, search.ended)
-    return search.found(None if method == NOISE else programs, noise, promise, costs.unit)
+    blind, clear = goal.ends(prior, costs, bounded=method == TABLE or isinstance(field, str))
+    limit, deadline = goal.limit(costs), started + time_limit
+    halt: Stop = stop or (lambda: False)
 
+    def ended() -> bool:
+        return halt() or time.monotonic() >= deadline
 
-@dataclass(slots=True)
-class _GoalSearch:
-    """One search: noise first where it can replace the program, then programs."""
+    def search(kind: str, attempt: Attempt, clear: float) -> EpsilonSearch:
+        target = log_odds(limit, blind, clear)
+        steps = Steps(target, first if first is not None else _first(prior, rows, target), tolerance)
+        return EpsilonSearch(kind, attempt, goal, limit, (blind, clear), steps, deadline, ended, progress)
 
-    prior: Prior
-    goal: DesignGoal
-    limit: float
-    extremes: tuple[float, float]
-    rows: MetricPrivacy
-    tolerance: float
-    first: float | None
-    time: tuple[float, float]  # of the start and of the deadline
-    stop: Stop
-    progress: OnTrial | None
-
-    def ended(self) -> bool:
-        return self.stop() or time.monotonic() >= self.time[1]
-
-    def found(
-        self, programs: ProgramTrials | None, field: Rivalry | None, promise: Promise, loss_unit: str
-    ) -> FoundEpsilon:
-        """Return the result; raise `SolverError` (no time left) or `InfeasibleError` if no epsilon is found."""
-        unit = self.rows.promise.unit if isinstance(self.rows, VertexPrivacy) else self.rows.metric.unit
-        looks: EpsilonSearch | None = None
-        tries: EpsilonSearch | None = None
-        noise = NoiseTrials(field, cast("OfPoints", promise), self.limit) if field is not None else None
-        if noise is not None:
-            looks = self._search(NOISE, noise, 0.0)
-            if self.first is None and not self.ended():
-                looks.steps.first = noise.guess(looks.steps.first)
-            looks.run()
-        reached = None if looks is None else looks.best
-        if programs is not None and (self.limit > self.extremes[1] or not self.goal.least):
-            tries = self._search(TABLE, programs, self.extremes[1])
+    looks: EpsilonSearch | None = None
+    tries: EpsilonSearch | None = None
+    noise: NoiseTrials | None = None
+    programs: ProgramTrials | None = None
+    if isinstance(field, Rivalry) and method != TABLE:
+        noise = NoiseTrials(field, cast("OfPoints", promise), limit)
+        looks = search(NOISE, noise, 0.0)
+        if first is None and not ended():
+            looks.steps.first = noise.guess(looks.steps.first)
+        looks.run()
+    reached = None if looks is None else looks.best
+    if method != NOISE:
+        options = {"loss": costs, "observables": observables, "solver": solver, "gap": gap}
+        programs = ProgramTrials(prior, promise, goal, medians, options, ended)
+        if limit > clear or not goal.least:
+            tries = search(TABLE, programs, clear)
             if reached is None:
                 tries.run()
-            elif tries.tried(reached, partial(programs.against, most=self.limit)):
+            elif tries.tried(reached, partial(programs, most=limit)):
                 tries.run(reached)
-        trials = [trial for each in (looks, tries) if each is not None for trial in each.trials]
-        least = None if tries is None else tries.best
-        epsilon = reached if least is None else least
-        if epsilon is None:
-            raise self._none(trials, loss_unit, unit)
-        made: Design | None = None if programs is None else programs.designs.get(epsilon)
-        if noise is not None:
-            seconds = time.monotonic() - self.time[0], self.time[1] - time.monotonic()
-            made = noise.better(epsilon, None if programs is None else programs.designs.get(epsilon), seconds)
-        made = cast("Design", made)
-        last = tries if made.has_program else looks
-        tried = any(trial.kind == NOISE and trial.epsilon == epsilon for trial in trials)
-        if made.choice is not None and made.choice.kept == NOISE and not tried:
-            trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
-        found = FoundEpsilon(
-            self.goal, made.without_answer(), epsilon, unit, loss_unit, made.kind, tuple(trials), False, 0.0
-        )
-        missed = found.missed
-        close = last is not None and missed is not None and last.steps.close(missed.epsilon, epsilon)
-        decided = made.has_program or made.finished
-        return replace(found, finished=close and decided, seconds=time.monotonic() - self.time[0])
+    trials = [trial for each in (looks, tries) if each is not None for trial in each.trials]
+    least = None if tries is None else tries.best
+    epsilon = reached if least is None else least
+    unit = rows.promise.unit if isinstance(rows, VertexPrivacy) else rows.metric.unit
+    if epsilon is None:
+        raise _not_found(trials, goal, costs.unit, unit, ended=ended())
+    made = None if programs is None else programs.designs.get(epsilon)
+    if noise is not None:
+        seconds = time.monotonic() - started, deadline - time.monotonic()
+        made = noise.better(epsilon, made, seconds)
+    made = cast("Design", made)
+    last = tries if made.has_program else looks
+    tried = any(trial.kind == NOISE and trial.epsilon == epsilon for trial in trials)
+    if made.choice is not None and made.choice.kept == NOISE and not tried:
+        trials.append(EpsilonTrial(epsilon, NOISE, made.choice.noise, holds=True, seconds=0.0))
+    result = FoundEpsilon(
+        goal, made.without_answer(), epsilon, unit, costs.unit, made.kind, tuple(trials), False, 0.0
+    )
+    missed = result.missed
+    close = last is not None and missed is not None and last.steps.close(missed.epsilon, epsilon)
+    decided = made.has_program or made.finished
+    return replace(result, finished=close and decided, seconds=time.monotonic() - started)
 
-    def _search(self, kind: str, attempt: Attempt, clear: float) -> EpsilonSearch:
-        blind = self.extremes[0]
-        target = log_odds(self.limit, blind, clear)
-        begin = self.first if self.first is not None else _first(self.prior, self.rows, target)
-        steps = Steps(target, begin, self.tolerance)
-        return EpsilonSearch(
-            kind, attempt, self.goal, self.limit, (blind, clear), steps, self.time[1], self.ended, self.progress
-        )
 
-    def _none(self, trials: list[EpsilonTrial], loss_unit: str, unit: str) -> SolverError | InfeasibleError:
-        nearest = ""
-        if trials:
-            least = min(trials, key=lambda trial: trial.measured.upper)
-            shown = self.goal.shown(least.measured, loss_unit)
-            nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(unit)}: {shown}."
-        if self.ended():
-            return SolverError(
-                f"no design reached the goal before the search was stopped.{nearest}",
-                f"allow more with {argument('time_limit')}",
-                "use fewer or larger cells, or a wider spacing.",
-            )
-        tried = len({trial.epsilon for trial in trials})
-        return InfeasibleError(
-            f"no design reached the goal; {tried} epsilons were tried.{nearest}",
-            f"allow a {'larger loss' if self.goal.least else 'larger share'}.",
+def _not_found(
+    trials: list[EpsilonTrial], goal: DesignGoal, loss_unit: str, unit: str, *, ended: bool
+) -> SolverError | InfeasibleError:
+    nearest = ""
+    if trials:
+        least = min(trials, key=lambda trial: trial.measured.upper)
+        shown = goal.shown(least.measured, loss_unit)
+        nearest = f" The nearest was epsilon {exactly(least.epsilon)}{units.per_unit(unit)}: {shown}."
+    if ended:
+        return SolverError(
+            f"no design reached the goal before the search was stopped.{nearest}",
+            f"allow more with {argument('time_limit')}",
+            "use fewer or larger cells, or a wider spacing.",
         )
+    tried = len({trial.epsilon for trial in trials})
+    return InfeasibleError(
+        f"no design reached the goal; {tried} epsilons were tried.{nearest}",
+        f"allow a {'larger loss' if goal.least else 'larger share'}.",
+    )
 
 
 def _rows(prior: Prior, promise: CoordinatePrivacy | MetricPrivacy) -> MetricPrivacy:

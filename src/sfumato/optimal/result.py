@@ -6,13 +6,12 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from ..core import Asked, Bracket, CoordinatePrivacy, Loss, Mechanism, Prior
+from ..core import Asked, Bracket, Loss, Mechanism, Prior
 from ..core.arrays import Floats
 from ..core.immutable import CompactRepr, NotebookRepr, registered
 from ..core.naming import DISTORTION
 from ..errors import InputError, argument
-from ..mechanisms.planar import CoordinateNoise
-from ..proofs import Certificate, NoiseCertificate, Optimality, VertexPrivacy
+from ..proofs import Certificate, Optimality, VertexPrivacy
 from ..rounding import amount_at_least, amount_at_most, at_most
 from ..sampling import Sampler, sampler
 from .problem import Problem
@@ -86,20 +85,6 @@ class Design(NotebookRepr):
         """Return the design that a program found."""
         done = program.finished(certificate)
         return cls(mechanism, certificate, program.problem.guarantees, seconds, done, None, program)
-
-    @classmethod
-    def of_noise(
-        cls,
-        noise: CoordinateNoise,
-        certificate: NoiseCertificate,
-        promise: CoordinatePrivacy,
-        choice: Choice,
-        seconds: float,
-        *,
-        finished: bool,
-    ) -> Self:
-        """Return planar noise as a design; losses in the certificate are in metres."""
-        return cls(noise, certificate, (promise,), seconds, finished, choice, None)
 
     @property
     def has_program(self) -> bool:
